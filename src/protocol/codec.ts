@@ -1,0 +1,82 @@
+// From the neutral model to what one revision can carry: newer fields are left out, newer content degrades.
+import type {
+  CallToolResult,
+  ContentBlock,
+  GetPromptResult,
+  Implementation,
+  ResourceContents,
+} from "./model.ts";
+import type { Revision, Shape } from "./revision.ts";
+
+type Loose = { readonly [key: string]: unknown };
+
+/** The fields of `value` that `revision` knows for its shape; undefined ones are left out. */
+export function encodeShape(value: object, shape: Shape, revision: Revision): Record<string, unknown> {
+  const encoded = pick(value as Loose, revision.fields[shape]);
+  if (shape !== "tool" && encoded["annotations"] !== undefined) {
+    encoded["annotations"] = pick(encoded["annotations"] as Loose, revision.fields.annotations);
+  }
+  return encoded;
+}
+
+export function encodeImplementation(info: Implementation, revision: Revision): Record<string, unknown> {
+  return encodeShape(info, "implementation", revision);
+}
+
+/** A tool result as `revision` can carry it. Text stands in for what it cannot. */
+export function encodeCallToolResult(result: CallToolResult, revision: Revision): Record<string, unknown> {
+  const encoded = pick(result as unknown as Loose, revision.fields.callToolResult);
+  if (revision.degradesContent)
+    encoded["content"] = result.content.map((block) => encodeBlock(block, revision));
+  if (revision.structuredContent === "object" && !isPlainObject(result.structuredContent)) {
+    delete encoded["structuredContent"];
+  }
+  return encoded;
+}
+
+export function encodePromptResult(result: GetPromptResult, revision: Revision): Record<string, unknown> {
+  const messages = result.messages.map((message) => ({
+    role: message.role,
+    content: encodeBlock(message.content, revision),
+  }));
+  return { ...result, messages };
+}
+
+export function encodeContents(contents: ResourceContents, revision: Revision): Record<string, unknown> {
+  return encodeShape(contents, "contents", revision);
+}
+
+function encodeBlock(block: ContentBlock, revision: Revision): unknown {
+  if (!revision.degradesContent) return block;
+  const fields = revision.content.get(block.type);
+  if (fields === undefined) return { type: "text", text: describe(block) };
+  const encoded = pick(block as unknown as Loose, fields);
+  if (block.annotations)
+    encoded["annotations"] = pick(block.annotations as Loose, revision.fields.annotations);
+  if (block.type === "resource") encoded["resource"] = encodeContents(block.resource, revision);
+  return encoded;
+}
+
+/** What to say to a peer whose revision has no such block. */
+function describe(block: ContentBlock): string {
+  switch (block.type) {
+    case "audio":
+      return `[${block.mimeType} audio: the protocol revision of this client cannot carry it]`;
+    case "resource_link":
+      return [`${block.title ?? block.name}: ${block.uri}`, block.description].filter(Boolean).join("\n");
+    default:
+      return `[${block.type}: the protocol revision of this client cannot carry it]`;
+  }
+}
+
+function pick(value: Loose, fields: ReadonlySet<string>): Record<string, unknown> {
+  const picked: Record<string, unknown> = {};
+  for (const field of fields) {
+    if (value[field] !== undefined) picked[field] = value[field];
+  }
+  return picked;
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

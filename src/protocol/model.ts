@@ -1,0 +1,188 @@
+// The revision-neutral model: what handlers see and return, whatever revision the peer speaks.
+import type { JsonObject } from "../wire/message.ts";
+
+/** A picture for a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
+export interface Icon {
+  /** An `http(s):` or `data:` URI. */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** Such as `48x48`, or `any`. */
+  readonly sizes?: readonly string[];
+  readonly theme?: "light" | "dark";
+}
+
+/** Who is speaking: the name and version of a server or client. */
+export interface Implementation {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly Icon[];
+}
+
+/** Hints for the client on how to use a piece of content. */
+export interface Annotations {
+  readonly audience?: readonly ("user" | "assistant")[];
+  /** From 0 (optional) to 1 (required). */
+  readonly priority?: number;
+  /** ISO 8601. */
+  readonly lastModified?: string;
+}
+
+/** Hints for the client on what a tool does. */
+export interface ToolAnnotations {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface TextContent {
+  readonly type: "text";
+  readonly text: string;
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+export interface ImageContent {
+  readonly type: "image";
+  /** Base64. */
+  readonly data: string;
+  readonly mimeType: string;
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+export interface AudioContent {
+  readonly type: "audio";
+  /** Base64. */
+  readonly data: string;
+  readonly mimeType: string;
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+export interface ResourceLink {
+  readonly type: "resource_link";
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly icons?: readonly Icon[];
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+export interface EmbeddedResource {
+  readonly type: "resource";
+  readonly resource: ResourceContents;
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+/** One piece of a tool result or of a prompt message. */
+export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+
+/** What a resource holds: text, or binary data as base64. */
+export type ResourceContents = {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly _meta?: JsonObject;
+} & ({ readonly text: string } | { readonly blob: string });
+
+export interface PromptMessage {
+  readonly role: "user" | "assistant";
+  readonly content: ContentBlock;
+}
+
+/** The result of `tools/call`. */
+export interface CallToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly _meta?: JsonObject;
+}
+
+/** The result of `prompts/get`. */
+export interface GetPromptResult {
+  readonly description?: string;
+  readonly messages: readonly PromptMessage[];
+  readonly _meta?: JsonObject;
+}
+
+/** The result of `resources/read`. */
+export interface ReadResourceResult {
+  readonly contents: readonly ResourceContents[];
+  readonly _meta?: JsonObject;
+}
+
+/** The result of `completion/complete`. */
+export interface CompleteResult {
+  readonly completion: {
+    readonly values: readonly string[];
+    readonly total?: number;
+    readonly hasMore?: boolean;
+  };
+}
+
+/** What a completion is asked for: an argument of a prompt, or a variable of a resource template. */
+export type CompletionReference =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
+
+/** How long, and by whom, a result may be cached. */
+export interface CacheHint {
+  /** Milliseconds for which the result stays fresh. @default {0} */
+  readonly ttlMs?: number;
+  /** `public`: any cache may serve it to anybody. @default {"private"} */
+  readonly scope?: "public" | "private";
+}
+
+/** The severity of a log message, as in RFC 5424, least severe first. */
+export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+
+export const logLevels: readonly LogLevel[] = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+];
+
+export function isLogLevel(value: unknown): value is LogLevel {
+  return logLevels.includes(value as LogLevel);
+}
+
+/** What a client says it can do; unknown members are kept. */
+export interface ClientCapabilities {
+  readonly roots?: { readonly listChanged?: boolean };
+  readonly sampling?: JsonObject;
+  readonly elicitation?: JsonObject;
+  readonly experimental?: JsonObject;
+  readonly extensions?: JsonObject;
+  readonly [name: string]: unknown;
+}
+
+/** What a server says it can do. */
+export interface ServerCapabilities {
+  readonly tools?: { readonly listChanged?: boolean };
+  readonly prompts?: { readonly listChanged?: boolean };
+  readonly resources?: { readonly listChanged?: boolean; readonly subscribe?: boolean };
+  readonly completions?: JsonObject;
+  readonly logging?: JsonObject;
+  readonly experimental?: JsonObject;
+  readonly extensions?: JsonObject;
+}
+
+/** Who is calling: issuer and subject of the token, never the token. */
+export interface Principal {
+  readonly issuer: string;
+  readonly subject: string;
+}

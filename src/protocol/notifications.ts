@@ -1,0 +1,11 @@
+// The notifications that a server sends by itself.
+
+/** The lists that may change, and how clients are told. */
+export const listChanged = {
+  tools: "notifications/tools/list_changed",
+  prompts: "notifications/prompts/list_changed",
+  resources: "notifications/resources/list_changed",
+} as const;
+
+/** A resource has changed; its URI is the key. */
+export const resourceUpdated = "notifications/resources/updated";

@@ -1,0 +1,68 @@
+// Which tool arguments travel as HTTP headers too: the `x-mcp-header` annotations of an input schema, checked.
+import { isObject, type JsonObject } from "../wire/message.ts";
+
+/** An argument that is mirrored in the header `Mcp-Param-{name}`. */
+export interface ParamHeader {
+  readonly name: string;
+  /** Where the argument is, as property names from the root. */
+  readonly path: readonly string[];
+  readonly type: "string" | "integer" | "boolean";
+}
+
+export type ParamHeaders =
+  | { readonly ok: true; readonly headers: readonly ParamHeader[] }
+  | { readonly ok: false; readonly problem: string };
+
+const annotation = "x-mcp-header";
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
+
+/** Reads the annotations. One outside a chain of `properties`, or an ill-formed one, makes the whole schema invalid. */
+export function readParamHeaders(schema: JsonObject): ParamHeaders {
+  const headers: ParamHeader[] = [];
+  const seen = new Set<string>();
+  const problem = visit(schema, [], (path, node) => {
+    const name = node[annotation];
+    const where = path.join(".") || "the root";
+    if (path.length === 0) return `annotates ${where} with ${annotation}: only properties may be`;
+    if (typeof name !== "string" || !token.test(name)) {
+      return `gives ${where} an ${annotation} that is not an HTTP token`;
+    }
+    const type = node["type"];
+    if (!types.has(type)) {
+      return `gives ${where} an ${annotation}, but its type is not string, integer or boolean`;
+    }
+    if (seen.has(name.toLowerCase())) return `uses the ${annotation} "${name}" twice`;
+    seen.add(name.toLowerCase());
+    headers.push({ name, path, type: type as ParamHeader["type"] });
+    return undefined;
+  });
+  return problem === undefined ? { ok: true, headers } : { ok: false, problem };
+}
+
+type Check = (path: readonly string[], node: JsonObject) => string | undefined;
+
+/** Walks the chain of `properties`; everything beside it must be free of annotations. */
+function visit(node: JsonObject, path: readonly string[], check: Check): string | undefined {
+  if (Object.hasOwn(node, annotation)) {
+    const problem = check(path, node);
+    if (problem !== undefined) return problem;
+  }
+  for (const [keyword, value] of Object.entries(node)) {
+    if (keyword === "properties" && isObject(value)) {
+      for (const [name, child] of Object.entries(value)) {
+        const problem = isObject(child) ? visit(child, [...path, name], check) : undefined;
+        if (problem !== undefined) return problem;
+      }
+    } else if (isAnnotated(value)) {
+      return `has an ${annotation} below "${keyword}": it must be reachable through properties only`;
+    }
+  }
+  return undefined;
+}
+
+function isAnnotated(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isAnnotated);
+  if (!isObject(value)) return false;
+  return Object.hasOwn(value, annotation) || Object.values(value).some(isAnnotated);
+}

@@ -1,0 +1,27 @@
+// Protocol revision 2025-06-18: structured output, resource links, titles, `_meta` on definitions; batches are gone.
+import { type Revision, withFields, withMembers } from "../revision.ts";
+import { revision20250326 as before } from "./2025-03-26.ts";
+
+const link = ["type", "uri", "name", "title", "description", "mimeType", "size", "annotations", "_meta"];
+
+export const revision20250618: Revision = {
+  ...before,
+  date: "2025-06-18",
+  hasBatches: false,
+  structuredContent: "object",
+  fields: withFields(before.fields, {
+    implementation: ["title"],
+    tool: ["title", "outputSchema", "_meta"],
+    prompt: ["title", "_meta"],
+    promptArgument: ["title"],
+    resource: ["title", "_meta"],
+    resourceTemplate: ["title", "_meta"],
+    annotations: ["lastModified"],
+    contents: ["_meta"],
+    callToolResult: ["structuredContent"],
+  }),
+  content: new Map([
+    ...[...before.content].map(([type, fields]) => [type, withMembers(fields, ["_meta"])] as const),
+    ["resource_link", new Set(link)],
+  ]),
+};

@@ -1,0 +1,50 @@
+// Protocol revision 2026-07-28: no handshake, no sessions; every request stands alone, and a client listens by asking.
+import { errorCodes } from "../../errors.ts";
+import { listChanged, resourceUpdated } from "../notifications.ts";
+import {
+  type ListenRow,
+  type RequestRow,
+  type Revision,
+  withMembers,
+  withoutRows,
+  withRows,
+} from "../revision.ts";
+import { revision20251125 as before } from "./2025-11-25.ts";
+
+const removed = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
+const cacheable = [
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+].map((method) => [method, { ...before.requests.get(method), cacheable: true }] as const);
+
+const requests: ReadonlyMap<string, RequestRow> = withRows<string, RequestRow>(
+  withoutRows(before.requests, removed),
+  [
+    ["server/discover", { cacheable: true }],
+    ["subscriptions/listen", { feature: "listen", stream: true }],
+    ...cacheable,
+  ],
+);
+
+const listens: ReadonlyMap<string, ListenRow> = new Map<string, ListenRow>([
+  ["toolsListChanged", { kind: "flag", notification: listChanged.tools, feature: "tools" }],
+  ["promptsListChanged", { kind: "flag", notification: listChanged.prompts, feature: "prompts" }],
+  ["resourcesListChanged", { kind: "flag", notification: listChanged.resources, feature: "resources" }],
+  ["resourceSubscriptions", { kind: "keys", notification: resourceUpdated, feature: "resources" }],
+]);
+
+export const revision20260728: Revision = {
+  ...before,
+  date: "2026-07-28",
+  era: "modern",
+  requests,
+  notifications: new Set(["notifications/cancelled"]),
+  listens,
+  resourceNotFoundCode: errorCodes.invalidParams,
+  structuredContent: "any",
+  serverCapabilities: withMembers(before.serverCapabilities, ["extensions"]),
+};

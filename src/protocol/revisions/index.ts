@@ -1,0 +1,37 @@
+// The list of revisions that Halyard speaks, and how one is found. A new revision is a new file and a line here.
+import type { Revision, RevisionDate } from "../revision.ts";
+import { revision20241105 } from "./2024-11-05.ts";
+import { revision20250326 } from "./2025-03-26.ts";
+import { revision20250618 } from "./2025-06-18.ts";
+import { revision20251125 } from "./2025-11-25.ts";
+import { revision20260728 } from "./2026-07-28.ts";
+
+/** Every revision, newest first. */
+export const revisions: readonly Revision[] = [
+  revision20260728,
+  revision20251125,
+  revision20250618,
+  revision20250326,
+  revision20241105,
+];
+
+const byDate: ReadonlyMap<unknown, Revision> = new Map(
+  revisions.map((revision) => [revision.date, revision]),
+);
+
+/** The revision of that date, if Halyard speaks it. */
+export function findRevision(date: unknown): Revision | undefined {
+  return byDate.get(date);
+}
+
+/** The newest revision of an era. */
+export function newestRevision(era: Revision["era"]): Revision {
+  const newest = revisions.find((revision) => revision.era === era);
+  if (newest === undefined) throw new TypeError(`No revision of the ${era} era`);
+  return newest;
+}
+
+/** The dates of every revision of these eras, newest first. */
+export function revisionDates(eras: readonly Revision["era"][]): RevisionDate[] {
+  return revisions.filter((revision) => eras.includes(revision.era)).map((revision) => revision.date);
+}

@@ -1,0 +1,72 @@
+// Plain JSON Schema: checked once at registration, validated by an interpreter that needs no code generation.
+import { type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { isObject, type JsonObject } from "../wire/message.ts";
+import type { Validation } from "./validation.ts";
+
+/** A JSON Schema document. */
+export type JsonSchema = JsonObject;
+
+const drafts: Readonly<Record<string, SchemaDraft>> = {
+  "https://json-schema.org/draft/2020-12/schema": "2020-12",
+  "https://json-schema.org/draft/2019-09/schema": "2019-09",
+  "http://json-schema.org/draft-07/schema": "7",
+  "http://json-schema.org/draft-04/schema": "4",
+};
+
+/** Why `schema` cannot be used, or undefined: an unknown dialect, or a `$ref` that leads out of the document. */
+export function jsonSchemaProblem(schema: JsonSchema): string | undefined {
+  if (draftOf(schema) === undefined) {
+    return `has the dialect ${JSON.stringify(schema["$schema"])}, which is not supported: use ${Object.keys(drafts)[0]}`;
+  }
+  const outside = outsideReference(schema);
+  if (outside !== undefined) {
+    return `has the $ref "${outside}", which leads out of the schema and is never fetched: put it under $defs`;
+  }
+  return undefined;
+}
+
+/** A function that validates against `schema`. Throws when the schema itself cannot be read. */
+export function compileJsonSchema(schema: JsonSchema): (value: unknown) => Validation {
+  const validator = new Validator(schema as Schema, draftOf(schema) ?? "2020-12", true);
+  // A reference that leads nowhere shows only when it is followed, so one value is tried now.
+  validator.validate({});
+  return (value) => {
+    const { valid, errors } = validator.validate(value);
+    if (valid) return { ok: true, value };
+    // The interpreter lists each failure once per enclosing schema; the innermost says what is wrong.
+    const innermost = errors.at(-1);
+    const at = innermost?.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".") ?? "";
+    return { ok: false, issues: [issue(at, innermost?.error ?? "does not match the schema")] };
+  };
+}
+
+function issue(at: string, message: string): string {
+  return at === "" ? message : `${at}: ${message}`;
+}
+
+function draftOf(schema: JsonSchema): SchemaDraft | undefined {
+  const dialect = schema["$schema"];
+  if (dialect === undefined) return "2020-12";
+  if (typeof dialect !== "string") return undefined;
+  const name = dialect.replace(/#$/, "");
+  return Object.hasOwn(drafts, name) ? drafts[name] : undefined;
+}
+
+/** The first `$ref` that does not point into the document itself. */
+function outsideReference(node: unknown): string | undefined {
+  if (Array.isArray(node)) {
+    for (const item of node) {
+      const found = outsideReference(item);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (!isObject(node)) return undefined;
+  for (const [keyword, value] of Object.entries(node)) {
+    const isReference = keyword === "$ref" || keyword === "$dynamicRef";
+    if (isReference && typeof value === "string" && !value.startsWith("#")) return value;
+    const found = outsideReference(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,79 @@
+// JSON text to a value, refusing what is too large, too deep or too full before it is built. Knows nothing of MCP.
+import type { MessageLimits } from "./limits.ts";
+
+export type ParsedJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: "syntax" | "limit"; readonly problem: string };
+
+/** Parses `text`. Duplicate keys: the last one wins, and every layer reads that one value. */
+export function parseJson(text: string, limits: MessageLimits): ParsedJson {
+  const problem = exceededLimit(text, limits);
+  if (problem !== undefined) return { ok: false, reason: "limit", problem };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false, reason: "syntax", problem: "The message is not valid JSON" };
+  }
+}
+
+function exceededLimit(text: string, limits: MessageLimits): string | undefined {
+  if (exceedsBytes(text, limits.maxBytes)) {
+    return `The message is larger than ${limits.maxBytes} bytes`;
+  }
+  // Most messages are too short or too flat to break a limit; these two look-ups settle that without a scan.
+  const flat = hasAtMost(text, "{", limits.maxDepth, hasAtMost(text, "[", limits.maxDepth, 0));
+  if (flat >= 0 && text.length <= 2 * limits.maxElements) return undefined;
+  const { depth, elements } = measure(text, limits);
+  if (depth > limits.maxDepth) return `The message nests deeper than ${limits.maxDepth} levels`;
+  if (elements > limits.maxElements) {
+    return `The message holds more than ${limits.maxElements} values`;
+  }
+  return undefined;
+}
+
+/** UTF-8 takes one to three bytes per UTF-16 unit, so the exact count is needed only in between. */
+function exceedsBytes(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return true;
+  if (text.length * 3 <= maxBytes) return false;
+  return new TextEncoder().encode(text).length > maxBytes;
+}
+
+/** Adds the occurrences of `character` to `count`; -1 once there are more than `most`. */
+function hasAtMost(text: string, character: string, most: number, count: number): number {
+  if (count < 0) return -1;
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {
+    if (++count > most) return -1;
+  }
+  return count;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/** Counts depth and elements in one pass over the text, stopping early when either limit is broken. */
+function measure(text: string, limits: MessageLimits): { depth: number; elements: number } {
+  let level = 0;
+  let depth = 0;
+  let elements = 1;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (inString) {
+      if (unit === backslash) at++;
+      else if (unit === quote) inString = false;
+    } else if (unit === quote) {
+      inString = true;
+    } else if (unit === 0x7b || unit === 0x5b) {
+      elements++;
+      if (++level > depth) depth = level;
+    } else if (unit === 0x7d || unit === 0x5d) {
+      level--;
+    } else if (unit === comma || unit === colon) {
+      elements++;
+    }
+    if (depth > limits.maxDepth || elements > limits.maxElements) break;
+  }
+  return { depth, elements };
+}

@@ -1,0 +1,84 @@
+// Newline framing: bytes in, whole lines out, each within a limit. Knows nothing of MCP.
+
+export interface LineSink {
+  line(text: string): void;
+  /** A line passed the limit; the rest of it is skipped up to the next newline. */
+  tooLong(): void;
+}
+
+const newline = 0x0a;
+
+/** Splits a byte stream into lines. Bytes are joined only at a newline, so one long line costs linear time. */
+export class LineDecoder {
+  readonly #sink: LineSink;
+  readonly #maxBytes: number;
+  readonly #decoder = new TextDecoder();
+  #parts: Uint8Array[] = [];
+  #pending = 0;
+  #skipping = false;
+
+  constructor(maxBytes: number, sink: LineSink) {
+    this.#maxBytes = maxBytes;
+    this.#sink = sink;
+  }
+
+  feed(chunk: Uint8Array): void {
+    const last = chunk.lastIndexOf(newline);
+    if (last < 0) return this.#keep(chunk);
+    const first = chunk.indexOf(newline);
+    this.#endLine(chunk.subarray(0, first));
+    if (last > first) this.#emit(chunk.subarray(first + 1, last));
+    this.#keep(chunk.subarray(last + 1));
+  }
+
+  /** Ends the input: a last line without a newline still counts. */
+  end(): void {
+    if (this.#pending > 0) this.#endLine(new Uint8Array(0));
+  }
+
+  #keep(bytes: Uint8Array): void {
+    if (this.#skipping || bytes.length === 0) return;
+    this.#parts.push(bytes);
+    this.#pending += bytes.length;
+    if (this.#pending <= this.#maxBytes) return;
+    this.#reset();
+    this.#skipping = true;
+    this.#sink.tooLong();
+  }
+
+  #endLine(tail: Uint8Array): void {
+    if (this.#skipping) {
+      this.#skipping = false;
+      return;
+    }
+    const line = this.#pending === 0 ? tail : join(this.#parts, tail, this.#pending);
+    this.#reset();
+    this.#emit(line);
+  }
+
+  /** Emits the lines in `bytes`, which ends where a line ends: decoding them together costs one call. */
+  #emit(bytes: Uint8Array): void {
+    for (const text of this.#decoder.decode(bytes).split("\n")) {
+      // The wire may use CRLF; JSON allows white space around a message, so only emptiness matters.
+      if (text === "" || text === "\r") continue;
+      if (text.length > this.#maxBytes) this.#sink.tooLong();
+      else this.#sink.line(text);
+    }
+  }
+
+  #reset(): void {
+    this.#parts = [];
+    this.#pending = 0;
+  }
+}
+
+function join(parts: readonly Uint8Array[], tail: Uint8Array, pending: number): Uint8Array {
+  const whole = new Uint8Array(pending + tail.length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  whole.set(tail, at);
+  return whole;
+}

@@ -1,0 +1,114 @@
+// JSON-RPC 2.0 envelopes: their types, how one is recognised, and how one is written. Knows nothing of MCP.
+import { errorCodes } from "../errors.ts";
+
+/** A JSON-RPC id: a string or a safe integer, echoed verbatim. */
+export type RequestId = string | number;
+
+/** A JSON object as it came off the wire. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+export interface RpcRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+export interface RpcNotification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface RpcSuccess {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly result: JsonObject;
+}
+
+export interface RpcFailure {
+  readonly jsonrpc: "2.0";
+  /** Left out, or null before 2025-11-25, when the id of the request could not be read. */
+  readonly id?: RequestId | null;
+  readonly error: RpcError;
+}
+
+/** The answer to one request. */
+export type RpcResponse = RpcSuccess | RpcFailure;
+
+/** One message from a peer. */
+export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
+
+export type ReadMessage =
+  | { readonly ok: true; readonly kind: "request"; readonly message: RpcRequest }
+  | { readonly ok: true; readonly kind: "notification"; readonly message: RpcNotification }
+  | { readonly ok: true; readonly kind: "response"; readonly message: RpcResponse }
+  | { readonly ok: false; readonly id: RequestId | undefined; readonly error: RpcError };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether `value` can be an id: an unsafe integer cannot be echoed verbatim, so it is none. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+/** Says what kind of envelope `value` is, or why it is none. */
+export function readMessage(value: unknown): ReadMessage {
+  if (!isObject(value)) return invalid(undefined, "A message must be a JSON object");
+  const { id, method, params } = value;
+  if (value["jsonrpc"] !== "2.0") return invalid(id, 'A message must have jsonrpc "2.0"');
+  if (method === undefined) return readResponse(value);
+  if (typeof method !== "string") return invalid(id, "method must be a string");
+  const hasId = id !== undefined;
+  if (hasId && !isRequestId(id)) return invalid(id, "id must be a string or an integer");
+  if (params !== undefined && !isObject(params)) {
+    return invalid(id, "params must be an object", errorCodes.invalidParams);
+  }
+  return hasId
+    ? { ok: true, kind: "request", message: value as unknown as RpcRequest }
+    : { ok: true, kind: "notification", message: value as unknown as RpcNotification };
+}
+
+function readResponse(value: JsonObject): ReadMessage {
+  const isResult = value["result"] !== undefined;
+  const isError = value["error"] !== undefined;
+  if (isResult === isError) return invalid(value["id"], "A message needs a method, or a result or an error");
+  return { ok: true, kind: "response", message: value as unknown as RpcResponse };
+}
+
+function invalid(id: unknown, message: string, code: number = errorCodes.invalidRequest): ReadMessage {
+  return { ok: false, id: isRequestId(id) ? id : undefined, error: { code, message } };
+}
+
+const encodedText = Symbol("encoded");
+
+/**
+ * Attaches to `result` the JSON text it serialises to, so that it is written without being serialised again.
+ * The mark is not enumerable: a copy with changes loses it.
+ */
+export function withEncoded<T extends object>(result: T, text: string): T {
+  return Object.defineProperty(result, encodedText, { value: text });
+}
+
+/** The JSON text of a response; line breaks never occur in it. */
+export function encodeResponse(response: RpcResponse): string {
+  if (!("result" in response)) return JSON.stringify(response);
+  const ready = (response.result as { [encodedText]?: string })[encodedText];
+  const result = ready ?? JSON.stringify(response.result);
+  const { id } = response;
+  const idText = typeof id === "number" ? String(id) : JSON.stringify(id);
+  return `{"jsonrpc":"2.0","id":${idText},"result":${result}}`;
+}
+
+/** The JSON text of a notification. */
+export function encodeNotification(method: string, params?: object): string {
+  return JSON.stringify({ jsonrpc: "2.0", method, params });
+}
