@@ -1,0 +1,47 @@
+// One pushed notification, encoded once: each copy only splices its own subscription id in.
+import { metaKeys } from "../protocol/meta.ts";
+import type { RequestId } from "../wire/message.ts";
+
+/** A notification on its way to listeners. */
+export class Frame {
+  /** Two waiting frames with the same key say the same thing: the later one is dropped. */
+  readonly mergeKey: string | undefined;
+  readonly #head: string;
+  readonly #params: string;
+  readonly #meta: string;
+
+  constructor(method: string, params: object = {}, mergeKey?: string) {
+    const { _meta = {}, ...rest } = params as { _meta?: object };
+    this.mergeKey = mergeKey;
+    this.#head = `{"jsonrpc":"2.0","method":${JSON.stringify(method)}`;
+    this.#params = members(rest);
+    this.#meta = members(_meta);
+  }
+
+  /** The message for a listener without a subscription, such as a legacy session. */
+  plain(): string {
+    const meta = this.#meta === "" ? "" : `"_meta":{${this.#meta}}`;
+    const params = joined(this.#params, meta);
+    return params === "" ? `${this.#head}}` : `${this.#head},"params":{${params}}}`;
+  }
+
+  /** The message for one subscription, whose stamp is the text of {@link subscriptionMeta}. */
+  stamped(stamp: string): string {
+    const meta = `"_meta":{${joined(this.#meta, stamp.slice(1, -1))}}`;
+    return `${this.#head},"params":{${joined(this.#params, meta)}}}`;
+  }
+}
+
+/** The JSON members of an object, without its braces. */
+function members(value: object): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+function joined(first: string, second: string): string {
+  return first === "" || second === "" ? first + second : `${first},${second}`;
+}
+
+/** The `_meta` that marks a message as belonging to the subscription opened by the request `id`. */
+export function subscriptionMeta(id: RequestId): { readonly [key: string]: RequestId } {
+  return { [metaKeys.subscriptionId]: id };
+}

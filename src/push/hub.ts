@@ -1,0 +1,98 @@
+// The one path of every unsolicited message: who listens to what, and delivery to each of them.
+import { Frame } from "./frame.ts";
+import { Listener, type ListenerOptions } from "./listener.ts";
+
+/** The topic of a notification, or of a notification about one key such as a URI. */
+export function topicOf(notification: string, key?: string): string {
+  return key === undefined ? notification : `${notification} ${key}`;
+}
+
+/** Holds the listeners, indexed by topic: a message costs only those who asked for it. */
+export class Hub {
+  readonly #listeners = new Set<Listener>();
+  readonly #sessions = new Map<string, Listener>();
+  readonly #topics = new Map<string, Set<Listener>>();
+
+  /** Adds a listener; it takes messages from now on. */
+  open(options: ListenerOptions): Listener {
+    const listener = new Listener(options);
+    this.#listeners.add(listener);
+    if (listener.session !== undefined) this.#sessions.set(listener.session, listener);
+    for (const topic of listener.topics) this.#index(topic, listener);
+    return listener;
+  }
+
+  /** Drops a listener: nothing more is written to it. */
+  close(listener: Listener): void {
+    listener.close();
+    if (!this.#listeners.delete(listener)) return;
+    if (listener.session !== undefined) this.#sessions.delete(listener.session);
+    for (const topic of listener.topics) this.#unindex(topic, listener);
+  }
+
+  /** The listener takes this topic too. */
+  subscribe(listener: Listener, topic: string): void {
+    if (!this.#listeners.has(listener)) return;
+    listener.topics.add(topic);
+    this.#index(topic, listener);
+  }
+
+  /** The listener no longer takes this topic. */
+  unsubscribe(listener: Listener, topic: string): void {
+    listener.topics.delete(topic);
+    this.#unindex(topic, listener);
+  }
+
+  /** Sends a change to everyone who asked for its topic; waiting copies merge. Answers how many it reached. */
+  async publish(notification: string, key?: string, params?: object): Promise<number> {
+    const topic = topicOf(notification, key);
+    const listeners = this.#topics.get(topic);
+    return listeners === undefined ? 0 : this.#deliver(listeners, new Frame(notification, params, topic));
+  }
+
+  /** Sends a notification to every session, once each. */
+  async broadcast(method: string, params?: object): Promise<number> {
+    return this.#deliver(this.#sessions.values(), new Frame(method, params));
+  }
+
+  /** Sends a notification to one session. False when there is no such session. */
+  async toSession(session: string, method: string, params?: object): Promise<boolean> {
+    const listener = this.#sessions.get(session);
+    return listener !== undefined && this.#deliver([listener], new Frame(method, params)) === 1;
+  }
+
+  /** The sessions that can be reached now. */
+  async sessions(): Promise<string[]> {
+    return [...this.#sessions.keys()];
+  }
+
+  /** Whether anyone takes this topic. */
+  async isListened(topic: string): Promise<boolean> {
+    return this.#topics.has(topic);
+  }
+
+  /** How many streams take pushes now. */
+  async count(): Promise<number> {
+    return this.#listeners.size;
+  }
+
+  #deliver(listeners: Iterable<Listener>, frame: Frame): number {
+    let reached = 0;
+    for (const listener of listeners) {
+      if (listener.deliver(frame)) reached++;
+      else this.close(listener);
+    }
+    return reached;
+  }
+
+  #index(topic: string, listener: Listener): void {
+    const listeners = this.#topics.get(topic);
+    if (listeners === undefined) this.#topics.set(topic, new Set([listener]));
+    else listeners.add(listener);
+  }
+
+  #unindex(topic: string, listener: Listener): void {
+    const listeners = this.#topics.get(topic);
+    if (listeners?.delete(listener) && listeners.size === 0) this.#topics.delete(topic);
+  }
+}

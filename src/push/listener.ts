@@ -1,0 +1,106 @@
+// A stream that takes pushes: what it asked for, and a bounded queue for when its reader is slow.
+import type { Principal } from "../protocol/model.ts";
+import type { RequestId } from "../wire/message.ts";
+import { type Frame, subscriptionMeta } from "./frame.ts";
+
+/** One open way to a peer, provided by a transport: a pipe, or the response to one request. */
+export interface Stream {
+  /** Writes one encoded message. False: it was taken, but the reader is behind, and nothing more should come until it drains. */
+  write(text: string): boolean;
+  /** Whether the reader is behind now. */
+  readonly congested: boolean;
+  /** Calls back each time the reader has caught up, until the returned function is called. */
+  onDrain(callback: () => void): () => void;
+  /** The reader is too slow: the transport closes the stream, and the client comes back. */
+  destroy(reason: string): void;
+}
+
+export interface ListenerOptions {
+  readonly stream: Stream;
+  /** The notifications, or notification and key, that it takes. */
+  readonly topics: Iterable<string>;
+  /** A legacy session: reached by broadcast and by name. */
+  readonly session?: string | undefined;
+  readonly principal?: Principal | undefined;
+  /** A subscription: every message is stamped with the id of its listen request. */
+  readonly subscription?: { readonly id: RequestId };
+  /** Messages wait until {@link Listener.release}: for what has to come first, such as an acknowledgement. */
+  readonly held?: boolean;
+  /** How much may wait, in characters of encoded JSON: bytes, for all but the rarest notification. */
+  readonly maxQueueBytes: number;
+}
+
+/** Made by {@link Hub.open}; ended by {@link Hub.close}. */
+export class Listener {
+  readonly session: string | undefined;
+  readonly principal: Principal | undefined;
+  readonly topics: Set<string>;
+  readonly #stream: Stream;
+  readonly #stamp: string | undefined;
+  readonly #maxQueueBytes: number;
+  /** Waiting messages in order, by merge key (or a key of their own). */
+  readonly #queue = new Map<string | symbol, string>();
+  #queuedBytes = 0;
+  readonly #stopDraining: () => void;
+  #held: boolean;
+  #ready = true;
+  #closed = false;
+
+  constructor(options: ListenerOptions) {
+    this.session = options.session;
+    this.principal = options.principal;
+    this.topics = new Set(options.topics);
+    this.#stream = options.stream;
+    this.#stamp = options.subscription && JSON.stringify(subscriptionMeta(options.subscription.id));
+    this.#maxQueueBytes = options.maxQueueBytes;
+    this.#held = options.held === true;
+    this.#stopDraining = options.stream.onDrain(() => this.flush());
+  }
+
+  /** Writes the frame, or keeps it until the reader is ready. False when the listener is gone, or goes now. */
+  deliver(frame: Frame): boolean {
+    if (this.#closed) return false;
+    const waits = this.#held || !this.#ready;
+    if (waits && frame.mergeKey !== undefined && this.#queue.has(frame.mergeKey)) return true;
+    const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
+    return waits ? this.#enqueue(frame.mergeKey ?? Symbol(), text) : this.#write(text);
+  }
+
+  /** What had to come first has been written. */
+  release(): void {
+    this.#held = false;
+    this.flush();
+  }
+
+  /** The reader is ready: writes what waits, until it is not. */
+  flush(): void {
+    this.#ready = true;
+    for (const [key, text] of this.#queue) {
+      if (this.#held || !this.#ready || this.#closed) return;
+      this.#queue.delete(key);
+      this.#queuedBytes -= text.length;
+      this.#write(text);
+    }
+  }
+
+  /** Called by the hub; nothing is written afterwards. */
+  close(): void {
+    this.#closed = true;
+    this.#stopDraining();
+    this.#queue.clear();
+  }
+
+  #write(text: string): boolean {
+    this.#ready = this.#stream.write(text);
+    return true;
+  }
+
+  #enqueue(key: string | symbol, text: string): boolean {
+    this.#queue.set(key, text);
+    this.#queuedBytes += text.length;
+    if (this.#queuedBytes <= this.#maxQueueBytes) return true;
+    this.close();
+    this.#stream.destroy(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
+    return false;
+  }
+}
