@@ -1,0 +1,98 @@
+/**
+ * Everything that a server author needs: the server, its errors and its types. Transports are in their own entries.
+ *
+ * @module
+ */
+export {
+  ConfigurationError,
+  errorCodes,
+  HalyardError,
+  type HalyardErrorCode,
+  ProtocolError,
+  ResourceNotFoundError,
+  ToolError,
+} from "./errors.ts";
+export { Pipe, type PipeOptions, type PipeOutput } from "./pipe/pipe.ts";
+export type {
+  Annotations,
+  AudioContent,
+  CacheHint,
+  CallToolResult,
+  ClientCapabilities,
+  CompleteResult,
+  CompletionReference,
+  ContentBlock,
+  EmbeddedResource,
+  GetPromptResult,
+  Icon,
+  ImageContent,
+  Implementation,
+  LogLevel,
+  Principal,
+  PromptMessage,
+  ReadResourceResult,
+  ResourceContents,
+  ResourceLink,
+  ServerCapabilities,
+  TextContent,
+  ToolAnnotations,
+} from "./protocol/model.ts";
+export type { TemplateParams } from "./protocol/template-params.ts";
+export { type TemplateValue, UriTemplate } from "./protocol/uri-template.ts";
+export type { Listener, Stream } from "./push/listener.ts";
+export type { AnySchema } from "./schema/compile.ts";
+export type { JsonSchema } from "./schema/json-schema.ts";
+export type { StandardSchema } from "./schema/standard.ts";
+export type {
+  Completer,
+  CompletionHandler,
+  CompletionRequest,
+  Suggestions,
+} from "./server/catalogue/completers.ts";
+export type { PromptDefinition, PromptHandler, PromptReturn } from "./server/catalogue/prompts.ts";
+export type { Handle } from "./server/catalogue/registry.ts";
+export type {
+  ResourceDefinition,
+  ResourceHandler,
+  ResourceReturn,
+  TemplateDefinition,
+  TemplateHandler,
+} from "./server/catalogue/resources.ts";
+export type { StructuredReturn, ToolDefinition, ToolHandler, ToolReturn } from "./server/catalogue/tools.ts";
+export type { Collection, ResourceCollection } from "./server/collections.ts";
+export { Connection, type ConnectionOptions, type Exchange } from "./server/connection.ts";
+export type { Context } from "./server/context.ts";
+export type { ClientNotificationHandler, NotificationSource } from "./server/core.ts";
+export type {
+  HandlerErrorEvent,
+  ListenerEvent,
+  PushEvent,
+  RefusalEvent,
+  RequestEvent,
+  ServerEvent,
+} from "./server/events.ts";
+export type { Extension } from "./server/extensions.ts";
+export type { Logger } from "./server/logger.ts";
+export type {
+  IncomingRequest,
+  MethodMiddleware,
+  Middleware,
+  Next,
+  RequestKinds,
+} from "./server/middleware.ts";
+export type { ListMethod, ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
+export type { Push } from "./server/push.ts";
+export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
+export { McpServer } from "./server/server.ts";
+export type { MessageLimits } from "./wire/limits.ts";
+export type {
+  JsonObject,
+  RequestId,
+  RpcError,
+  RpcFailure,
+  RpcMessage,
+  RpcNotification,
+  RpcRequest,
+  RpcResponse,
+  RpcSuccess,
+} from "./wire/message.ts";

@@ -1,0 +1,157 @@
+// One pipe that carries every message of a peer, both ways: what stdio, the in-memory pair and sockets have in common.
+import { errorCodes } from "../errors.ts";
+import type { Stream } from "../push/listener.ts";
+import { Connection, type Exchange } from "../server/connection.ts";
+import type { McpServer } from "../server/server.ts";
+import { encodeNotification } from "../wire/message.ts";
+
+/** Where a pipe's messages go. */
+export interface PipeOutput {
+  /** Writes one message. False: taken, but nothing more should come until {@link Pipe.drained}. */
+  write(text: string): boolean;
+  /** Ends the pipe, because the reader is too slow. */
+  destroy(reason: string): void;
+}
+
+export interface PipeOptions {
+  /** The name of the transport. */
+  readonly transport: string;
+  /** Calls that may run at the same time; past it, {@link Pipe.receive} answers false. @default {4096} */
+  readonly maxInFlight?: number | undefined;
+  /** Called when {@link Pipe.receive} answered false and more may come now. */
+  readonly onResume?: (() => void) | undefined;
+}
+
+/**
+ * Serves one peer over a pipe: give it each message that arrives, and it writes those that go out.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, Pipe } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const pipe = new Pipe(
+ *   server,
+ *   { write: (text) => (console.error(text), true), destroy: () => {} },
+ *   { transport: "example" },
+ * );
+ * pipe.receive('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+ * await pipe.end(1000);
+ * ```
+ */
+export class Pipe {
+  readonly connection: Connection;
+  readonly #server: McpServer;
+  readonly #output: PipeOutput;
+  readonly #exchange: Exchange;
+  readonly #drains = new Set<() => void>();
+  readonly #maxInFlight: number;
+  readonly #onResume: () => void;
+  #detach: (() => void) | undefined;
+  #running = 0;
+  #congested = false;
+  #paused = false;
+  #ended = false;
+
+  constructor(server: McpServer<never>, output: PipeOutput, options: PipeOptions) {
+    this.connection = new Connection({
+      transport: options.transport,
+      session: crypto.randomUUID(),
+      sharesPipe: true,
+    });
+    this.#server = server as unknown as McpServer;
+    this.#output = output;
+    this.#exchange = { connection: this.connection, stream: this.#stream() };
+    this.#maxInFlight = options.maxInFlight ?? 4096;
+    this.#onResume = options.onResume ?? (() => {});
+  }
+
+  /** Takes one message. False: it was taken, but nothing more should come until `onResume`. */
+  receive(text: string): boolean {
+    if (this.#ended) return false;
+    this.#running++;
+    void this.#answer(text);
+    this.#paused = this.#running >= this.#maxInFlight || this.#congested;
+    return !this.#paused;
+  }
+
+  /** A message was too long to be read. */
+  refuseLong(maxBytes: number): void {
+    const message = `The message is larger than ${maxBytes} bytes`;
+    this.#write(JSON.stringify({ jsonrpc: "2.0", error: { code: errorCodes.invalidRequest, message } }));
+  }
+
+  /** The output has room again. */
+  drained(): void {
+    this.#congested = false;
+    for (const callback of this.#drains) callback();
+    this.#resume();
+  }
+
+  /**
+   * Ends the pipe: nothing more is taken, subscriptions get their closing result, running calls may finish within
+   * `graceMs`, and what still runs then is cancelled.
+   */
+  async end(graceMs: number): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#detach?.();
+    const subscriptions = [...this.connection.subscriptions];
+    for (const [, close] of subscriptions) close();
+    await this.#settled(graceMs);
+    for (const [requestId] of subscriptions) {
+      this.#write(
+        encodeNotification("notifications/cancelled", { requestId, reason: "The server is shutting down" }),
+      );
+    }
+    this.connection.inFlight.cancelAll("The connection has ended");
+  }
+
+  async #answer(text: string): Promise<void> {
+    const response = await this.#server.handleRaw(text, this.#exchange);
+    if (response !== undefined) this.#write(response);
+    // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
+    if (this.connection.revision !== undefined && !this.#ended)
+      this.#detach ??= this.#server.attach(this.connection, this.#stream());
+    this.#running--;
+    this.#resume();
+  }
+
+  #stream(): Stream {
+    const isCongested = (): boolean => this.#congested;
+    return {
+      get congested() {
+        return isCongested();
+      },
+      write: (text) => this.#write(text),
+      onDrain: (callback) => {
+        this.#drains.add(callback);
+        return () => this.#drains.delete(callback);
+      },
+      destroy: (reason) => this.#output.destroy(reason),
+    };
+  }
+
+  #write(text: string): boolean {
+    this.#congested = !this.#output.write(text) || this.#congested;
+    return !this.#congested;
+  }
+
+  #resume(): void {
+    if (!this.#paused || this.#congested || this.#running >= this.#maxInFlight) return;
+    this.#paused = false;
+    this.#onResume();
+  }
+
+  /** Waits until every reply has been written, or the grace period is over. */
+  async #settled(graceMs: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeUp = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([this.connection.inFlight.idle(), timeUp]);
+    clearTimeout(timer);
+    // The reply is written a few turns of the microtask queue after its call has ended.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+}

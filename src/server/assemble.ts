@@ -1,0 +1,73 @@
+// Puts the parts of a server together, and turns changes of the catalogue into notifications, once per burst.
+import type { Implementation } from "../protocol/model.ts";
+import { listChanged } from "../protocol/notifications.ts";
+import { Hub } from "../push/hub.ts";
+import { promptKind } from "./catalogue/prompts.ts";
+import { Registry } from "./catalogue/registry.ts";
+import { resourceKind, templateKind } from "./catalogue/resources.ts";
+import { toolKind } from "./catalogue/tools.ts";
+import type { Core } from "./core.ts";
+import { Extensions } from "./extensions.ts";
+import { Features } from "./features.ts";
+import { Middlewares } from "./middleware.ts";
+import type { Settings } from "./options.ts";
+import { Push } from "./push.ts";
+
+type List = keyof typeof listChanged;
+
+export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
+  const hub = new Hub();
+  const push = new Push(hub, settings.observe);
+  const announced = { legacy: false };
+  const changes = new Changes(settings, push, announced);
+  const parts = {
+    info,
+    settings,
+    hub,
+    announced,
+    tools: new Registry(toolKind, () => changes.note("tools")),
+    prompts: new Registry(promptKind, () => changes.note("prompts")),
+    resources: new Registry(resourceKind, () => changes.note("resources")),
+    templates: new Registry(templateKind, () => changes.note("resources")),
+    completion: { handler: undefined },
+    extensions: new Extensions(),
+    middlewares: new Middlewares(),
+    observers: { notification: undefined, rootsChanged: undefined },
+  };
+  return { core: { ...parts, features: new Features(parts) }, push };
+}
+
+/** Collects what changes in one turn and tells it once. */
+class Changes {
+  readonly #settings: Settings;
+  readonly #push: Push;
+  readonly #announced: { readonly legacy: boolean };
+  readonly #pending = new Set<List>();
+  readonly #seen = new Set<List>();
+
+  constructor(settings: Settings, push: Push, announced: { readonly legacy: boolean }) {
+    this.#settings = settings;
+    this.#push = push;
+    this.#announced = announced;
+  }
+
+  note(list: List): void {
+    this.#warnIfLate(list);
+    if (this.#pending.size === 0) void Promise.resolve().then(() => this.#publish());
+    this.#pending.add(list);
+  }
+
+  #publish(): void {
+    const lists = [...this.#pending];
+    this.#pending.clear();
+    for (const list of lists) void this.#push.publish(listChanged[list]);
+  }
+
+  #warnIfLate(list: List): void {
+    if (this.#seen.has(list)) return;
+    this.#seen.add(list);
+    if (!this.#announced.legacy || this.#settings.capabilities[list]) return;
+    const remedy = `declare { capabilities: { ${list}: true } } when the server is made`;
+    this.#settings.logger.warn(`Clients that are connected already were not told of ${list}: ${remedy}`);
+  }
+}

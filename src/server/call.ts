@@ -1,0 +1,154 @@
+// One request being answered.
+import { encodeShape } from "../protocol/codec.ts";
+import {
+  type ClientCapabilities,
+  type Implementation,
+  type LogLevel,
+  logLevels,
+  type Principal,
+} from "../protocol/model.ts";
+import type { RequestRow, Revision } from "../protocol/revision.ts";
+import {
+  encodeNotification,
+  isRequestId,
+  type JsonObject,
+  type RequestId,
+  type RpcRequest,
+} from "../wire/message.ts";
+import type { Exchange, Peer } from "./connection.ts";
+import type { Context } from "./context.ts";
+import type { Core } from "./core.ts";
+
+const noMeta: JsonObject = {};
+
+/** One request being answered. Handlers see it as a {@link Context}; what they may not need is made on first use. */
+export class Call implements Context {
+  readonly core: Core;
+  readonly request: RpcRequest;
+  readonly exchange: Exchange;
+  readonly peer: Peer;
+  readonly table: Revision;
+  readonly row: RequestRow;
+  finished = false;
+  cancelled = false;
+  #controller: AbortController | undefined;
+  #cancelReason: string | undefined;
+  #lastProgress = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    core: Core,
+    request: RpcRequest,
+    exchange: Exchange,
+    peer: Peer,
+    table: Revision,
+    row: RequestRow,
+  ) {
+    this.core = core;
+    this.request = request;
+    this.exchange = exchange;
+    this.peer = peer;
+    this.table = table;
+    this.row = row;
+  }
+
+  get id(): RequestId {
+    return this.request.id;
+  }
+
+  get method(): string {
+    return this.request.method;
+  }
+
+  get params(): JsonObject {
+    return this.request.params ?? noMeta;
+  }
+
+  get meta(): JsonObject {
+    return (this.request.params?.["_meta"] as JsonObject | undefined) ?? noMeta;
+  }
+
+  get revision(): string {
+    return this.table.date;
+  }
+
+  get client(): Implementation | undefined {
+    return this.peer.clientInfo;
+  }
+
+  get clientCapabilities(): ClientCapabilities {
+    return this.peer.clientCapabilities;
+  }
+
+  get session(): string | undefined {
+    return this.table.era === "legacy" ? this.exchange.connection.session : undefined;
+  }
+
+  get principal(): Principal | undefined {
+    return this.exchange.connection.principal;
+  }
+
+  get transport(): string {
+    return this.exchange.connection.transport;
+  }
+
+  get headers(): Exchange["headers"] {
+    return this.exchange.headers;
+  }
+
+  get address(): string | undefined {
+    return this.exchange.address;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.cancelled) this.#abort();
+    }
+    return this.#controller.signal;
+  }
+
+  /** The client no longer wants an answer: none is sent, and nothing else either. */
+  cancel(reason: string): void {
+    this.cancelled = true;
+    this.#cancelReason = reason;
+    this.#abort();
+  }
+
+  progress(progress: number, total?: number, message?: string): void {
+    const progressToken = this.meta["progressToken"];
+    if (!isRequestId(progressToken) || !(progress > this.#lastProgress)) return;
+    this.#lastProgress = progress;
+    this.#send(
+      "notifications/progress",
+      encodeShape({ progressToken, progress, total, message }, "progress", this.table),
+    );
+  }
+
+  log(level: LogLevel, data: unknown, logger?: string): void {
+    const wanted = this.peer.logLevel;
+    if (wanted === undefined || !this.core.features.has("logging")) return;
+    if (logLevels.indexOf(level) < logLevels.indexOf(wanted)) return;
+    this.#send("notifications/message", { level, logger, data: data ?? null });
+  }
+
+  /** Adds what middleware gives to later middleware and to the handler. */
+  extend(added: object): void {
+    for (const [name, value] of Object.entries(added)) {
+      if (name in this) {
+        throw new TypeError(`Middleware cannot replace ctx.${name}: choose another name`);
+      }
+      Object.defineProperty(this, name, { value, enumerable: true, configurable: true });
+    }
+  }
+
+  #abort(): void {
+    this.#controller?.abort(new DOMException(this.#cancelReason, "AbortError"));
+  }
+
+  /** Progress and logs may be lost to a slow reader: waiting for it would cost memory without a bound. */
+  #send(method: string, params: object): void {
+    const { stream } = this.exchange;
+    if (stream === undefined || stream.congested || this.finished || this.cancelled) return;
+    stream.write(encodeNotification(method, params));
+  }
+}

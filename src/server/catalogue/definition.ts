@@ -1,0 +1,89 @@
+// What every definition has in common, checked when it is registered.
+import { ConfigurationError } from "../../errors.ts";
+import { metaKeyProblem } from "../../protocol/meta.ts";
+import type { Annotations, Icon } from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+
+/** What tools, resources, templates and prompts all may say of themselves. */
+export interface Described {
+  /** A name for people. */
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: JsonObject;
+}
+
+const iconSize = /^(?:any|\d+x\d+)$/;
+const iconSource = /^(?:https?|data):/i;
+
+/** Throws for the first field of `options` that could not be published. */
+export function checkDescribed(subject: string, options: Described & { annotations?: object }): void {
+  const fail = (field: string, problem: string): never => {
+    throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
+  };
+  for (const field of ["title", "description"] as const) {
+    if (options[field] !== undefined && typeof options[field] !== "string") fail(field, "is not a string");
+  }
+  for (const icon of options.icons ?? []) {
+    const problem = iconProblem(icon);
+    if (problem !== undefined) fail("icons", problem);
+  }
+  for (const key of Object.keys(options._meta ?? {})) {
+    const problem = metaKeyProblem(key);
+    if (problem !== undefined) fail("_meta", problem);
+  }
+  for (const field of ["_meta", "annotations"] as const) {
+    if (options[field] !== undefined && !isSerialisable(options[field]))
+      fail(field, "cannot be written as JSON");
+  }
+}
+
+export function checkAnnotations(subject: string, annotations: Annotations | undefined): void {
+  const { priority, audience } = annotations ?? {};
+  const problem =
+    priority !== undefined && !(priority >= 0 && priority <= 1)
+      ? "has a priority that is not between 0 and 1"
+      : audience !== undefined && !audience.every((role) => role === "user" || role === "assistant")
+        ? "has an audience other than user and assistant"
+        : undefined;
+  if (problem === undefined) return;
+  throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
+}
+
+export function checkHandler(subject: string, handler: unknown): void {
+  if (typeof handler === "function") return;
+  throw new ConfigurationError(
+    "INVALID_DEFINITION",
+    { subject, field: "handler" },
+    "is missing: pass a function last",
+  );
+}
+
+export function checkName(noun: string, name: unknown, allowed: RegExp, rule: string): void {
+  if (typeof name === "string" && allowed.test(name)) return;
+  const where = { subject: `${noun} ${JSON.stringify(name)}`, field: "name" };
+  throw new ConfigurationError("INVALID_NAME", where, rule);
+}
+
+function iconProblem(icon: Icon): string | undefined {
+  if (typeof icon.src !== "string" || !iconSource.test(icon.src))
+    return "has a src that is no http(s) or data URI";
+  if (
+    icon.sizes !== undefined &&
+    !(Array.isArray(icon.sizes) && icon.sizes.every((size) => iconSize.test(size)))
+  ) {
+    return 'has sizes that are not a list like ["48x48", "any"]';
+  }
+  if (icon.theme !== undefined && icon.theme !== "light" && icon.theme !== "dark") {
+    return "has a theme other than light and dark";
+  }
+  return undefined;
+}
+
+function isSerialisable(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}

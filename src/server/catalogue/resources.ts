@@ -1,0 +1,159 @@
+// Resources and resource templates: what an author writes, how it is checked, matched and published.
+import { ConfigurationError } from "../../errors.ts";
+import { encodeShape } from "../../protocol/codec.ts";
+import type { Annotations, CacheHint, ResourceContents } from "../../protocol/model.ts";
+import type { TemplateParams } from "../../protocol/template-params.ts";
+import { isResourceUri } from "../../protocol/uri.ts";
+import { UriTemplate } from "../../protocol/uri-template.ts";
+import type { Context } from "../context.ts";
+import type { Completer } from "./completers.ts";
+import { checkAnnotations, checkDescribed, checkHandler, checkName, type Described } from "./definition.ts";
+import type { DefinitionKind, Registry } from "./registry.ts";
+
+/** What a resource is. */
+export interface ResourceDefinition extends Described {
+  /** @default {the URI} */
+  readonly name?: string;
+  readonly mimeType?: string;
+  /** In bytes. */
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  /** How long what is read may be cached. */
+  readonly cache?: CacheHint;
+}
+
+/** What a resource template is. */
+export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
+  /** Suggests values for its variables. */
+  readonly complete?: Readonly<Record<string, Completer>>;
+}
+
+/** What a reader may return: text, bytes, or contents in full. */
+export type ResourceReturn = string | Uint8Array | ResourceContents | readonly ResourceContents[];
+
+export type ResourceHandler<Extra> = (
+  args: { readonly uri: string },
+  ctx: Context & Extra,
+) => ResourceReturn | Promise<ResourceReturn>;
+
+export type TemplateHandler<Template extends string, Extra> = (
+  args: { readonly uri: string; readonly params: TemplateParams<Template> },
+  ctx: Context & Extra,
+) => ResourceReturn | Promise<ResourceReturn>;
+
+export interface ResourceOptions extends ResourceDefinition {
+  readonly handler: (args: never, ctx: never) => unknown;
+}
+
+export interface TemplateOptions extends TemplateDefinition {
+  readonly handler: (args: never, ctx: never) => unknown;
+}
+
+/** A resource made ready to be read. */
+export interface CompiledResource {
+  readonly uri: string;
+  readonly options: ResourceOptions;
+  readonly handler: (args: unknown, ctx: unknown) => unknown;
+}
+
+/** A resource template made ready to be matched and read. */
+export interface CompiledTemplate {
+  readonly template: UriTemplate;
+  readonly options: TemplateOptions;
+  readonly handler: (args: unknown, ctx: unknown) => unknown;
+}
+
+const anyName = /./s;
+const nameRule = "must not be empty";
+
+export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
+  noun: "resource",
+
+  compile(uri, options) {
+    const subject = `resource "${uri}"`;
+    if (!isResourceUri(uri)) {
+      throw new ConfigurationError(
+        "INVALID_NAME",
+        { subject, field: "uri" },
+        "is not an absolute URI (RFC 3986)",
+      );
+    }
+    checkResource(subject, options);
+    return { uri, options, handler: options.handler as CompiledResource["handler"] };
+  },
+
+  publish({ uri, options }, revision) {
+    const { name = uri, title, description, icons, mimeType, size, annotations, _meta } = options;
+    const resource = { uri, name, title, description, icons, mimeType, size, annotations, _meta };
+    return encodeShape(resource, "resource", revision);
+  },
+};
+
+export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
+  noun: "resource template",
+
+  compile(source, options) {
+    const subject = `resource template "${source}"`;
+    checkResource(subject, options);
+    const template = parseTemplate(source, subject);
+    for (const variable of Object.keys(options.complete ?? {})) {
+      if (template.variables.includes(variable)) continue;
+      const where = { subject, field: "complete" };
+      throw new ConfigurationError(
+        "INVALID_DEFINITION",
+        where,
+        `names "${variable}", which the template has not`,
+      );
+    }
+    return { template, options, handler: options.handler as CompiledTemplate["handler"] };
+  },
+
+  publish({ template, options }, revision) {
+    const { name = template.source, title, description, icons, mimeType, annotations, _meta } = options;
+    const published = {
+      uriTemplate: template.source,
+      name,
+      title,
+      description,
+      icons,
+      mimeType,
+      annotations,
+      _meta,
+    };
+    return encodeShape(published, "resourceTemplate", revision);
+  },
+};
+
+/** What reads `uri`: the resource itself, or the first template that matches. */
+export function resolveResource(
+  uri: string,
+  resources: Registry<ResourceOptions, CompiledResource>,
+  templates: Registry<TemplateOptions, CompiledTemplate>,
+): { readonly source: CompiledResource | CompiledTemplate; readonly args: object } | undefined {
+  const resource = resources.find(uri);
+  if (resource !== undefined) return { source: resource, args: { uri } };
+  for (const { compiled } of templates.visible) {
+    const params = compiled.template.match(uri);
+    if (params === undefined) continue;
+    // RFC 6570 lets any variable be absent; a handler may count on those that are not in a query.
+    const isWhole = compiled.template.unnamed.every((name) => params[name] !== undefined);
+    if (isWhole) return { source: compiled, args: { uri, params } };
+  }
+  return undefined;
+}
+
+function checkResource(subject: string, options: ResourceOptions | TemplateOptions): void {
+  checkDescribed(subject, options);
+  checkAnnotations(subject, options.annotations);
+  checkHandler(subject, options.handler);
+  if (options.name !== undefined) checkName(subject, options.name, anyName, nameRule);
+}
+
+function parseTemplate(source: string, subject: string): UriTemplate {
+  try {
+    return new UriTemplate(source);
+  } catch (cause) {
+    const problem = `is not a URI template (RFC 6570): ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem, { cause });
+  }
+}

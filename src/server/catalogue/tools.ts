@@ -1,0 +1,124 @@
+// Tools: what an author writes, how it is checked and compiled, and how it is published.
+import { ConfigurationError } from "../../errors.ts";
+import { encodeShape } from "../../protocol/codec.ts";
+import type { ClientCapabilities, ContentBlock, ToolAnnotations } from "../../protocol/model.ts";
+import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import {
+  type AnySchema,
+  type CompiledSchema,
+  compileSchema,
+  type Unvalidated,
+  type Validated,
+} from "../../schema/compile.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
+import type { Context } from "../context.ts";
+import type { ToolResult } from "../results.ts";
+import { checkDescribed, checkHandler, checkName, type Described } from "./definition.ts";
+import type { DefinitionKind } from "./registry.ts";
+
+/**
+ * What a tool is.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import * as z from "zod";
+ *
+ * const server = new McpServer({ name: "maths", version: "1.0.0" });
+ * server.tool(
+ *   "add",
+ *   {
+ *     title: "Add two numbers",
+ *     input: z.object({ a: z.number(), b: z.number() }),
+ *     output: z.object({ sum: z.number() }),
+ *     annotations: { readOnlyHint: true },
+ *   },
+ *   ({ a, b }) => ({ sum: a + b }),
+ * );
+ * ```
+ */
+export interface ToolDefinition<I extends AnySchema, O extends AnySchema> extends Described {
+  /** The arguments: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema, of an object. None: no arguments. */
+  readonly input?: I;
+  /** The result: with it, the handler returns a value of this kind, sent as structured content and as text. */
+  readonly output?: O;
+  readonly annotations?: ToolAnnotations;
+  /** What the client must be able to do; a call by one that did not declare it is refused. */
+  readonly requires?: ClientCapabilities;
+  /** Whether arguments are checked before the handler sees them. @default {the server's} */
+  readonly validateInput?: boolean;
+  /** Whether what the handler returns is checked against `output`. @default {the server's} */
+  readonly validateOutput?: boolean;
+}
+
+/** What a tool without `output` may return. */
+export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | ToolResult<unknown> | void;
+
+/** What a tool with the output schema `O` may return. */
+export type StructuredReturn<O> = Unvalidated<O> | ToolResult<Unvalidated<O> | undefined>;
+
+/** Runs a tool: validated arguments first, then the context of the call. */
+export type ToolHandler<I extends AnySchema, O extends AnySchema, Extra> = (
+  args: Validated<I>,
+  ctx: Context & Extra,
+) => HandlerReturn<AnySchema extends O ? ToolReturn : StructuredReturn<O>>;
+
+type HandlerReturn<T> = T | Promise<T>;
+
+/** What is registered: the definition with its handler. */
+export interface ToolOptions extends ToolDefinition<AnySchema, AnySchema> {
+  readonly handler: (args: never, ctx: never) => unknown;
+}
+
+/** A tool made ready to be called. */
+export interface CompiledTool {
+  readonly name: string;
+  readonly options: ToolOptions;
+  readonly handler: (args: unknown, ctx: unknown) => unknown;
+  readonly inputSchema: JsonSchema;
+  readonly input: CompiledSchema | undefined;
+  readonly output: CompiledSchema | undefined;
+  readonly paramHeaders: readonly ParamHeader[];
+}
+
+const noParameters: JsonSchema = { type: "object", additionalProperties: false };
+const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
+const nameRule = "must have 1 to 128 characters out of A-Z a-z 0-9 _ - .";
+
+export const toolKind: DefinitionKind<ToolOptions, CompiledTool> = {
+  noun: "tool",
+
+  compile(name, options) {
+    checkName("tool", name, namePattern, nameRule);
+    const subject = `tool "${name}"`;
+    checkDescribed(subject, options);
+    checkHandler(subject, options.handler);
+    const input = options.input && compileSchema(options.input, "input", { subject, field: "input" });
+    const output = options.output && compileSchema(options.output, "output", { subject, field: "output" });
+    const inputSchema = input?.json ?? noParameters;
+    if (inputSchema["type"] !== "object") {
+      throw new ConfigurationError(
+        "INVALID_SCHEMA",
+        { subject, field: "input" },
+        "must be the schema of an object",
+      );
+    }
+    const found = readParamHeaders(inputSchema);
+    if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
+    const handler = options.handler as CompiledTool["handler"];
+    return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers };
+  },
+
+  publish({ name, options, inputSchema, output }, revision) {
+    const { title, description, icons, annotations, _meta } = options;
+    const outputSchema = output && publishedOutput(output.json, revision);
+    const tool = { name, title, description, icons, inputSchema, outputSchema, annotations, _meta };
+    return encodeShape(tool, "tool", revision);
+  },
+};
+
+/** Before any value was allowed as structured content, an output schema had to be that of an object. */
+function publishedOutput(schema: JsonSchema, revision: Revision): JsonSchema | undefined {
+  return revision.structuredContent === "any" || schema["type"] === "object" ? schema : undefined;
+}

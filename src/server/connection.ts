@@ -1,0 +1,74 @@
+// What is known of one peer. Transports make it and pass it in; the server keeps nothing of its own about a peer.
+import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
+import type { Revision } from "../protocol/revision.ts";
+import type { Listener, Stream } from "../push/listener.ts";
+import type { RequestId } from "../wire/message.ts";
+import { InFlight } from "./in-flight.ts";
+
+/** What a request is answered under: agreed once in `initialize`, or said by each modern request. */
+export interface Peer {
+  readonly revision: Revision | undefined;
+  readonly clientInfo: Implementation | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+  readonly logLevel: LogLevel | undefined;
+}
+
+export interface ConnectionOptions {
+  /** The name of the transport, such as `stdio`. */
+  readonly transport: string;
+  /** The name of the session that a legacy peer has on this connection; without one it takes no pushes. */
+  readonly session?: string;
+  readonly principal?: Principal;
+  /** All replies share one pipe, so that two calls in flight must not have the same id. @default {false} */
+  readonly sharesPipe?: boolean;
+}
+
+/**
+ * What is known of one peer: made by a transport, passed in with each of its messages.
+ *
+ * @example
+ * ```ts
+ * import { Connection, McpServer } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const connection = new Connection({ transport: "example" });
+ * await server.handle({ jsonrpc: "2.0", id: 1, method: "ping" }, { connection });
+ * ```
+ */
+export class Connection implements Peer {
+  readonly transport: string;
+  readonly session: string | undefined;
+  readonly principal: Principal | undefined;
+  readonly sharesPipe: boolean;
+  /** The calls that are running. */
+  readonly inFlight: InFlight = new InFlight();
+  /** How to end each open listen request with its closing result. */
+  readonly subscriptions: Map<RequestId, () => void> = new Map();
+
+  /** Set by a successful `initialize`. */
+  revision: Revision | undefined;
+  clientInfo: Implementation | undefined;
+  clientCapabilities: ClientCapabilities = {};
+  logLevel: LogLevel | undefined;
+  initialized = false;
+  /** Takes the pushes of a legacy session; see {@link McpServer.attach}. */
+  listener: Listener | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.transport = options.transport;
+    this.session = options.session;
+    this.principal = options.principal;
+    this.sharesPipe = options.sharesPipe ?? false;
+  }
+}
+
+/** One request being answered: whose it is, and the stream that its notifications go to. */
+export interface Exchange {
+  readonly connection: Connection;
+  /** Without one there is no way back but the reply: no progress, no log, no listen. */
+  readonly stream?: Stream;
+  /** The headers of the HTTP request, where there is one. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** The address of the peer, where there is one. */
+  readonly address?: string;
+}

@@ -1,0 +1,46 @@
+// What a handler gets beside its arguments: who asks, and the ways back to them while the call runs.
+import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
+import type { JsonObject, RequestId } from "../wire/message.ts";
+
+/**
+ * The context of one call: the second argument of every handler.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("copy", {}, async (_, ctx) => {
+ *   for (let done = 1; done <= 3 && !ctx.signal.aborted; done++) {
+ *     ctx.progress(done, 3, `File ${done}`);
+ *   }
+ *   ctx.log("info", { copied: 3 });
+ *   return "Copied 3 files";
+ * });
+ * ```
+ */
+export interface Context {
+  /** The id of the request. */
+  readonly id: RequestId;
+  readonly method: string;
+  /** The date of the protocol revision that this request is answered under. */
+  readonly revision: string;
+  /** What the client says it is: not to be trusted. */
+  readonly client: Implementation | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+  /** The session, for a legacy client that has one. */
+  readonly session: string | undefined;
+  /** Who is calling, where the transport authenticates. */
+  readonly principal: Principal | undefined;
+  readonly transport: string;
+  /** The `_meta` of the request. */
+  readonly meta: JsonObject;
+  readonly headers: Readonly<Record<string, string | undefined>> | undefined;
+  readonly address: string | undefined;
+  /** Aborts when the client cancels the call or goes away. */
+  readonly signal: AbortSignal;
+  /** Reports progress, if the client asked for it; a report that does not increase is left out. */
+  progress(progress: number, total?: number, message?: string): void;
+  /** Sends a log message to the client, if it wants messages of that level. */
+  log(level: LogLevel, data: unknown, logger?: string): void;
+}

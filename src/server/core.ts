@@ -1,0 +1,55 @@
+// The parts of a server, as the code that answers requests sees them. McpServer puts them together.
+import type { Implementation, Principal } from "../protocol/model.ts";
+import type { Hub } from "../push/hub.ts";
+import type { JsonObject } from "../wire/message.ts";
+import type { CompletionHandler } from "./catalogue/completers.ts";
+import type { CompiledPrompt, PromptOptions } from "./catalogue/prompts.ts";
+import type { Registry } from "./catalogue/registry.ts";
+import type {
+  CompiledResource,
+  CompiledTemplate,
+  ResourceOptions,
+  TemplateOptions,
+} from "./catalogue/resources.ts";
+import type { CompiledTool, ToolOptions } from "./catalogue/tools.ts";
+import type { Extensions } from "./extensions.ts";
+import type { Features } from "./features.ts";
+import type { Middlewares } from "./middleware.ts";
+import type { Settings } from "./options.ts";
+
+export interface Core {
+  readonly info: Implementation;
+  readonly settings: Settings;
+  readonly tools: Registry<ToolOptions, CompiledTool>;
+  readonly prompts: Registry<PromptOptions, CompiledPrompt>;
+  readonly resources: Registry<ResourceOptions, CompiledResource>;
+  readonly templates: Registry<TemplateOptions, CompiledTemplate>;
+  readonly completion: { handler: CompletionHandler | undefined };
+  readonly features: Features;
+  readonly extensions: Extensions;
+  readonly middlewares: Middlewares;
+  readonly hub: Hub;
+  readonly observers: Observers;
+  /** Legacy clients have been told the capabilities: they will not hear of a new one. */
+  readonly announced: { legacy: boolean };
+}
+
+/** What an author has asked to be told of. */
+export interface Observers {
+  notification: ClientNotificationHandler | undefined;
+  rootsChanged: ((from: NotificationSource) => void | Promise<void>) | undefined;
+}
+
+/** Who sent a notification. */
+export interface NotificationSource {
+  readonly session: string | undefined;
+  readonly principal: Principal | undefined;
+  readonly transport: string;
+}
+
+/** Sees the notifications that clients send. */
+export type ClientNotificationHandler = (
+  method: string,
+  params: JsonObject,
+  from: NotificationSource,
+) => void | Promise<void>;

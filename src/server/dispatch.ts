@@ -1,0 +1,128 @@
+// From one message to its answer: who asks, does the method exist for them, run it, write it as their revision does.
+import { errorCodes, ProtocolError } from "../errors.ts";
+import type { RequestRow } from "../protocol/revision.ts";
+import { revisions } from "../protocol/revisions/index.ts";
+import {
+  isObject,
+  readMessage,
+  type RequestId,
+  type RpcError,
+  type RpcFailure,
+  type RpcRequest,
+  type RpcResponse,
+} from "../wire/message.ts";
+import type { Exchange } from "./connection.ts";
+import { Call } from "./call.ts";
+import type { Core } from "./core.ts";
+import { subjectOf, toRpcError } from "./failure.ts";
+import { methods } from "./methods/index.ts";
+import type { MethodHandler } from "./methods/method.ts";
+import { receiveNotification } from "./notifications.ts";
+import { type KnownPeer, resolvePeer } from "./peer.ts";
+import { stampResult } from "./stamp.ts";
+
+/** Answers one parsed message; nothing for a notification, a response, or a call that was cancelled. */
+export function dispatch(core: Core, value: unknown, exchange: Exchange): Promise<RpcResponse | undefined> {
+  const read = readMessage(value);
+  if (!read.ok) return Promise.resolve(refuse(core, exchange, read.id, read.error));
+  if (read.kind === "request") return answer(core, read.message, exchange);
+  if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
+  core.settings.logger.debug("Ignored a response to nothing that was asked", { id: read.message.id });
+  return Promise.resolve(undefined);
+}
+
+/** The error for something that is not a request that can be answered. */
+export function refuse(
+  core: Core,
+  exchange: Exchange,
+  id: RequestId | undefined,
+  error: RpcError,
+): RpcFailure {
+  const { transport, session, principal, revision } = exchange.connection;
+  core.settings.observe?.({
+    type: "refusal",
+    errorCode: error.code,
+    reason: error.message,
+    transport,
+    session,
+    principal,
+  });
+  if (id !== undefined) return { jsonrpc: "2.0", id, error };
+  const unreadable = (revision ?? revisions[0])?.unreadableId;
+  return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
+}
+
+async function answer(core: Core, request: RpcRequest, exchange: Exchange): Promise<RpcResponse | undefined> {
+  const opened = open(core, request, exchange);
+  if (!opened.ok) return refuse(core, exchange, request.id, opened.error);
+  const { call, handler } = opened;
+  const { inFlight } = exchange.connection;
+  const { observe } = core.settings;
+  const started = observe && performance.now();
+  inFlight.add(call);
+  let response: RpcResponse;
+  try {
+    const result = await core.middlewares.around(call, handler.run);
+    if (!isObject(result))
+      throw new TypeError(`Middleware of ${call.method} must return the result of next()`);
+    const encoded = handler.encode ? handler.encode(result as never, call) : result;
+    response = { jsonrpc: "2.0", id: request.id, result: stampResult(encoded, call) };
+  } catch (error) {
+    response = { jsonrpc: "2.0", id: request.id, error: toRpcError(error, call) };
+  }
+  call.finished = true;
+  inFlight.delete(call);
+  if (started !== undefined) report(call, response, performance.now() - started);
+  return call.cancelled ? undefined : response;
+}
+
+type Opened =
+  | { readonly ok: true; readonly call: Call; readonly handler: MethodHandler }
+  | { readonly ok: false; readonly error: RpcError };
+
+/** Everything that is settled before a handler runs. */
+function open(core: Core, request: RpcRequest, exchange: Exchange): Opened {
+  const { connection } = exchange;
+  try {
+    if (connection.sharesPipe && connection.inFlight.has(request.id)) {
+      throw new ProtocolError(errorCodes.invalidRequest, "A request with this id is still being answered");
+    }
+    const peer = resolvePeer(core, request, exchange);
+    const { row, handler } = findMethod(core, request.method, peer, exchange);
+    const mustWait =
+      core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
+    if (mustWait && !row.beforeInitialized) {
+      throw new ProtocolError(errorCodes.invalidRequest, "Send notifications/initialized first");
+    }
+    return { ok: true, handler, call: new Call(core, request, exchange, peer, peer.revision, row) };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return { ok: false, error: { code: error.rpcCode, message: error.message, data: error.data } };
+  }
+}
+
+function findMethod(
+  core: Core,
+  method: string,
+  { revision }: KnownPeer,
+  exchange: Exchange,
+): { row: RequestRow; handler: MethodHandler } {
+  const row = revision.requests.get(method);
+  const isThere =
+    row !== undefined &&
+    (row.feature === undefined || core.features.isOffered(row.feature, revision, exchange));
+  const handler = isThere ? methods.get(method) : undefined;
+  if (row !== undefined && handler !== undefined) return { row, handler };
+  const added = revision.era === "modern" ? core.extensions.requests.get(method) : undefined;
+  if (added !== undefined) return { row: {}, handler: { run: (call) => added(call.params, call) } };
+  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${method}`);
+}
+
+function report(call: Call, response: RpcResponse, durationMs: number): void {
+  const { method, revision, transport, session, principal } = call;
+  const errorCode = "error" in response ? response.error.code : undefined;
+  const outcome = call.cancelled ? "cancelled" : errorCode === undefined ? "ok" : "error";
+  const name = subjectOf(call);
+  const event = { type: "request", method, name, revision, durationMs, outcome, errorCode } as const;
+  call.core.settings.observe?.({ ...event, transport, session, principal });
+}

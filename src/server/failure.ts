@@ -1,0 +1,38 @@
+// What a client may know of an exception: what was meant for it, or an id under which the log has the rest.
+import { errorCodes, ProtocolError, ResourceNotFoundError, ToolError } from "../errors.ts";
+import type { RpcError } from "../wire/message.ts";
+import type { Call } from "./call.ts";
+
+/** The JSON-RPC error for whatever a handler threw. */
+export function toRpcError(error: unknown, call: Call): RpcError {
+  if (error instanceof ProtocolError)
+    return { code: error.rpcCode, message: error.message, data: error.data };
+  if (error instanceof ResourceNotFoundError) {
+    return { code: call.table.resourceNotFoundCode, message: error.message, data: { uri: error.uri } };
+  }
+  if (error instanceof ToolError) return { code: errorCodes.internal, message: error.message };
+  const errorId = logFailure(error, call);
+  return { code: errorCodes.internal, message: `Internal error (error id ${errorId})`, data: { errorId } };
+}
+
+/** Writes the exception to the log, with its stack, and returns the id that the client is given. */
+export function logFailure(error: unknown, call: Call): string {
+  const errorId = crypto.randomUUID().slice(0, 8);
+  if (call.cancelled) return errorId;
+  const { settings } = call.core;
+  const { method, transport, session, principal } = call;
+  settings.logger.error(`${method} failed (error id ${errorId})`, {
+    errorId,
+    method,
+    name: subjectOf(call),
+    error,
+  });
+  settings.observe?.({ type: "handler-error", method, errorId, error, transport, session, principal });
+  return errorId;
+}
+
+/** The tool or prompt that a request names, or the resource. */
+export function subjectOf(call: Call): string | undefined {
+  const name = call.params["name"] ?? call.params["uri"];
+  return typeof name === "string" ? name : undefined;
+}

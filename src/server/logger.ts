@@ -1,0 +1,31 @@
+// Where the server's own log goes: pluggable, standard error by default.
+
+/**
+ * Takes the server's log. Any logger with these four methods fits, such as `console` or pino.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" }, { logger: console });
+ * ```
+ */
+export interface Logger {
+  debug(message: string, details?: object): void;
+  info(message: string, details?: object): void;
+  warn(message: string, details?: object): void;
+  error(message: string, details?: object): void;
+}
+
+/** Writes warnings and errors to standard error. `console.error`, since standard output may be the protocol's. */
+export const stderrLogger: Logger = {
+  debug() {},
+  info() {},
+  warn: (message, details) => write("warn", message, details),
+  error: (message, details) => write("error", message, details),
+};
+
+function write(level: string, message: string, details: object | undefined): void {
+  if (details === undefined) console.error(`halyard ${level}: ${message}`);
+  else console.error(`halyard ${level}: ${message}`, details);
+}

@@ -1,0 +1,80 @@
+// completion/complete: the author's own handler first, then the argument's completer, then nothing.
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import type { CompleteResult, CompletionReference } from "../../protocol/model.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { Completer, CompletionRequest, Suggestions } from "../catalogue/completers.ts";
+import type { Call } from "../call.ts";
+import type { Core } from "../core.ts";
+import type { MethodHandler } from "./method.ts";
+
+const maxValues = 100;
+
+export const complete: MethodHandler = {
+  async run(call) {
+    const request = readRequest(call.params);
+    const completers = completersOf(request.ref, call.core);
+    const suggestions = await suggest(request, completers, call);
+    return toResult(suggestions ?? []);
+  },
+};
+
+async function suggest(
+  request: CompletionRequest,
+  completers: Readonly<Record<string, Completer | undefined>>,
+  call: Call,
+): Promise<Suggestions | undefined> {
+  const suggestions = await call.core.completion.handler?.(request, call);
+  if (suggestions !== undefined) return suggestions;
+  const { name, value } = request.argument;
+  const completer = Object.hasOwn(completers, name) ? completers[name] : undefined;
+  return completer?.(value, request.context, call);
+}
+
+function readRequest(params: JsonObject): CompletionRequest {
+  const { ref, argument, context } = params;
+  if (!isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string") {
+    throw new ProtocolError(errorCodes.invalidParams, "argument must have a name and a value");
+  }
+  const others = isObject(context) && isObject(context["arguments"]) ? context["arguments"] : {};
+  return {
+    ref: readReference(ref),
+    argument: { name: argument["name"], value: argument["value"] },
+    context: others as Readonly<Record<string, string>>,
+  };
+}
+
+function readReference(ref: unknown): CompletionReference {
+  if (isObject(ref)) {
+    const { type, name, uri } = ref;
+    if (type === "ref/prompt" && typeof name === "string") return { type, name };
+    if (type === "ref/resource" && typeof uri === "string") return { type, uri };
+  }
+  throw new ProtocolError(errorCodes.invalidParams, "ref must name a prompt or a resource template");
+}
+
+/** The completers of what the reference names; a name that is not there is a mistake of the client's. */
+function completersOf(ref: CompletionReference, core: Core): Readonly<Record<string, Completer | undefined>> {
+  const target =
+    ref.type === "ref/prompt"
+      ? core.prompts.find(ref.name)
+      : (core.templates.find(ref.uri) ?? core.resources.find(ref.uri));
+  if (target === undefined) {
+    throw new ProtocolError(
+      errorCodes.invalidParams,
+      `Unknown ${ref.type === "ref/prompt" ? "prompt" : "resource"}`,
+    );
+  }
+  return "complete" in target.options ? (target.options.complete ?? {}) : {};
+}
+
+function toResult(suggestions: Suggestions): CompleteResult {
+  const given = isList(suggestions) ? { values: suggestions } : suggestions;
+  const values = given.values.slice(0, maxValues);
+  const cut = given.values.length > maxValues;
+  const total = given.total ?? given.values.length;
+  return { completion: { values, total, hasMore: given.hasMore ?? (cut || total > values.length) } };
+}
+
+function isList(suggestions: Suggestions): suggestions is readonly string[] {
+  return Array.isArray(suggestions);
+}

@@ -1,0 +1,69 @@
+// How a client and the server get to know each other: initialize and its notification, discover, ping, the log level.
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import { encodeImplementation } from "../../protocol/codec.ts";
+import { type ClientCapabilities, type Implementation, isLogLevel } from "../../protocol/model.ts";
+import { findRevision, newestRevision, revisionDates } from "../../protocol/revisions/index.ts";
+import { isObject } from "../../wire/message.ts";
+import type { Core } from "../core.ts";
+import type { MethodHandler } from "./method.ts";
+
+export const initialize: MethodHandler = {
+  run(call) {
+    const { connection } = call.exchange;
+    if (connection.revision !== undefined) {
+      throw new ProtocolError(errorCodes.invalidRequest, "This connection is initialized already");
+    }
+    const { protocolVersion, capabilities, clientInfo } = call.params;
+    if (typeof protocolVersion !== "string") {
+      throw new ProtocolError(errorCodes.invalidParams, "protocolVersion must be a string");
+    }
+    const wanted = findRevision(protocolVersion);
+    const revision = wanted?.era === "legacy" ? wanted : newestRevision("legacy");
+    connection.revision = revision;
+    connection.clientInfo = readImplementation(clientInfo);
+    connection.clientCapabilities = isObject(capabilities) ? (capabilities as ClientCapabilities) : {};
+    connection.logLevel = "info";
+    const { core } = call;
+    core.announced.legacy = true;
+    return {
+      protocolVersion: revision.date,
+      capabilities: core.features.capabilities(revision, core.features.canPush(revision, call.exchange)),
+      serverInfo: encodeImplementation(core.info, revision),
+      ...(core.settings.instructions !== undefined && { instructions: core.settings.instructions }),
+    };
+  },
+};
+
+export const discover: MethodHandler = {
+  run({ core, table, exchange }) {
+    return {
+      supportedVersions: supportedVersions(core),
+      capabilities: core.features.capabilities(table, core.features.canPush(table, exchange)),
+      ...(core.settings.instructions !== undefined && { instructions: core.settings.instructions }),
+    };
+  },
+};
+
+export const ping: MethodHandler = { run: () => ({}) };
+
+export const setLogLevel: MethodHandler = {
+  run(call) {
+    const { level } = call.params;
+    if (!isLogLevel(level))
+      throw new ProtocolError(errorCodes.invalidParams, "level must be one of the eight log levels");
+    call.exchange.connection.logLevel = level;
+    return {};
+  },
+};
+
+/** The dates that a client may choose from. */
+export function supportedVersions(core: Core): string[] {
+  return revisionDates(core.settings.mode === "stateful" ? ["legacy"] : ["modern", "legacy"]);
+}
+
+/** What a client says it is; anything that is not well-formed counts as nothing, since nothing depends on it. */
+export function readImplementation(value: unknown): Implementation | undefined {
+  if (!isObject(value) || typeof value["name"] !== "string" || typeof value["version"] !== "string")
+    return undefined;
+  return value as unknown as Implementation;
+}

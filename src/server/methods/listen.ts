@@ -1,0 +1,108 @@
+// subscriptions/listen: an ordinary handler whose promise stays open, and a listener in the hub for as long as it does.
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import type { ListenRow, Revision } from "../../protocol/revision.ts";
+import { subscriptionMeta } from "../../push/frame.ts";
+import { topicOf } from "../../push/hub.ts";
+import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
+import type { Call } from "../call.ts";
+import type { MethodHandler } from "./method.ts";
+
+const acknowledged = "notifications/subscriptions/acknowledged";
+
+export const listen: MethodHandler = {
+  async run(call) {
+    const { core, exchange, id } = call;
+    const { stream, connection } = exchange;
+    if (stream === undefined)
+      throw new ProtocolError(errorCodes.invalidRequest, "This transport cannot hold a stream open");
+    if (connection.subscriptions.size >= core.settings.limits.maxSubscriptions) {
+      const { maxSubscriptions } = core.settings.limits;
+      throw new ProtocolError(
+        errorCodes.invalidRequest,
+        `A connection may have ${maxSubscriptions} subscriptions at most`,
+      );
+    }
+    const { honoured, topics } = readFilter(call);
+    const { maxQueueBytes } = core.settings.limits;
+    // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
+    const listener = core.hub.open({
+      stream,
+      topics,
+      principal: call.principal,
+      subscription: { id },
+      held: true,
+      maxQueueBytes,
+    });
+    observe(call, "opened");
+    stream.write(encodeNotification(acknowledged, { _meta: subscriptionMeta(id), notifications: honoured }));
+    listener.release();
+    await ended(call);
+    core.hub.close(listener);
+    observe(call, "closed");
+    return { _meta: subscriptionMeta(id) };
+  },
+};
+
+/** Resolves when the client cancels, or when the transport asks for the closing result. */
+function ended(call: Call): Promise<void> {
+  const { subscriptions } = call.exchange.connection;
+  return new Promise<void>((resolve) => {
+    subscriptions.set(call.id, resolve);
+    call.signal.addEventListener("abort", () => resolve());
+    if (call.cancelled) resolve();
+  }).finally(() => subscriptions.delete(call.id));
+}
+
+/** The part of the filter that this server can honour, and the topics that it stands for. */
+function readFilter(call: Call): { honoured: JsonObject; topics: string[] } {
+  const filter = call.params["notifications"];
+  if (!isObject(filter)) throw new ProtocolError(errorCodes.invalidParams, "notifications must be an object");
+  const honoured: Record<string, unknown> = {};
+  const topics: string[] = [];
+  for (const [member, wanted] of Object.entries(filter)) {
+    const row = rowOf(member, call.table, call);
+    if (row === undefined) continue;
+    const keys = row.kind === "keys" ? readKeys(member, wanted, call) : undefined;
+    if (keys === undefined && !isOn(member, wanted)) continue;
+    honoured[member] = keys ?? true;
+    topics.push(
+      ...(keys === undefined ? [row.notification] : keys.map((key) => topicOf(row.notification, key))),
+    );
+  }
+  return { honoured, topics };
+}
+
+/** What the filter member means; undefined when it means nothing to this server. */
+function rowOf(member: string, table: Revision, call: Call): Omit<ListenRow, "feature"> | undefined {
+  const row = table.listens.get(member);
+  if (row === undefined) return call.core.extensions.listens.get(member);
+  return call.core.features.has(row.feature) ? row : undefined;
+}
+
+function isOn(member: string, wanted: unknown): boolean {
+  if (typeof wanted === "boolean") return wanted;
+  throw new ProtocolError(errorCodes.invalidParams, `${member} must be true or false`);
+}
+
+function readKeys(member: string, wanted: unknown, call: Call): string[] {
+  const { maxSubscribedKeys } = call.core.settings.limits;
+  if (!Array.isArray(wanted) || !wanted.every((key) => typeof key === "string")) {
+    throw new ProtocolError(errorCodes.invalidParams, `${member} must be a list of strings`);
+  }
+  if (wanted.length > maxSubscribedKeys) {
+    throw new ProtocolError(errorCodes.invalidParams, `${member} may name ${maxSubscribedKeys} at most`);
+  }
+  return [...new Set(wanted)];
+}
+
+function observe(call: Call, state: "opened" | "closed"): void {
+  const { transport, session, principal } = call;
+  call.core.settings.observe?.({
+    type: "listener",
+    kind: "subscription",
+    state,
+    transport,
+    session,
+    principal,
+  });
+}

@@ -1,0 +1,93 @@
+// The four lists: pages of the catalogue, serialised once per revision and joined.
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { type JsonObject, withEncoded } from "../../wire/message.ts";
+import type { Entry, Registry } from "../catalogue/registry.ts";
+import type { Call } from "../call.ts";
+import type { Core } from "../core.ts";
+import { stampResult } from "../stamp.ts";
+import type { MethodHandler } from "./method.ts";
+
+type AnyRegistry = Registry<object, unknown>;
+
+const registries: Readonly<Record<string, (core: Core) => unknown>> = {
+  tools: (core) => core.tools,
+  prompts: (core) => core.prompts,
+  resources: (core) => core.resources,
+  resourceTemplates: (core) => core.templates,
+};
+
+/** Answers the list whose result has the member `list`. */
+export function listHandler(list: keyof typeof registries): MethodHandler {
+  return {
+    run(call) {
+      const registry = registries[list]?.(call.core) as AnyRegistry;
+      const start = startOf(call.params["cursor"], list, registry);
+      const pages = pagesOf(registry.visible, call.table);
+      let page = pages.get(start);
+      if (page === undefined) pages.set(start, (page = makePage(list, registry, start, call)));
+      return page;
+    },
+  };
+}
+
+/** A change makes a new array of visible entries, and with it the pages made of the old one are forgotten. */
+const madePages = new WeakMap<readonly unknown[], Map<Revision, Map<number, JsonObject>>>();
+
+function pagesOf(visible: readonly unknown[], table: Revision): Map<number, JsonObject> {
+  let byRevision = madePages.get(visible);
+  if (byRevision === undefined) madePages.set(visible, (byRevision = new Map()));
+  let pages = byRevision.get(table);
+  if (pages === undefined) byRevision.set(table, (pages = new Map()));
+  return pages;
+}
+
+function makePage(list: string, registry: AnyRegistry, start: number, call: Call): JsonObject {
+  const { visible, kind } = registry;
+  const end = start + call.core.settings.pageSize;
+  const entries = visible.slice(start, end);
+  const published = entries.map((entry) => entry.published(kind, call.table));
+  const last = entries.at(-1);
+  const rest = end < visible.length && last ? { nextCursor: encodeCursor(list, last.sequence) } : {};
+  const page = stampResult({ [list]: published.map((item) => item.value), ...rest }, call);
+  const { [list]: _, ...others } = page;
+  const tail = JSON.stringify(others).slice(1);
+  const items = published.map((item) => item.text).join(",");
+  return withEncoded(page, `{"${list}":[${items}]${tail === "}" ? "" : ","}${tail}`);
+}
+
+/**
+ * A cursor names the list and the place of the last definition that was sent, not an index: definitions may come and go
+ * between pages, and another node that registered the same definitions continues at the same place.
+ */
+function encodeCursor(list: string, sequence: number): string {
+  return toBase64Url(JSON.stringify([list, sequence]));
+}
+
+function startOf(cursor: unknown, list: string, registry: AnyRegistry): number {
+  if (cursor === undefined) return 0;
+  const sequence = typeof cursor === "string" ? decodeCursor(cursor, list) : undefined;
+  if (sequence === undefined) throw new ProtocolError(errorCodes.invalidParams, "Invalid cursor");
+  return firstAfter(registry.visible, sequence);
+}
+
+/** The place a cursor of ours names; undefined for anything that we did not make. */
+function decodeCursor(cursor: string, list: string): number | undefined {
+  const decoded = fromBase64Url(cursor);
+  const sequence = Number(/^\["[A-Za-z]+",([1-9]\d{0,14})\]$/.exec(decoded ?? "")?.[1]);
+  return encodeCursor(list, sequence) === cursor ? sequence : undefined;
+}
+
+/** Entries are in order of their sequence, so that half of them can be left out at each step. */
+function firstAfter(visible: readonly Entry<object, unknown>[], sequence: number): number {
+  let low = 0;
+  let high = visible.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const entry = visible[middle];
+    if (entry !== undefined && entry.sequence > sequence) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,27 @@
+// prompts/get: find the prompt, check its arguments, render it.
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import { encodePromptResult } from "../../protocol/codec.ts";
+import type { GetPromptResult } from "../../protocol/model.ts";
+import { isObject } from "../../wire/message.ts";
+import { toPromptResult } from "../results.ts";
+import type { MethodHandler } from "./method.ts";
+
+export const getPrompt: MethodHandler = {
+  async run(call) {
+    const { name, arguments: given = {} } = call.params;
+    const prompt = typeof name === "string" ? call.core.prompts.find(name) : undefined;
+    if (prompt === undefined)
+      throw new ProtocolError(errorCodes.invalidParams, `Unknown prompt: ${String(name)}`);
+    if (!isObject(given) || !Object.values(given).every((value) => typeof value === "string")) {
+      throw new ProtocolError(errorCodes.invalidParams, "arguments must be an object of strings");
+    }
+    const checked = prompt.schema ? await prompt.schema.validate(given) : ({ ok: true, value: {} } as const);
+    if (!checked.ok) {
+      const message = `Invalid arguments for prompt ${prompt.name}: ${checked.issues.join("; ")}`;
+      throw new ProtocolError(errorCodes.invalidParams, message);
+    }
+    return toPromptResult(await prompt.handler(checked.value, call), prompt.options.description);
+  },
+
+  encode: (result: GetPromptResult, call) => encodePromptResult(result, call.table),
+};

@@ -1,0 +1,64 @@
+// resources/read, and the subscriptions of legacy sessions.
+import { errorCodes, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
+import { encodeContents } from "../../protocol/codec.ts";
+import type { ReadResourceResult } from "../../protocol/model.ts";
+import { resourceUpdated } from "../../protocol/notifications.ts";
+import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
+import { topicOf } from "../../push/hub.ts";
+import { resolveResource } from "../catalogue/resources.ts";
+import type { Call } from "../call.ts";
+import { toContents } from "../results.ts";
+import { cacheFields } from "../stamp.ts";
+import type { MethodHandler } from "./method.ts";
+
+export const readResource: MethodHandler = {
+  async run(call) {
+    const uri = uriOf(call);
+    const found = resolveResource(uri, call.core.resources, call.core.templates);
+    if (found === undefined) throw new ResourceNotFoundError(uri);
+    const { options, handler } = found.source;
+    const contents = toContents(await handler(found.args, call), uri, options.mimeType);
+    return call.row.cacheable ? { contents, ...cacheFields(options.cache) } : { contents };
+  },
+
+  encode: (result: ReadResourceResult, call) => ({
+    ...result,
+    contents: result.contents.map((contents) => encodeContents(contents, call.table)),
+  }),
+};
+
+export const subscribeResource: MethodHandler = {
+  run(call) {
+    const uri = uriOf(call);
+    const { listener } = call.exchange.connection;
+    if (listener === undefined) throw notSubscribable();
+    const { maxSubscribedKeys } = call.core.settings.limits;
+    if (listener.topics.size >= maxSubscribedKeys) {
+      throw new ProtocolError(
+        errorCodes.invalidRequest,
+        `A session may subscribe to ${maxSubscribedKeys} resources at most`,
+      );
+    }
+    call.core.hub.subscribe(listener, topicOf(resourceUpdated, uri));
+    return {};
+  },
+};
+
+export const unsubscribeResource: MethodHandler = {
+  run(call) {
+    const { listener } = call.exchange.connection;
+    if (listener === undefined) throw notSubscribable();
+    call.core.hub.unsubscribe(listener, topicOf(resourceUpdated, uriOf(call)));
+    return {};
+  },
+};
+
+function notSubscribable(): ProtocolError {
+  return new ProtocolError(errorCodes.invalidRequest, "This connection takes no notifications yet");
+}
+
+function uriOf(call: Call): string {
+  const { uri } = call.params;
+  if (typeof uri === "string" && isResourceUri(uri) && !climbsOut(uri)) return uri;
+  throw new ProtocolError(errorCodes.invalidParams, "uri must be an absolute URI (RFC 3986)", { uri });
+}

@@ -1,0 +1,146 @@
+// The options of a server: what they are, their defaults, and the mistakes that are found when it is made.
+import { ConfigurationError } from "../errors.ts";
+import type { CacheHint, Implementation } from "../protocol/model.ts";
+import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
+import type { ServerEvent } from "./events.ts";
+import { type Logger, stderrLogger } from "./logger.ts";
+
+/** Which clients are served, and how. */
+export type ServerMode = "both" | "stateful" | "stateless";
+
+/** The methods whose results carry a cache hint. A resource or template has its own. */
+export type ListMethod =
+  | "server/discover"
+  | "tools/list"
+  | "prompts/list"
+  | "resources/list"
+  | "resources/templates/list";
+
+/** What a server may hold and accept at most. */
+export interface ServerLimits extends MessageLimits {
+  /** Bytes that may wait for a slow reader of pushes, before it is dropped. @default {1048576} */
+  readonly maxQueueBytes: number;
+  /** Listen requests that one connection may have open. @default {100} */
+  readonly maxSubscriptions: number;
+  /** URIs that one listen request or one session may subscribe to. @default {1000} */
+  readonly maxSubscribedKeys: number;
+}
+
+/** How a server behaves; everything has a default. */
+export interface ServerOptions {
+  /**
+   * `both`: modern clients statelessly, legacy clients with a session. `stateful`: legacy clients only.
+   * `stateless`: no sessions, so legacy clients get no pushes. @default {"both"}
+   */
+  readonly mode?: ServerMode;
+  /** What a model should know about using this server. */
+  readonly instructions?: string;
+  /** Declares ahead what will be registered later; `logging: false` takes the log away. */
+  readonly capabilities?: {
+    readonly tools?: true;
+    readonly prompts?: true;
+    readonly resources?: true;
+    readonly completions?: true;
+    readonly logging?: boolean;
+    readonly experimental?: JsonObject;
+  };
+  /** How many definitions a page of a list holds. @default {1000} */
+  readonly pageSize?: number;
+  /** How long lists may be cached. */
+  readonly cache?: { readonly [Method in ListMethod]?: CacheHint };
+  /** Whether arguments are checked before a tool sees them. @default {true} */
+  readonly validateInput?: boolean;
+  /** Whether what a tool returns is checked against its output schema. @default {true} */
+  readonly validateOutput?: boolean;
+  /** Refuse requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
+  readonly requireInitialized?: boolean;
+  readonly limits?: Partial<ServerLimits>;
+  /** @default {warnings and errors to standard error} */
+  readonly logger?: Logger;
+  /** Sees what happens inside; costs nothing when unset. */
+  readonly observe?: (event: ServerEvent) => void;
+}
+
+/** The options with every default filled in. */
+export interface Settings {
+  readonly mode: ServerMode;
+  readonly instructions: string | undefined;
+  readonly capabilities: NonNullable<ServerOptions["capabilities"]>;
+  readonly pageSize: number;
+  readonly cache: NonNullable<ServerOptions["cache"]>;
+  readonly validateInput: boolean;
+  readonly validateOutput: boolean;
+  readonly requireInitialized: boolean;
+  readonly limits: ServerLimits;
+  readonly logger: Logger;
+  readonly observe: ServerOptions["observe"];
+}
+
+export const defaultLimits: ServerLimits = {
+  ...defaultMessageLimits,
+  maxQueueBytes: 1024 * 1024,
+  maxSubscriptions: 100,
+  maxSubscribedKeys: 1000,
+};
+
+/** Fills in the defaults. Throws for an option that cannot work. */
+export function resolveOptions(options: ServerOptions): Settings {
+  const { mode = "both", pageSize = 1000, cache = {}, limits = {} } = options;
+  if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
+  if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
+  for (const [method, hint] of Object.entries(cache)) checkCacheHint(`options`, `cache["${method}"]`, hint);
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!Object.hasOwn(defaultLimits, name)) fail(`limits.${name}`, "is not a limit");
+    if (!isPositiveInteger(limit)) fail(`limits.${name}`, "must be a positive integer");
+  }
+  if (mode === "stateless" && options.requireInitialized) {
+    fail("requireInitialized", 'needs a session, which mode "stateless" has not: use "both" or "stateful"');
+  }
+  return {
+    mode,
+    instructions: options.instructions,
+    capabilities: options.capabilities ?? {},
+    pageSize,
+    cache,
+    validateInput: options.validateInput ?? true,
+    validateOutput: options.validateOutput ?? true,
+    requireInitialized: options.requireInitialized ?? false,
+    limits: { ...defaultLimits, ...limits },
+    logger: options.logger ?? stderrLogger,
+    observe: options.observe,
+  };
+}
+
+export function checkImplementation(info: Implementation): void {
+  for (const field of ["name", "version"] as const) {
+    if (!isObject(info) || typeof info[field] !== "string" || info[field] === "")
+      fail(field, "must be a string that is not empty");
+  }
+}
+
+export function checkCacheHint(subject: string, field: string, hint: CacheHint | undefined): void {
+  const { ttlMs = 0, scope = "private" } = hint ?? {};
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      { subject, field },
+      "has a ttlMs that is not an integer of 0 or more",
+    );
+  }
+  if (scope !== "public" && scope !== "private") {
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      { subject, field },
+      "has a scope other than public and private",
+    );
+  }
+}
+
+function isPositiveInteger(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+function fail(field: string, problem: string): never {
+  throw new ConfigurationError("INVALID_OPTION", { subject: "server", field }, problem);
+}

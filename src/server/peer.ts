@@ -1,0 +1,83 @@
+// Under which revision a request is answered: said by the request itself (modern) or agreed before (legacy).
+import { errorCodes, ProtocolError } from "../errors.ts";
+import { metaKeys } from "../protocol/meta.ts";
+import { type ClientCapabilities, isLogLevel } from "../protocol/model.ts";
+import type { Revision } from "../protocol/revision.ts";
+import { findRevision, newestRevision } from "../protocol/revisions/index.ts";
+import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
+import type { Connection, Exchange, Peer } from "./connection.ts";
+import type { Core } from "./core.ts";
+import { readImplementation, supportedVersions } from "./methods/handshake.ts";
+
+/** A peer whose revision is known. */
+export type KnownPeer = Peer & { readonly revision: Revision };
+
+/** The peer behind `request`. Throws the error that the client should get when there is no telling. */
+export function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange): KnownPeer {
+  const meta = request.params?.["_meta"];
+  const speaksModern = core.settings.mode !== "stateful";
+  if (speaksModern && isObject(meta) && isModern(meta)) return readModernPeer(core, meta);
+  const { connection } = exchange;
+  if (isAgreed(connection)) return connection;
+  return unagreedPeer(request.method, connection, speaksModern);
+}
+
+function isModern(meta: JsonObject): boolean {
+  return meta[metaKeys.protocolVersion] !== undefined || meta[metaKeys.clientCapabilities] !== undefined;
+}
+
+function isAgreed(connection: Connection): connection is Connection & { readonly revision: Revision } {
+  return connection.revision !== undefined;
+}
+
+function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
+  const version = meta[metaKeys.protocolVersion];
+  const clientCapabilities = meta[metaKeys.clientCapabilities];
+  const logLevel = meta[metaKeys.logLevel];
+  if (typeof version !== "string") throw missing(metaKeys.protocolVersion);
+  if (!isObject(clientCapabilities)) throw missing(metaKeys.clientCapabilities);
+  const revision = findRevision(version);
+  if (revision?.era !== "modern") throw unsupported(core, version);
+  if (logLevel !== undefined && !isLogLevel(logLevel)) {
+    throw new ProtocolError(
+      errorCodes.invalidParams,
+      `${metaKeys.logLevel} must be one of the eight log levels`,
+    );
+  }
+  return {
+    revision,
+    clientCapabilities: clientCapabilities as ClientCapabilities,
+    clientInfo: readImplementation(meta[metaKeys.clientInfo]),
+    logLevel,
+  };
+}
+
+/** Nothing has been agreed yet: only what opens a connection can be answered. */
+function unagreedPeer(method: string, connection: Connection, speaksModern: boolean): KnownPeer {
+  const legacy = newestRevision("legacy");
+  const row = legacy.requests.get(method);
+  if (row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
+  if (row !== undefined) {
+    const remedy = `send initialize first, or put ${metaKeys.protocolVersion} into _meta`;
+    throw new ProtocolError(
+      errorCodes.invalidRequest,
+      `This ${connection.transport} connection is not initialized: ${remedy}`,
+    );
+  }
+  if (speaksModern && newestRevision("modern").requests.has(method)) throw missing(metaKeys.protocolVersion);
+  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${method}`);
+}
+
+const emptyPeer = { clientInfo: undefined, clientCapabilities: {}, logLevel: undefined };
+
+function missing(key: string): ProtocolError {
+  return new ProtocolError(errorCodes.invalidParams, `_meta must have ${key}`);
+}
+
+function unsupported(core: Core, requested: string): ProtocolError {
+  const supported = supportedVersions(core);
+  const message = supported.includes(requested)
+    ? `Revision ${requested} is spoken after initialize, not in _meta`
+    : `Unsupported protocol version: ${requested}`;
+  return new ProtocolError(errorCodes.unsupportedVersion, message, { supported, requested });
+}

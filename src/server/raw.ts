@@ -1,0 +1,58 @@
+// Text in, text out: one message or, where the revision has them, a batch.
+import { errorCodes } from "../errors.ts";
+import { parseJson } from "../wire/json.ts";
+import { encodeResponse, isObject, type RpcResponse } from "../wire/message.ts";
+import type { Exchange } from "./connection.ts";
+import type { Core } from "./core.ts";
+import { dispatch, refuse } from "./dispatch.ts";
+
+/** The text of the answer; undefined when there is nothing to say. */
+export async function answerText(core: Core, text: string, exchange: Exchange): Promise<string | undefined> {
+  const parsed = parseJson(text, core.settings.limits);
+  if (!parsed.ok) {
+    const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
+    return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
+  }
+  if (Array.isArray(parsed.value)) return answerBatch(core, parsed.value, exchange);
+  const response = await dispatch(core, parsed.value, exchange);
+  return response && encodeSafely(core, response);
+}
+
+async function answerBatch(
+  core: Core,
+  batch: readonly unknown[],
+  exchange: Exchange,
+): Promise<string | undefined> {
+  const problem = batchProblem(core, batch, exchange);
+  if (problem !== undefined) {
+    return encodeResponse(
+      refuse(core, exchange, undefined, { code: errorCodes.invalidRequest, message: problem }),
+    );
+  }
+  const responses = await Promise.all(batch.map((value) => dispatch(core, value, exchange)));
+  const texts = responses
+    .filter((response) => response !== undefined)
+    .map((response) => encodeSafely(core, response));
+  return texts.length === 0 ? undefined : `[${texts.join(",")}]`;
+}
+
+function batchProblem(core: Core, batch: readonly unknown[], exchange: Exchange): string | undefined {
+  const { maxBatch } = core.settings.limits;
+  if (!exchange.connection.revision?.hasBatches) return "Batches are not part of this protocol revision";
+  if (batch.length === 0) return "A batch must not be empty";
+  if (batch.length > maxBatch) return `A batch may hold ${maxBatch} messages at most`;
+  if (batch.some((value) => isObject(value) && value["method"] === "initialize"))
+    return "initialize must not be in a batch";
+  return undefined;
+}
+
+/** A handler may have returned what JSON cannot write, such as a bigint; its caller still gets an answer. */
+function encodeSafely(core: Core, response: RpcResponse): string {
+  try {
+    return encodeResponse(response);
+  } catch (error) {
+    core.settings.logger.error("A result cannot be written as JSON", { id: response.id, error });
+    const failure = { code: errorCodes.internal, message: "The result cannot be written as JSON" };
+    return JSON.stringify({ jsonrpc: "2.0", id: response.id, error: failure });
+  }
+}

@@ -1,0 +1,215 @@
+// McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
+import { ConfigurationError } from "../errors.ts";
+import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
+import { listChanged } from "../protocol/notifications.ts";
+import { findRevision, revisions } from "../protocol/revisions/index.ts";
+import type { Stream } from "../push/listener.ts";
+import type { AnySchema } from "../schema/compile.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import type { RpcMessage, RpcResponse } from "../wire/message.ts";
+import { assemble } from "./assemble.ts";
+import type { CompletionHandler } from "./catalogue/completers.ts";
+import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
+import type { Handle } from "./catalogue/registry.ts";
+import type {
+  ResourceDefinition,
+  ResourceHandler,
+  ResourceOptions,
+  TemplateDefinition,
+  TemplateHandler,
+  TemplateOptions,
+} from "./catalogue/resources.ts";
+import type { ToolDefinition, ToolHandler, ToolOptions } from "./catalogue/tools.ts";
+import { Collection, ResourceCollection } from "./collections.ts";
+import { Connection, type Exchange } from "./connection.ts";
+import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
+import { dispatch } from "./dispatch.ts";
+import type { Extension } from "./extensions.ts";
+import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
+import {
+  checkCacheHint,
+  checkImplementation,
+  resolveOptions,
+  type ServerLimits,
+  type ServerMode,
+  type ServerOptions,
+} from "./options.ts";
+import type { Push } from "./push.ts";
+import { answerText } from "./raw.ts";
+
+/**
+ * An MCP server: registered once, served to any number of clients of any revision over any transport.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { serveStdio } from "halyard/stdio";
+ * import * as z from "zod";
+ *
+ * const server = new McpServer({ name: "weather", version: "1.0.0" });
+ * server.tool("forecast", { input: z.object({ city: z.string() }) }, ({ city }) => `21 °C in ${city}`);
+ * await serveStdio(server);
+ * ```
+ */
+export class McpServer<Extra extends object = object> {
+  readonly info: Implementation;
+  readonly mode: ServerMode;
+  readonly limits: ServerLimits;
+  readonly tools: Collection<ToolOptions>;
+  readonly prompts: Collection<PromptOptions>;
+  readonly resources: ResourceCollection<ResourceOptions>;
+  readonly resourceTemplates: Collection<TemplateOptions>;
+  readonly push: Push;
+  readonly #core: Core;
+
+  constructor(info: Implementation, options: ServerOptions = {}) {
+    checkImplementation(info);
+    const settings = resolveOptions(options);
+    const { core, push } = assemble(info, settings);
+    this.info = info;
+    this.mode = settings.mode;
+    this.limits = settings.limits;
+    this.tools = new Collection(core.tools);
+    this.prompts = new Collection(core.prompts);
+    this.resources = new ResourceCollection(core.resources, push);
+    this.resourceTemplates = new Collection(core.templates);
+    this.push = push;
+    this.#core = core;
+  }
+
+  /** Offers a tool. Throws when its name or one of its schemas cannot work, naming the tool and the field. */
+  tool<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>(
+    name: string,
+    definition: ToolDefinition<I, O>,
+    handler: ToolHandler<I, O, Extra>,
+  ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>> {
+    return this.#core.tools.add(name, { ...definition, handler });
+  }
+
+  /** Offers the resource at `uri`. */
+  resource(
+    uri: string,
+    definition: ResourceDefinition,
+    handler: ResourceHandler<Extra>,
+  ): Handle<Partial<ResourceDefinition & { readonly handler: ResourceHandler<Extra> }>> {
+    checkCacheHint(`resource "${uri}"`, "cache", definition.cache);
+    return this.#core.resources.add(uri, { ...definition, handler });
+  }
+
+  /** Offers every resource whose URI matches the template (RFC 6570). */
+  resourceTemplate<const Template extends string>(
+    template: Template,
+    definition: TemplateDefinition,
+    handler: TemplateHandler<Template, Extra>,
+  ): Handle<Partial<TemplateDefinition & { readonly handler: TemplateHandler<Template, Extra> }>> {
+    checkCacheHint(`resource template "${template}"`, "cache", definition.cache);
+    return this.#core.templates.add(template, { ...definition, handler });
+  }
+
+  /** Offers a prompt. */
+  prompt<A extends AnySchema = AnySchema>(
+    name: string,
+    definition: PromptDefinition<A>,
+    handler: PromptHandler<A, Extra>,
+  ): Handle<Partial<PromptDefinition<A> & { readonly handler: PromptHandler<A, Extra> }>> {
+    return this.#core.prompts.add(name, { ...definition, handler } as PromptOptions);
+  }
+
+  /** Completes arguments in one place; what it leaves undefined goes to the argument's own completer. */
+  completion(handler: CompletionHandler): this {
+    this.#core.completion.handler = handler;
+    return this;
+  }
+
+  /** Adds an extension of the protocol, for clients of the modern era that declare it. */
+  extension(identifier: string, extension: Extension = {}): this {
+    this.#core.extensions.add(identifier, extension);
+    return this;
+  }
+
+  /**
+   * Runs around every request, or around those of one method; what is given to `next` appears on `ctx`.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" })
+   *   .use<{ requestedAt: number }>((request, ctx, next) => next({ requestedAt: Date.now() }))
+   *   .use("tools/call", async (request, ctx, next) => {
+   *     console.error(`${request.params.name} for ${ctx.principal?.subject ?? "anybody"}`);
+   *     return next();
+   *   });
+   * server.tool("age", {}, (_, ctx) => `${Date.now() - ctx.requestedAt} ms`);
+   * ```
+   */
+  use<Added extends object = object>(middleware: Middleware<Extra, Added>): McpServer<Extra & Added>;
+  use<Method extends keyof RequestKinds>(method: Method, middleware: MethodMiddleware<Method, Extra>): this;
+  use(first: unknown, second?: unknown): unknown {
+    const [method, run] = typeof first === "string" ? [first, second] : [undefined, first];
+    if (typeof run !== "function") {
+      const where = { subject: "middleware", field: "handler" };
+      throw new ConfigurationError("INVALID_DEFINITION", where, "is missing: pass a function last");
+    }
+    this.#core.middlewares.add(run as AnyMiddleware, method);
+    return this;
+  }
+
+  /** Sees every notification that a client sends. */
+  onNotification(handler: ClientNotificationHandler): this {
+    this.#core.observers.notification = handler;
+    return this;
+  }
+
+  /** Called when a legacy client says that its roots have changed. */
+  onRootsChanged(handler: (from: NotificationSource) => void | Promise<void>): this {
+    this.#core.observers.rootsChanged = handler;
+    return this;
+  }
+
+  /** The capabilities as a client of that revision is told of them, over a transport that can push. */
+  capabilities(revision?: string): ServerCapabilities {
+    const table = revision === undefined ? revisions[0] : findRevision(revision);
+    if (table === undefined) throw new RangeError(`Unknown protocol revision: ${revision}`);
+    const canPush = table.era === "modern" || this.mode !== "stateless";
+    return this.#core.features.capabilities(table, canPush);
+  }
+
+  /** The input schema of a tool as it is published; undefined when there is no such tool. */
+  toolInputSchema(name: string): JsonSchema | undefined {
+    return this.#core.tools.find(name)?.inputSchema;
+  }
+
+  /** Answers one message. Nothing comes back for a notification, or for a call that was cancelled. */
+  handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined> {
+    return dispatch(this.#core, message, exchange);
+  }
+
+  /** Answers the text of one message or batch. Without an exchange it stands alone: no session, no notifications. */
+  handleRaw(text: string, exchange?: Exchange): Promise<string | undefined> {
+    return answerText(this.#core, text, exchange ?? { connection: new Connection({ transport: "raw" }) });
+  }
+
+  /** Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. */
+  attach(connection: Connection, stream: Stream): () => void {
+    const { hub, settings } = this.#core;
+    const { session, principal, transport } = connection;
+    if (session === undefined || settings.mode === "stateless") return () => {};
+    const { maxQueueBytes } = settings.limits;
+    const listener = hub.open({
+      stream,
+      session,
+      principal,
+      topics: Object.values(listChanged),
+      maxQueueBytes,
+    });
+    const event = { type: "listener", kind: "session", transport, session, principal } as const;
+    settings.observe?.({ ...event, state: "opened" });
+    connection.listener = listener;
+    return () => {
+      connection.listener = undefined;
+      hub.close(listener);
+      settings.observe?.({ ...event, state: "closed" });
+    };
+  }
+}

@@ -1,0 +1,39 @@
+// What every modern result carries beside its own members: its type, who answered, and how long it may be cached.
+import { encodeImplementation } from "../protocol/codec.ts";
+import { metaKeys } from "../protocol/meta.ts";
+import type { CacheHint } from "../protocol/model.ts";
+import type { Revision } from "../protocol/revision.ts";
+import type { JsonObject } from "../wire/message.ts";
+import type { Call } from "./call.ts";
+import type { Core } from "./core.ts";
+import type { ListMethod } from "./options.ts";
+
+const serverMetas = new WeakMap<Core, Map<Revision, JsonObject>>();
+
+/** Completes a result for the revision it is sent under. One that has been completed already stays as it is. */
+export function stampResult(result: JsonObject, call: Call): JsonObject {
+  if (call.table.era === "legacy" || result["resultType"] !== undefined) return result;
+  const meta = serverMeta(call.core, call.table);
+  const stamped: Record<string, unknown> = { ...result, resultType: "complete" };
+  stamped["_meta"] = result["_meta"] === undefined ? meta : { ...(result["_meta"] as object), ...meta };
+  if (call.row.cacheable && result["ttlMs"] === undefined) {
+    Object.assign(stamped, cacheFields(call.core.settings.cache[call.method as ListMethod]));
+  }
+  return stamped;
+}
+
+/** The members that a cache hint becomes. Safe by default: not to be kept, not to be shared. */
+export function cacheFields(hint: CacheHint | undefined): { ttlMs: number; cacheScope: string } {
+  return { ttlMs: hint?.ttlMs ?? 0, cacheScope: hint?.scope ?? "private" };
+}
+
+function serverMeta(core: Core, table: Revision): JsonObject {
+  let byRevision = serverMetas.get(core);
+  if (byRevision === undefined) serverMetas.set(core, (byRevision = new Map()));
+  let meta = byRevision.get(table);
+  if (meta === undefined) {
+    meta = { [metaKeys.serverInfo]: encodeImplementation(core.info, table) };
+    byRevision.set(table, meta);
+  }
+  return meta;
+}
