@@ -1,0 +1,126 @@
+/**
+ * Serves one client over standard input and output, one message a line.
+ *
+ * @module
+ */
+import type { Readable, Writable } from "node:stream";
+import { Pipe } from "../pipe/pipe.ts";
+import type { McpServer } from "../server/server.ts";
+import { LineDecoder } from "../wire/lines.ts";
+import { type ClaimedStdout, claimStdout } from "./stdout.ts";
+import { LineWriter } from "./writer.ts";
+
+/** How {@link serveStdio} behaves; everything has a default. */
+export interface StdioOptions {
+  /** @default {process.stdin} */
+  readonly input?: Readable;
+  /** @default {process.stdout} */
+  readonly output?: Writable;
+  /** How long running calls may take to finish once the client is gone, in milliseconds. @default {5000} */
+  readonly graceMs?: number;
+  /** How many calls may run at the same time; past it, reading pauses. @default {4096} */
+  readonly maxInFlight?: number;
+  /** Whether SIGTERM and SIGINT end the server, and the end of the server the process. @default {true on process.stdin} */
+  readonly endsProcess?: boolean;
+}
+
+/** A server that is being served. */
+export interface StdioServer {
+  /** Resolves when the client is gone and everything has been written. */
+  readonly closed: Promise<void>;
+  /** Lets running calls finish, then ends. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `server` to the client that started this process. Nothing else can write to standard output meanwhile:
+ * `console.log` goes to standard error. A message may be as long as the server's `limits.maxBytes`.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { serveStdio } from "halyard/stdio";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("hello", {}, () => "Hello");
+ * await serveStdio(server);
+ * ```
+ */
+export async function serveStdio(server: McpServer<never>, options: StdioOptions = {}): Promise<StdioServer> {
+  const stdio = new Stdio(server, options);
+  stdio.start();
+  return stdio;
+}
+
+class Stdio implements StdioServer {
+  readonly closed: Promise<void>;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #stdout: ClaimedStdout;
+  readonly #writer: LineWriter;
+  readonly #pipe: Pipe;
+  readonly #decoder: LineDecoder;
+  readonly #graceMs: number;
+  readonly #endsProcess: boolean;
+  readonly #onSignal = (): void => void this.close();
+  #markClosed: () => void = () => {};
+  #closing = false;
+
+  constructor(server: McpServer<never>, options: StdioOptions) {
+    const { input = process.stdin, output = process.stdout, graceMs = 5000, maxInFlight } = options;
+    const { maxBytes } = server.limits;
+    this.closed = new Promise((resolve) => {
+      this.#markClosed = resolve;
+    });
+    this.#input = input;
+    this.#output = output;
+    this.#graceMs = graceMs;
+    this.#endsProcess = options.endsProcess ?? input === process.stdin;
+    this.#stdout = claimStdout(output);
+    this.#writer = new LineWriter(output, {
+      write: this.#stdout.write,
+      onDrained: () => this.#pipe.drained(),
+    });
+    this.#pipe = new Pipe(
+      server,
+      { write: (text) => this.#writer.write(text), destroy: () => void this.close() },
+      { transport: "stdio", maxInFlight, onResume: () => input.resume() },
+    );
+    this.#decoder = new LineDecoder(maxBytes, {
+      line: (text) => {
+        if (!this.#pipe.receive(text)) input.pause();
+      },
+      tooLong: () => this.#pipe.refuseLong(maxBytes),
+    });
+  }
+
+  start(): void {
+    this.#input.on("data", (chunk: Buffer | string) => {
+      this.#decoder.feed(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    });
+    this.#input.on("end", () => {
+      this.#decoder.end();
+      void this.close();
+    });
+    this.#input.on("error", () => void this.close());
+    this.#output.on("error", () => void this.close());
+    if (!this.#endsProcess) return;
+    for (const signal of signals) process.once(signal, this.#onSignal);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing) return this.closed;
+    this.#closing = true;
+    this.#input.pause();
+    await this.#pipe.end(this.#graceMs);
+    await this.#writer.end();
+    this.#stdout.release();
+    this.#markClosed();
+    if (!this.#endsProcess) return;
+    for (const signal of signals) process.off(signal, this.#onSignal);
+    // Handlers that never end, or timers of the author's, must not keep a server alive that has no client.
+    process.exit();
+  }
+}
+
+const signals = ["SIGTERM", "SIGINT"] as const;

@@ -1,0 +1,77 @@
+// Lines out: everything that is written in one turn of the loop leaves in one write.
+import type { Writable } from "node:stream";
+
+export interface LineWriterOptions {
+  /** How the stream is written to; its own `write` may have been redirected. */
+  readonly write: Writable["write"];
+  readonly onDrained: () => void;
+}
+
+/** Past this many characters the reader counts as behind. */
+const highWater = 1024 * 1024;
+
+export class LineWriter {
+  readonly #stream: Writable;
+  readonly #options: LineWriterOptions;
+  readonly #onDrain = (): void => this.#drained();
+  #pending = "";
+  #scheduled = false;
+  #blocked = false;
+  #congested = false;
+
+  constructor(stream: Writable, options: LineWriterOptions) {
+    this.#stream = stream;
+    this.#options = options;
+    stream.on("drain", this.#onDrain);
+  }
+
+  /** False when the reader is behind. */
+  write(text: string): boolean {
+    this.#pending += `${text}\n`;
+    if (!this.#scheduled && !this.#blocked) {
+      this.#scheduled = true;
+      setImmediate(() => this.#flush());
+    }
+    this.#congested = this.#pending.length >= highWater;
+    return !this.#congested;
+  }
+
+  /** Resolves when everything has been handed to the system, or cannot be any more. */
+  end(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#stream.off("drain", this.#onDrain);
+        this.#stream.off("close", done);
+        resolve();
+      };
+      if (this.#stream.destroyed) return done();
+      this.#stream.once("close", done);
+      this.#options.write.call(this.#stream, this.#take(), "utf8", done);
+    });
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    if (this.#pending === "" || this.#stream.destroyed) return;
+    this.#blocked = !this.#options.write.call(this.#stream, this.#take(), "utf8");
+    if (!this.#blocked) this.#settle();
+  }
+
+  #take(): string {
+    const text = this.#pending;
+    this.#pending = "";
+    return text;
+  }
+
+  #drained(): void {
+    this.#blocked = false;
+    if (this.#pending === "") this.#settle();
+    else this.#flush();
+  }
+
+  #settle(): void {
+    if (!this.#congested) return;
+    this.#congested = false;
+    this.#options.onDrained();
+  }
+}

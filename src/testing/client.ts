@@ -1,0 +1,176 @@
+// A client for tests: it says what it is told to, on the revision it is given, and keeps what it hears.
+import { metaKeys } from "../protocol/meta.ts";
+import type { ClientCapabilities } from "../protocol/model.ts";
+import { findRevision } from "../protocol/revisions/index.ts";
+import type { JsonObject, RequestId, RpcError, RpcNotification, RpcResponse } from "../wire/message.ts";
+
+/** The other end of a pipe. */
+export interface Wire {
+  send(text: string): void;
+  /** Called with each message that arrives. */
+  onMessage: (text: string) => void;
+  close(): Promise<void>;
+}
+
+/** A message that arrived. */
+export type Received = RpcNotification | RpcResponse;
+
+/** The error that a request was answered with. */
+export class RpcRejection extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(error: RpcError) {
+    super(error.message);
+    this.name = "RpcRejection";
+    this.code = error.code;
+    this.data = error.data;
+  }
+}
+
+export interface TestClientOptions {
+  /** The date of the revision to speak. */
+  readonly revision: string;
+  /** What the client declares. @default {{}} */
+  readonly capabilities?: ClientCapabilities;
+}
+
+/**
+ * Speaks one protocol revision over a {@link Wire}. {@link connect} makes one.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect } from "halyard/testing";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("hello", {}, () => "Hello");
+ * const client = await connect(server, { revision: "2026-07-28" });
+ * const { content } = await client.request("tools/call", { name: "hello" });
+ * await client.close();
+ * ```
+ */
+export class TestClient {
+  readonly revision: string;
+  readonly era: "modern" | "legacy";
+  /** Every message that has arrived, in order. */
+  readonly received: Received[] = [];
+  readonly #wire: Wire;
+  readonly #capabilities: ClientCapabilities;
+  readonly #waiting = new Set<() => void>();
+  #nextId = 1;
+
+  constructor(wire: Wire, options: TestClientOptions) {
+    const revision = findRevision(options.revision);
+    if (revision === undefined) throw new RangeError(`Unknown protocol revision: ${options.revision}`);
+    this.revision = revision.date;
+    this.era = revision.era;
+    this.#wire = wire;
+    this.#capabilities = options.capabilities ?? {};
+    wire.onMessage = (text) => {
+      const message = JSON.parse(text) as Received | Received[];
+      this.received.push(...[message].flat());
+      for (const wake of this.#waiting) wake();
+    };
+  }
+
+  /** Does what the revision does before anything else: the handshake, or nothing. Returns the result of initialize. */
+  async open(): Promise<JsonObject | undefined> {
+    if (this.era === "modern") return undefined;
+    const result = await this.request("initialize", {
+      protocolVersion: this.revision,
+      capabilities: this.#capabilities,
+      clientInfo: { name: "test-client", version: "1.0.0" },
+    });
+    this.notify("notifications/initialized");
+    return result;
+  }
+
+  /** Sends a request and resolves with its result; an error rejects with an {@link RpcRejection}. */
+  async request(method: string, params?: JsonObject, id: RequestId = this.#nextId++): Promise<JsonObject> {
+    const before = this.received.length;
+    this.send({ jsonrpc: "2.0", id, method, ...this.withMeta(params) });
+    const response = await this.#find(
+      (message): message is RpcResponse => "id" in message && message.id === id,
+      before,
+    );
+    if ("error" in response) throw new RpcRejection(response.error);
+    return response.result;
+  }
+
+  /** Sends a notification. */
+  notify(method: string, params?: JsonObject): void {
+    this.send({ jsonrpc: "2.0", method, ...(params && { params }) });
+  }
+
+  /** Sends any message as it is. */
+  send(message: unknown): void {
+    this.sendText(JSON.stringify(message));
+  }
+
+  /** Sends any text as it is. */
+  sendText(text: string): void {
+    this.#wire.send(text);
+  }
+
+  /** Resolves with the first message for which `matches` is true, past or to come. */
+  waitFor(matches: (message: Received) => boolean, timeoutMs = 2000): Promise<Received> {
+    return this.#find((message): message is Received => matches(message), 0, timeoutMs);
+  }
+
+  /** The notifications of that method that have arrived. */
+  notifications(method: string): RpcNotification[] {
+    return this.received.filter(
+      (message): message is RpcNotification => "method" in message && message.method === method,
+    );
+  }
+
+  /** Ends the connection. */
+  close(): Promise<void> {
+    return this.#wire.close();
+  }
+
+  /** Parameters with what every modern request carries. */
+  withMeta(params: JsonObject = {}): { params?: JsonObject } {
+    if (this.era === "legacy") return Object.keys(params).length > 0 ? { params } : {};
+    const meta = {
+      [metaKeys.protocolVersion]: this.revision,
+      [metaKeys.clientCapabilities]: this.#capabilities,
+      [metaKeys.clientInfo]: { name: "test-client", version: "1.0.0" },
+    };
+    return { params: { ...params, _meta: { ...meta, ...(params["_meta"] as object | undefined) } } };
+  }
+
+  #find<T extends Received>(
+    matches: (message: Received) => message is T,
+    from: number,
+    timeoutMs = 10_000,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let at = from;
+      const look = (): void => {
+        for (; at < this.received.length; at++) {
+          const message = this.received[at];
+          if (message !== undefined && matches(message)) {
+            stop();
+            return resolve(message);
+          }
+        }
+      };
+      const timer = setTimeout(() => {
+        stop();
+        reject(
+          new Error(
+            `No such message within ${timeoutMs} ms; received ${JSON.stringify(this.received.slice(-5))}`,
+          ),
+        );
+      }, timeoutMs);
+      const stop = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Drives a server in memory, on any revision, without sockets: for testing servers.
+ *
+ * @module
+ */
+export { connect, type ConnectOptions } from "./memory.ts";
+export { type Received, RpcRejection, TestClient, type Wire } from "./client.ts";
+export { protocolRevisions } from "./protocol-revisions.ts";

@@ -1,0 +1,47 @@
+// The in-memory pair: a test client on one end, a server on the other, and text in between.
+import { Pipe } from "../pipe/pipe.ts";
+import type { McpServer } from "../server/server.ts";
+import { TestClient, type TestClientOptions, type Wire } from "./client.ts";
+
+/** What the client of an in-memory pair is like. */
+export interface ConnectOptions extends TestClientOptions {
+  /** Leave the handshake to the test. @default {true} */
+  readonly handshake?: boolean;
+}
+
+/**
+ * Connects a test client to `server` in memory.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, protocolRevisions } from "halyard/testing";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("hello", {}, () => "Hello");
+ * for (const { date } of protocolRevisions) {
+ *   const client = await connect(server, { revision: date });
+ *   await client.request("tools/list");
+ *   await client.close();
+ * }
+ * ```
+ */
+export async function connect(server: McpServer<never>, options: ConnectOptions): Promise<TestClient> {
+  const client = new TestClient(memoryWire(server), options);
+  if (options.handshake !== false) await client.open();
+  return client;
+}
+
+function memoryWire(server: McpServer<never>): Wire {
+  const wire: Wire = {
+    onMessage: () => {},
+    send: (text) => void pipe.receive(text),
+    close: () => pipe.end(1000),
+  };
+  const pipe = new Pipe(
+    server,
+    { write: (text) => (wire.onMessage(text), true), destroy: () => {} },
+    { transport: "memory" },
+  );
+  return wire;
+}
