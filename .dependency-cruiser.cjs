@@ -1,0 +1,51 @@
+// The layers: a folder imports only from folders above it in this list. Type-only imports count.
+const layers = [
+  "errors.ts",
+  "wire",
+  "protocol",
+  "schema",
+  "push",
+  "server",
+  "pipe",
+  "stdio",
+  "testing",
+  "index.ts",
+];
+
+const inLayer = (name) => (name.endsWith(".ts") ? `^src/${name.replace(".", "\\.")}$` : `^src/${name}/`);
+
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    ...layers.slice(0, -1).map((layer, index) => ({
+      name: `${layer}-imports-only-from-above`,
+      severity: "error",
+      from: { path: inLayer(layer) },
+      to: { path: layers.slice(index + 1).map(inLayer) },
+    })),
+    {
+      name: "every-folder-has-a-layer",
+      severity: "error",
+      from: {},
+      to: { path: "^src/", pathNot: layers.map(inLayer) },
+    },
+    {
+      name: "node-only-at-the-edges",
+      comment: "The core runs anywhere: Node's modules belong to the edges",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/stdio/", "^src/testing/"] },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "stdio-and-testing-do-not-meet",
+      severity: "error",
+      from: { path: "^src/testing/" },
+      to: { path: "^src/stdio/" },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+  },
+};

@@ -1,0 +1,34 @@
+// A test client over the stdio transport, in this process: real streams and framing, no child.
+import { PassThrough } from "node:stream";
+import type { McpServer } from "halyard";
+import { serveStdio } from "halyard/stdio";
+import { type ConnectOptions, TestClient, type Wire } from "halyard/testing";
+
+export async function connectStdio(server: McpServer<never>, options: ConnectOptions): Promise<TestClient> {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const stdio = await serveStdio(server, { input, output, graceMs: 1000 });
+  const wire: Wire = {
+    onMessage: () => {},
+    send: (text) => void input.write(`${text}\n`),
+    close: async () => {
+      input.end();
+      await stdio.closed;
+    },
+  };
+  readLines(output, (line) => wire.onMessage(line));
+  const client = new TestClient(wire, options);
+  if (options.handshake !== false) await client.open();
+  return client;
+}
+
+/** Calls back with each line of a stream. */
+export function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  let rest = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) onLine(line);
+  });
+}

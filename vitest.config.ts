@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+// Tests import "halyard" as users do: the built package, found through its own exports.
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "test/tsconfig.json" },
+    testTimeout: 20_000,
+  },
+});
