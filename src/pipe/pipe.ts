@@ -2,8 +2,9 @@
 import { errorCodes } from "../errors.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
-import type { McpServer } from "../server/server.ts";
+import type { Servable } from "../server/server.ts";
 import { encodeNotification } from "../wire/message.ts";
+import { within } from "./within.ts";
 
 /** Where a pipe's messages go. */
 export interface PipeOutput {
@@ -13,6 +14,7 @@ export interface PipeOutput {
   destroy(reason: string): void;
 }
 
+/** How a {@link Pipe} behaves. */
 export interface PipeOptions {
   /** The name of the transport. */
   readonly transport: string;
@@ -41,27 +43,30 @@ export interface PipeOptions {
  */
 export class Pipe {
   readonly connection: Connection;
-  readonly #server: McpServer;
+  readonly #server: Servable;
   readonly #output: PipeOutput;
+  readonly #stream: Stream;
   readonly #exchange: Exchange;
   readonly #drains = new Set<() => void>();
   readonly #maxInFlight: number;
   readonly #onResume: () => void;
   #detach: (() => void) | undefined;
+  #onIdle: () => void = () => {};
   #running = 0;
   #congested = false;
   #paused = false;
   #ended = false;
 
-  constructor(server: McpServer<never>, output: PipeOutput, options: PipeOptions) {
+  constructor(server: Servable, output: PipeOutput, options: PipeOptions) {
     this.connection = new Connection({
       transport: options.transport,
       session: crypto.randomUUID(),
       sharesPipe: true,
     });
-    this.#server = server as unknown as McpServer;
+    this.#server = server;
     this.#output = output;
-    this.#exchange = { connection: this.connection, stream: this.#stream() };
+    this.#stream = this.#openStream();
+    this.#exchange = { connection: this.connection, stream: this.#stream };
     this.#maxInFlight = options.maxInFlight ?? 4096;
     this.#onResume = options.onResume ?? (() => {});
   }
@@ -78,7 +83,9 @@ export class Pipe {
   /** A message was too long to be read. */
   refuseLong(maxBytes: number): void {
     const message = `The message is larger than ${maxBytes} bytes`;
-    this.#write(JSON.stringify({ jsonrpc: "2.0", error: { code: errorCodes.invalidRequest, message } }));
+    const unreadable = this.connection.revision?.unreadableId === "null" ? { id: null } : {};
+    const error = { code: errorCodes.invalidRequest, message };
+    this.#write(JSON.stringify({ jsonrpc: "2.0", ...unreadable, error }));
   }
 
   /** The output has room again. */
@@ -98,7 +105,7 @@ export class Pipe {
     this.#detach?.();
     const subscriptions = [...this.connection.subscriptions];
     for (const [, close] of subscriptions) close();
-    await this.#settled(graceMs);
+    await within(graceMs, this.#idle());
     for (const [requestId] of subscriptions) {
       this.#write(
         encodeNotification("notifications/cancelled", { requestId, reason: "The server is shutting down" }),
@@ -112,12 +119,12 @@ export class Pipe {
     if (response !== undefined) this.#write(response);
     // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
     if (this.connection.revision !== undefined && !this.#ended)
-      this.#detach ??= this.#server.attach(this.connection, this.#stream());
-    this.#running--;
+      this.#detach ??= this.#server.attach(this.connection, this.#stream);
+    if (--this.#running === 0) this.#onIdle();
     this.#resume();
   }
 
-  #stream(): Stream {
+  #openStream(): Stream {
     const isCongested = (): boolean => this.#congested;
     return {
       get congested() {
@@ -143,15 +150,11 @@ export class Pipe {
     this.#onResume();
   }
 
-  /** Waits until every reply has been written, or the grace period is over. */
-  async #settled(graceMs: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeUp = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
+  /** Resolves when every reply has been written. */
+  #idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#running === 0) resolve();
     });
-    await Promise.race([this.connection.inFlight.idle(), timeUp]);
-    clearTimeout(timer);
-    // The reply is written a few turns of the microtask queue after its call has ended.
-    await new Promise((resolve) => setTimeout(resolve, 0));
   }
 }

@@ -1,4 +1,5 @@
 // From the neutral model to what one revision can carry: newer fields are left out, newer content degrades.
+import { isObject } from "../wire/message.ts";
 import type {
   CallToolResult,
   ContentBlock,
@@ -25,13 +26,20 @@ export function encodeImplementation(info: Implementation, revision: Revision): 
 
 /** A tool result as `revision` can carry it. Text stands in for what it cannot. */
 export function encodeCallToolResult(result: CallToolResult, revision: Revision): Record<string, unknown> {
-  const encoded = pick(result as unknown as Loose, revision.fields.callToolResult);
-  if (revision.degradesContent)
-    encoded["content"] = result.content.map((block) => encodeBlock(block, revision));
-  if (revision.structuredContent === "object" && !isPlainObject(result.structuredContent)) {
-    delete encoded["structuredContent"];
+  const { content, structuredContent, isError, _meta } = result;
+  const encoded: Record<string, unknown> = {
+    content: revision.degradesContent ? content.map((block) => encodeBlock(block, revision)) : content,
+  };
+  if (structuredContent !== undefined && carriesStructured(structuredContent, revision)) {
+    encoded["structuredContent"] = structuredContent;
   }
+  if (isError) encoded["isError"] = true;
+  if (_meta !== undefined) encoded["_meta"] = _meta;
   return encoded;
+}
+
+function carriesStructured(value: unknown, { structuredContent }: Revision): boolean {
+  return structuredContent === "any" || (structuredContent === "object" && isObject(value));
 }
 
 export function encodePromptResult(result: GetPromptResult, revision: Revision): Record<string, unknown> {
@@ -75,8 +83,4 @@ function pick(value: Loose, fields: ReadonlySet<string>): Record<string, unknown
     if (value[field] !== undefined) picked[field] = value[field];
   }
   return picked;
-}
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -39,6 +39,7 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
+/** Text, for people and models alike. */
 export interface TextContent {
   readonly type: "text";
   readonly text: string;
@@ -46,6 +47,7 @@ export interface TextContent {
   readonly _meta?: JsonObject;
 }
 
+/** A picture. */
 export interface ImageContent {
   readonly type: "image";
   /** Base64. */
@@ -55,6 +57,7 @@ export interface ImageContent {
   readonly _meta?: JsonObject;
 }
 
+/** A sound; clients older than this kind of content get a line of text instead. */
 export interface AudioContent {
   readonly type: "audio";
   /** Base64. */
@@ -64,6 +67,7 @@ export interface AudioContent {
   readonly _meta?: JsonObject;
 }
 
+/** A pointer to a resource that the client may read; clients older than it get its name and URI as text. */
 export interface ResourceLink {
   readonly type: "resource_link";
   readonly uri: string;
@@ -77,6 +81,7 @@ export interface ResourceLink {
   readonly _meta?: JsonObject;
 }
 
+/** A resource with its contents. */
 export interface EmbeddedResource {
   readonly type: "resource";
   readonly resource: ResourceContents;
@@ -94,6 +99,7 @@ export type ResourceContents = {
   readonly _meta?: JsonObject;
 } & ({ readonly text: string } | { readonly blob: string });
 
+/** One message of a prompt. */
 export interface PromptMessage {
   readonly role: "user" | "assistant";
   readonly content: ContentBlock;

@@ -35,7 +35,6 @@ export type Shape =
   | "resourceTemplate"
   | "annotations"
   | "contents"
-  | "callToolResult"
   | "progress";
 
 /** Everything that Halyard needs to know about one revision. */

@@ -2,7 +2,7 @@
 
 const uri = /^[a-z][a-z0-9+.-]*:(?:[a-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})*$/i;
 const escapedDotOrSlash = /%2e|%2f|%5c/gi;
-const parentSegment = /(?:^|[/\\])\.\.(?:[/\\?#]|$)/;
+const parentSegment = /[:/\\]\.\.(?:[/\\?#]|$)/;
 
 /** What matching may cost grows with the length of the URI, so that has a limit. */
 const maxLength = 8192;

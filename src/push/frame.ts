@@ -4,7 +4,7 @@ import type { RequestId } from "../wire/message.ts";
 
 /** A notification on its way to listeners. */
 export class Frame {
-  /** Two waiting frames with the same key say the same thing: the later one is dropped. */
+  /** Of two waiting frames with the same key only the later one is sent, in the place of the earlier. */
   readonly mergeKey: string | undefined;
   readonly #head: string;
   readonly #params: string;

@@ -26,7 +26,10 @@ export class Hub {
   close(listener: Listener): void {
     listener.close();
     if (!this.#listeners.delete(listener)) return;
-    if (listener.session !== undefined) this.#sessions.delete(listener.session);
+    // A newer stream may have taken the session over.
+    if (listener.session !== undefined && this.#sessions.get(listener.session) === listener) {
+      this.#sessions.delete(listener.session);
+    }
     for (const topic of listener.topics) this.#unindex(topic, listener);
   }
 

@@ -35,6 +35,7 @@ export class Listener {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly topics: Set<string>;
+  readonly #initialTopics: number;
   readonly #stream: Stream;
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
@@ -43,13 +44,13 @@ export class Listener {
   #queuedBytes = 0;
   readonly #stopDraining: () => void;
   #held: boolean;
-  #ready = true;
   #closed = false;
 
   constructor(options: ListenerOptions) {
     this.session = options.session;
     this.principal = options.principal;
     this.topics = new Set(options.topics);
+    this.#initialTopics = this.topics.size;
     this.#stream = options.stream;
     this.#stamp = options.subscription && JSON.stringify(subscriptionMeta(options.subscription.id));
     this.#maxQueueBytes = options.maxQueueBytes;
@@ -57,13 +58,19 @@ export class Listener {
     this.#stopDraining = options.stream.onDrain(() => this.flush());
   }
 
+  /** How many topics were added since it was opened. */
+  get addedTopics(): number {
+    return this.topics.size - this.#initialTopics;
+  }
+
   /** Writes the frame, or keeps it until the reader is ready. False when the listener is gone, or goes now. */
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
-    const waits = this.#held || !this.#ready;
-    if (waits && frame.mergeKey !== undefined && this.#queue.has(frame.mergeKey)) return true;
     const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
-    return waits ? this.#enqueue(frame.mergeKey ?? Symbol(), text) : this.#write(text);
+    const waits = this.#held || this.#stream.congested || this.#queue.size > 0;
+    if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text);
+    this.#stream.write(text);
+    return true;
   }
 
   /** What had to come first has been written. */
@@ -72,14 +79,14 @@ export class Listener {
     this.flush();
   }
 
-  /** The reader is ready: writes what waits, until it is not. */
+  /** The reader may be ready: writes what waits, until it is not. */
   flush(): void {
-    this.#ready = true;
     for (const [key, text] of this.#queue) {
-      if (this.#held || !this.#ready || this.#closed) return;
+      // Others may share the stream, so that only the stream itself knows whether its reader is behind.
+      if (this.#held || this.#closed || this.#stream.congested) return;
       this.#queue.delete(key);
       this.#queuedBytes -= text.length;
-      this.#write(text);
+      this.#stream.write(text);
     }
   }
 
@@ -90,14 +97,10 @@ export class Listener {
     this.#queue.clear();
   }
 
-  #write(text: string): boolean {
-    this.#ready = this.#stream.write(text);
-    return true;
-  }
-
+  /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */
   #enqueue(key: string | symbol, text: string): boolean {
+    this.#queuedBytes += text.length - (this.#queue.get(key)?.length ?? 0);
     this.#queue.set(key, text);
-    this.#queuedBytes += text.length;
     if (this.#queuedBytes <= this.#maxQueueBytes) return true;
     this.close();
     this.#stream.destroy(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);

@@ -27,17 +27,28 @@ export function jsonSchemaProblem(schema: JsonSchema): string | undefined {
 
 /** A function that validates against `schema`. Throws when the schema itself cannot be read. */
 export function compileJsonSchema(schema: JsonSchema): (value: unknown) => Validation {
-  const validator = new Validator(schema as Schema, draftOf(schema) ?? "2020-12", true);
+  // The interpreter marks the schema it is given, so that it gets a copy: the author's may be frozen or shared.
+  const validator = new Validator(structuredClone(schema) as Schema, draftOf(schema) ?? "2020-12", true);
   // A reference that leads nowhere shows only when it is followed, so one value is tried now.
   validator.validate({});
   return (value) => {
-    const { valid, errors } = validator.validate(value);
+    const { valid, errors } = validateAsJson(validator, value);
     if (valid) return { ok: true, value };
     // The interpreter lists each failure once per enclosing schema; the innermost says what is wrong.
     const innermost = errors.at(-1);
     const at = innermost?.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".") ?? "";
     return { ok: false, issues: [issue(at, innermost?.error ?? "does not match the schema")] };
   };
+}
+
+/** The interpreter throws at what is no JSON, such as an undefined member; then the value counts as JSON would write it. */
+function validateAsJson(validator: Validator, value: unknown): ReturnType<Validator["validate"]> {
+  try {
+    return validator.validate(value);
+  } catch {
+    const text: string | undefined = JSON.stringify(value);
+    return text === undefined ? { valid: false, errors: [] } : validator.validate(JSON.parse(text));
+  }
 }
 
 function issue(at: string, message: string): string {

@@ -13,6 +13,7 @@ export interface Peer {
   readonly logLevel: LogLevel | undefined;
 }
 
+/** What a transport knows of a peer when the connection begins. */
 export interface ConnectionOptions {
   /** The name of the transport, such as `stdio`. */
   readonly transport: string;
@@ -40,10 +41,13 @@ export class Connection implements Peer {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly sharesPipe: boolean;
+  #subscriptions: Map<RequestId, () => void> | undefined;
   /** The calls that are running. */
   readonly inFlight: InFlight = new InFlight();
   /** How to end each open listen request with its closing result. */
-  readonly subscriptions: Map<RequestId, () => void> = new Map();
+  get subscriptions(): Map<RequestId, () => void> {
+    return (this.#subscriptions ??= new Map());
+  }
 
   /** Set by a successful `initialize`. */
   revision: Revision | undefined;

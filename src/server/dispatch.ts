@@ -19,7 +19,7 @@ import { methods } from "./methods/index.ts";
 import type { MethodHandler } from "./methods/method.ts";
 import { receiveNotification } from "./notifications.ts";
 import { type KnownPeer, resolvePeer } from "./peer.ts";
-import { stampResult } from "./stamp.ts";
+import { stampOwnResult, stampResult } from "./stamp.ts";
 
 /** Answers one parsed message; nothing for a notification, a response, or a call that was cancelled. */
 export function dispatch(core: Core, value: unknown, exchange: Exchange): Promise<RpcResponse | undefined> {
@@ -62,11 +62,14 @@ async function answer(core: Core, request: RpcRequest, exchange: Exchange): Prom
   inFlight.add(call);
   let response: RpcResponse;
   try {
-    const result = await core.middlewares.around(call, handler.run);
+    const running = core.middlewares.around(call, handler.run);
+    const result = running instanceof Promise ? await running : running;
     if (!isObject(result))
       throw new TypeError(`Middleware of ${call.method} must return the result of next()`);
-    const encoded = handler.encode ? handler.encode(result as never, call) : result;
-    response = { jsonrpc: "2.0", id: request.id, result: stampResult(encoded, call) };
+    const stamped = handler.encode
+      ? stampOwnResult(handler.encode(result as never, call), call)
+      : stampResult(result, call);
+    response = { jsonrpc: "2.0", id: request.id, result: stamped };
   } catch (error) {
     response = { jsonrpc: "2.0", id: request.id, error: toRpcError(error, call) };
   }

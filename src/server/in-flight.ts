@@ -1,4 +1,4 @@
-// The calls of one connection that are running: found by id to be cancelled, and waited for at the end.
+// The calls of one connection that are running, found by id to be cancelled.
 import type { RequestId } from "../wire/message.ts";
 
 export interface Cancellable {
@@ -9,12 +9,6 @@ export interface Cancellable {
 /** Ids come from the client and need not be unique, so each call is kept for itself. */
 export class InFlight {
   readonly #calls = new Map<RequestId, Cancellable | Cancellable[]>();
-  #size = 0;
-  #idle: (() => void)[] = [];
-
-  get size(): number {
-    return this.#size;
-  }
 
   has(id: RequestId): boolean {
     return this.#calls.has(id);
@@ -23,15 +17,16 @@ export class InFlight {
   add(call: Cancellable): void {
     const known = this.#calls.get(call.id);
     this.#calls.set(call.id, known === undefined ? call : [known, call].flat());
-    this.#size++;
   }
 
   delete(call: Cancellable): void {
     const known = this.#calls.get(call.id);
-    const rest = Array.isArray(known) ? known.filter((other) => other !== call) : [];
-    if (rest.length === 0) this.#calls.delete(call.id);
-    else this.#calls.set(call.id, rest.length === 1 && rest[0] ? rest[0] : rest);
-    if (--this.#size === 0) for (const wake of this.#idle.splice(0)) wake();
+    if (Array.isArray(known)) {
+      const [first, ...others] = known.filter((other) => other !== call);
+      if (first !== undefined) this.#calls.set(call.id, others.length === 0 ? first : [first, ...others]);
+    } else {
+      this.#calls.delete(call.id);
+    }
   }
 
   /** Cancels the call with this id. Two calls with the same id cannot be told apart, so neither is. */
@@ -46,10 +41,5 @@ export class InFlight {
   /** The peer is gone: cancels everything. */
   cancelAll(reason: string): void {
     for (const call of [...this.#calls.values()].flat()) call.cancel(reason);
-  }
-
-  /** Resolves once nothing runs. */
-  idle(): Promise<void> {
-    return this.#size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 }

@@ -77,7 +77,7 @@ export interface Settings {
   readonly observe: ServerOptions["observe"];
 }
 
-export const defaultLimits: ServerLimits = {
+const defaultLimits: ServerLimits = {
   ...defaultMessageLimits,
   maxQueueBytes: 1024 * 1024,
   maxSubscriptions: 100,
@@ -86,7 +86,7 @@ export const defaultLimits: ServerLimits = {
 
 /** Fills in the defaults. Throws for an option that cannot work. */
 export function resolveOptions(options: ServerOptions): Settings {
-  const { mode = "both", pageSize = 1000, cache = {}, limits = {} } = options;
+  const { mode = "both", pageSize = 1000, cache = {}, limits = {}, logger = stderrLogger } = options;
   if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
   if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint(`options`, `cache["${method}"]`, hint);
@@ -107,8 +107,19 @@ export function resolveOptions(options: ServerOptions): Settings {
     validateOutput: options.validateOutput ?? true,
     requireInitialized: options.requireInitialized ?? false,
     limits: { ...defaultLimits, ...limits },
-    logger: options.logger ?? stderrLogger,
-    observe: options.observe,
+    logger,
+    observe: options.observe && guarded(options.observe, logger),
+  };
+}
+
+/** An observer that fails must not fail what it observes. */
+function guarded(observe: (event: ServerEvent) => void, logger: Logger): (event: ServerEvent) => void {
+  return (event) => {
+    try {
+      observe(event);
+    } catch (error) {
+      logger.error("observe() failed", { error });
+    }
   };
 }
 

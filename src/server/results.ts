@@ -123,12 +123,7 @@ function toCallToolResult(
   structured: unknown = given.structured,
 ): CallToolResult {
   const content = given.content ?? (structured === undefined ? [] : [text(JSON.stringify(structured))]);
-  return {
-    content,
-    ...(structured !== undefined && { structuredContent: structured }),
-    ...(given.isError && { isError: true }),
-    ...(given.meta && { _meta: given.meta }),
-  };
+  return { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
 }
 
 /** The failure of a tool, told to the model. */

@@ -38,6 +38,23 @@ import type { Push } from "./push.ts";
 import { answerText } from "./raw.ts";
 
 /**
+ * What a transport needs of a server: any {@link McpServer} fits, whatever its middleware adds.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, type Servable } from "halyard";
+ *
+ * const servers: Servable[] = [new McpServer({ name: "demo", version: "1.0.0" })];
+ * ```
+ */
+export interface Servable {
+  readonly limits: ServerLimits;
+  handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
+  handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
+  attach(connection: Connection, stream: Stream): () => void;
+}
+
+/**
  * An MCP server: registered once, served to any number of clients of any revision over any transport.
  *
  * @example
@@ -51,7 +68,7 @@ import { answerText } from "./raw.ts";
  * await serveStdio(server);
  * ```
  */
-export class McpServer<Extra extends object = object> {
+export class McpServer<Extra extends object = object> implements Servable {
   readonly info: Implementation;
   readonly mode: ServerMode;
   readonly limits: ServerLimits;
@@ -192,22 +209,20 @@ export class McpServer<Extra extends object = object> {
 
   /** Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. */
   attach(connection: Connection, stream: Stream): () => void {
-    const { hub, settings } = this.#core;
+    const { hub, settings, features } = this.#core;
     const { session, principal, transport } = connection;
     if (session === undefined || settings.mode === "stateless") return () => {};
     const { maxQueueBytes } = settings.limits;
-    const listener = hub.open({
-      stream,
-      session,
-      principal,
-      topics: Object.values(listChanged),
-      maxQueueBytes,
-    });
+    // What was not declared in the reply to initialize is not told of either.
+    const topics = (["tools", "prompts", "resources"] as const)
+      .filter((list) => features.has(list))
+      .map((list) => listChanged[list]);
+    const listener = hub.open({ stream, session, principal, topics, maxQueueBytes });
     const event = { type: "listener", kind: "session", transport, session, principal } as const;
     settings.observe?.({ ...event, state: "opened" });
     connection.listener = listener;
     return () => {
-      connection.listener = undefined;
+      if (connection.listener === listener) connection.listener = undefined;
       hub.close(listener);
       settings.observe?.({ ...event, state: "closed" });
     };

@@ -12,14 +12,18 @@ const serverMetas = new WeakMap<Core, Map<Revision, JsonObject>>();
 
 /** Completes a result for the revision it is sent under. One that has been completed already stays as it is. */
 export function stampResult(result: JsonObject, call: Call): JsonObject {
-  if (call.table.era === "legacy" || result["resultType"] !== undefined) return result;
+  const isDone = call.table.era === "legacy" || result["resultType"] !== undefined;
+  return isDone ? result : stampOwnResult({ ...result }, call);
+}
+
+/** The same in place, for an object that nobody else holds: copying one costs more than serialising it. */
+export function stampOwnResult(result: Record<string, unknown>, call: Call): JsonObject {
+  if (call.table.era === "legacy") return result;
   const meta = serverMeta(call.core, call.table);
-  const stamped: Record<string, unknown> = { ...result, resultType: "complete" };
-  stamped["_meta"] = result["_meta"] === undefined ? meta : { ...(result["_meta"] as object), ...meta };
-  if (call.row.cacheable && result["ttlMs"] === undefined) {
-    Object.assign(stamped, cacheFields(call.core.settings.cache[call.method as ListMethod]));
-  }
-  return stamped;
+  result["resultType"] = "complete";
+  result["_meta"] = result["_meta"] === undefined ? meta : { ...(result["_meta"] as object), ...meta };
+  if (!call.row.cacheable || result["ttlMs"] !== undefined) return result;
+  return Object.assign(result, cacheFields(call.core.settings.cache[call.method as ListMethod]));
 }
 
 /** The members that a cache hint becomes. Safe by default: not to be kept, not to be shared. */

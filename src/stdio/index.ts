@@ -5,7 +5,8 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { Pipe } from "../pipe/pipe.ts";
-import type { McpServer } from "../server/server.ts";
+import { within } from "../pipe/within.ts";
+import type { Servable } from "../server/server.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
 import { LineWriter } from "./writer.ts";
@@ -46,7 +47,7 @@ export interface StdioServer {
  * await serveStdio(server);
  * ```
  */
-export async function serveStdio(server: McpServer<never>, options: StdioOptions = {}): Promise<StdioServer> {
+export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
   const stdio = new Stdio(server, options);
   stdio.start();
   return stdio;
@@ -66,7 +67,7 @@ class Stdio implements StdioServer {
   #markClosed: () => void = () => {};
   #closing = false;
 
-  constructor(server: McpServer<never>, options: StdioOptions) {
+  constructor(server: Servable, options: StdioOptions) {
     const { input = process.stdin, output = process.stdout, graceMs = 5000, maxInFlight } = options;
     const { maxBytes } = server.limits;
     this.closed = new Promise((resolve) => {
@@ -113,7 +114,8 @@ class Stdio implements StdioServer {
     this.#closing = true;
     this.#input.pause();
     await this.#pipe.end(this.#graceMs);
-    await this.#writer.end();
+    // A client that has stopped reading must not keep the process alive.
+    await within(this.#graceMs, this.#writer.end());
     this.#stdout.release();
     this.#markClosed();
     if (!this.#endsProcess) return;

@@ -32,7 +32,8 @@ export class LineWriter {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
     }
-    this.#congested = this.#pending.length >= highWater;
+    // Once behind, the reader stays so until everything has gone: it is told of the end only then.
+    if (this.#pending.length >= highWater) this.#congested = true;
     return !this.#congested;
   }
 

@@ -15,7 +15,20 @@ export interface Wire {
 /** A message that arrived. */
 export type Received = RpcNotification | RpcResponse;
 
-/** The error that a request was answered with. */
+/**
+ * The error that a request was answered with.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, RpcRejection } from "halyard/testing";
+ *
+ * const client = await connect(new McpServer({ name: "demo", version: "1.0.0" }), { revision: "2026-07-28" });
+ * const error = await client.request("no/such/method").catch((reason: unknown) => reason);
+ * if (error instanceof RpcRejection) console.log(error.code);
+ * await client.close();
+ * ```
+ */
 export class RpcRejection extends Error {
   readonly code: number;
   readonly data: unknown;

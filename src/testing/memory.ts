@@ -1,6 +1,6 @@
 // The in-memory pair: a test client on one end, a server on the other, and text in between.
 import { Pipe } from "../pipe/pipe.ts";
-import type { McpServer } from "../server/server.ts";
+import type { Servable } from "../server/server.ts";
 import { TestClient, type TestClientOptions, type Wire } from "./client.ts";
 
 /** What the client of an in-memory pair is like. */
@@ -26,13 +26,13 @@ export interface ConnectOptions extends TestClientOptions {
  * }
  * ```
  */
-export async function connect(server: McpServer<never>, options: ConnectOptions): Promise<TestClient> {
+export async function connect(server: Servable, options: ConnectOptions): Promise<TestClient> {
   const client = new TestClient(memoryWire(server), options);
   if (options.handshake !== false) await client.open();
   return client;
 }
 
-function memoryWire(server: McpServer<never>): Wire {
+function memoryWire(server: Servable): Wire {
   const wire: Wire = {
     onMessage: () => {},
     send: (text) => void pipe.receive(text),

@@ -44,7 +44,6 @@ export const revision20241105: Revision = {
     resourceTemplate: new Set(["uriTemplate", "name", "description", "mimeType", "annotations"]),
     annotations: new Set(["audience", "priority"]),
     contents: new Set(["uri", "mimeType", "text", "blob"]),
-    callToolResult: new Set(["content", "isError", "_meta"]),
     progress: new Set(["progressToken", "progress", "total"]),
   },
   degradesContent: true,

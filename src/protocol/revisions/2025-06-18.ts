@@ -18,7 +18,6 @@ export const revision20250618: Revision = {
     resourceTemplate: ["title", "_meta"],
     annotations: ["lastModified"],
     contents: ["_meta"],
-    callToolResult: ["structuredContent"],
   }),
   content: new Map([
     ...[...before.content].map(([type, fields]) => [type, withMembers(fields, ["_meta"])] as const),

@@ -20,6 +20,7 @@ export interface PromptDefinition<A extends AnySchema> extends Described {
 /** What a prompt may return: the text of a user's message, content, messages, or the result in full. */
 export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | GetPromptResult;
 
+/** Renders a prompt: validated arguments first, then the context of the call. */
 export type PromptHandler<A extends AnySchema, Extra> = (
   args: Validated<A>,
   ctx: Context & Extra,

@@ -82,6 +82,11 @@ export class Registry<Options extends object, Compiled> {
     return this.#sequence > 0;
   }
 
+  /** The place of the newest one, removed since or not: 0 before the first. */
+  get last(): number {
+    return this.#sequence;
+  }
+
   /** How many are enabled. */
   get size(): number {
     return this.visible.length;

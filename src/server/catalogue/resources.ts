@@ -31,11 +31,13 @@ export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
 /** What a reader may return: text, bytes, or contents in full. */
 export type ResourceReturn = string | Uint8Array | ResourceContents | readonly ResourceContents[];
 
+/** Reads a resource: its URI first, then the context of the call. */
 export type ResourceHandler<Extra> = (
   args: { readonly uri: string },
   ctx: Context & Extra,
 ) => ResourceReturn | Promise<ResourceReturn>;
 
+/** Reads what matches a template: the URI and its variables first, then the context of the call. */
 export type TemplateHandler<Template extends string, Extra> = (
   args: { readonly uri: string; readonly params: TemplateParams<Template> },
   ctx: Context & Extra,

@@ -58,13 +58,17 @@ export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | ToolR
 /** What a tool with the output schema `O` may return. */
 export type StructuredReturn<O> = Unvalidated<O> | ToolResult<Unvalidated<O> | undefined>;
 
-/** Runs a tool: validated arguments first, then the context of the call. */
-export type ToolHandler<I extends AnySchema, O extends AnySchema, Extra> = (
-  args: Validated<I>,
-  ctx: Context & Extra,
-) => HandlerReturn<AnySchema extends O ? ToolReturn : StructuredReturn<O>>;
+/**
+ * Runs a tool: validated arguments first, then the context of the call.
+ *
+ * The choice is around the whole function, not inside its return type: only so does the compiler know what is to be
+ * returned while it reads the handler, and takes `type: "text"` for what it is instead of for any string.
+ */
+export type ToolHandler<I extends AnySchema, O extends AnySchema, Extra> = AnySchema extends O
+  ? Handler<I, Extra, ToolReturn>
+  : Handler<I, Extra, StructuredReturn<O>>;
 
-type HandlerReturn<T> = T | Promise<T>;
+type Handler<I, Extra, Returned> = (args: Validated<I>, ctx: Context & Extra) => Returned | Promise<Returned>;
 
 /** What is registered: the definition with its handler. */
 export interface ToolOptions extends ToolDefinition<AnySchema, AnySchema> {

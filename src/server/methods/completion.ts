@@ -72,7 +72,7 @@ function toResult(suggestions: Suggestions): CompleteResult {
   const values = given.values.slice(0, maxValues);
   const cut = given.values.length > maxValues;
   const total = given.total ?? given.values.length;
-  return { completion: { values, total, hasMore: given.hasMore ?? (cut || total > values.length) } };
+  return { completion: { values, total, hasMore: cut || (given.hasMore ?? total > values.length) } };
 }
 
 function isList(suggestions: Suggestions): suggestions is readonly string[] {

@@ -23,6 +23,8 @@ export const listen: MethodHandler = {
       );
     }
     const { honoured, topics } = readFilter(call);
+    // Middleware may have held the request back, and the client may have cancelled it meanwhile.
+    if (call.cancelled) return {};
     const { maxQueueBytes } = core.settings.limits;
     // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
     const listener = core.hub.open({
@@ -34,23 +36,30 @@ export const listen: MethodHandler = {
       maxQueueBytes,
     });
     observe(call, "opened");
+    const ending = ended(call, () => core.hub.close(listener));
     stream.write(encodeNotification(acknowledged, { _meta: subscriptionMeta(id), notifications: honoured }));
     listener.release();
-    await ended(call);
-    core.hub.close(listener);
+    await ending;
     observe(call, "closed");
     return { _meta: subscriptionMeta(id) };
   },
 };
 
-/** Resolves when the client cancels, or when the transport asks for the closing result. */
-function ended(call: Call): Promise<void> {
+/**
+ * Resolves when the client cancels, or when the transport asks for the closing result. `close` is called at that very
+ * moment and not after it: the next message of the client may have arrived already, and may publish something.
+ */
+function ended(call: Call, close: () => void): Promise<void> {
   const { subscriptions } = call.exchange.connection;
   return new Promise<void>((resolve) => {
-    subscriptions.set(call.id, resolve);
-    call.signal.addEventListener("abort", () => resolve());
-    if (call.cancelled) resolve();
-  }).finally(() => subscriptions.delete(call.id));
+    const end = (): void => {
+      subscriptions.delete(call.id);
+      close();
+      resolve();
+    };
+    subscriptions.set(call.id, end);
+    call.signal.addEventListener("abort", end);
+  });
 }
 
 /** The part of the filter that this server can honour, and the topics that it stands for. */

@@ -68,7 +68,8 @@ function encodeCursor(list: string, sequence: number): string {
 function startOf(cursor: unknown, list: string, registry: AnyRegistry): number {
   if (cursor === undefined) return 0;
   const sequence = typeof cursor === "string" ? decodeCursor(cursor, list) : undefined;
-  if (sequence === undefined) throw new ProtocolError(errorCodes.invalidParams, "Invalid cursor");
+  if (sequence === undefined || sequence > registry.last)
+    throw new ProtocolError(errorCodes.invalidParams, "Invalid cursor");
   return firstAfter(registry.visible, sequence);
 }
 

@@ -9,9 +9,9 @@ import type { MethodHandler } from "./method.ts";
 export const getPrompt: MethodHandler = {
   async run(call) {
     const { name, arguments: given = {} } = call.params;
-    const prompt = typeof name === "string" ? call.core.prompts.find(name) : undefined;
-    if (prompt === undefined)
-      throw new ProtocolError(errorCodes.invalidParams, `Unknown prompt: ${String(name)}`);
+    if (typeof name !== "string") throw new ProtocolError(errorCodes.invalidParams, "name must be a string");
+    const prompt = call.core.prompts.find(name);
+    if (prompt === undefined) throw new ProtocolError(errorCodes.invalidParams, `Unknown prompt: ${name}`);
     if (!isObject(given) || !Object.values(given).every((value) => typeof value === "string")) {
       throw new ProtocolError(errorCodes.invalidParams, "arguments must be an object of strings");
     }

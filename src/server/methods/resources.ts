@@ -33,13 +33,14 @@ export const subscribeResource: MethodHandler = {
     const { listener } = call.exchange.connection;
     if (listener === undefined) throw notSubscribable();
     const { maxSubscribedKeys } = call.core.settings.limits;
-    if (listener.topics.size >= maxSubscribedKeys) {
+    const topic = topicOf(resourceUpdated, uri);
+    if (!listener.topics.has(topic) && listener.addedTopics >= maxSubscribedKeys) {
       throw new ProtocolError(
         errorCodes.invalidRequest,
         `A session may subscribe to ${maxSubscribedKeys} resources at most`,
       );
     }
-    call.core.hub.subscribe(listener, topicOf(resourceUpdated, uri));
+    call.core.hub.subscribe(listener, topic);
     return {};
   },
 };

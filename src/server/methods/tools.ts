@@ -3,6 +3,8 @@ import { errorCodes, ProtocolError, ToolError } from "../../errors.ts";
 import { missingCapabilities } from "../../protocol/capabilities.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
+import type { CompiledSchema } from "../../schema/compile.ts";
+import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
@@ -11,24 +13,53 @@ import { ToolResult, toErrorResult, toStructuredResult, toToolResult } from "../
 import type { MethodHandler } from "./method.ts";
 
 export const callTool: MethodHandler = {
-  async run(call) {
+  run(call) {
     const { name, arguments: given = {} } = call.params;
     const tool = typeof name === "string" ? call.core.tools.find(name) : undefined;
     if (tool === undefined)
       throw new ProtocolError(errorCodes.invalidParams, `Unknown tool: ${String(name)}`);
     if (!isObject(given)) throw new ProtocolError(errorCodes.invalidParams, "arguments must be an object");
     assertCapabilities(tool, call);
-    const checked = await checkInput(tool, given, call);
-    if (!checked.ok) return checked.failure;
-    try {
-      return await toResult(tool, await tool.handler(checked.args, call), call);
-    } catch (error) {
-      return toFailure(tool, error, call);
-    }
+    // Most schemas answer at once, and a turn of the microtask queue would cost more than they do.
+    const checked = checkInput(tool, given, call);
+    return checked instanceof Promise
+      ? checked.then((input) => invoke(tool, input, call))
+      : invoke(tool, checked, call);
   },
 
   encode: (result: CallToolResult, call) => encodeCallToolResult(result, call.table),
 };
+
+/** A tool that answers at once is not made to wait: each turn of the microtask queue costs as much as a small tool. */
+function invoke(
+  tool: CompiledTool,
+  input: CheckedInput,
+  call: Call,
+): CallToolResult | Promise<CallToolResult> {
+  if (!input.ok) return input.failure;
+  try {
+    const returned = tool.handler(input.args, call);
+    const isReady = tool.output === undefined && !isThenable(returned);
+    return isReady ? toToolResult(returned) : settle(tool, returned, call);
+  } catch (error) {
+    return toFailure(tool, error, call);
+  }
+}
+
+async function settle(tool: CompiledTool, pending: unknown, call: Call): Promise<CallToolResult> {
+  try {
+    const returned = await pending;
+    return tool.output === undefined
+      ? toToolResult(returned)
+      : await checkOutput(tool, tool.output, returned, call);
+  } catch (error) {
+    return toFailure(tool, error, call);
+  }
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
 
 function assertCapabilities(tool: CompiledTool, call: Call): void {
   const required = tool.options.requires;
@@ -43,7 +74,6 @@ type CheckedInput =
   | { readonly ok: true; readonly args: unknown }
   | { readonly ok: false; readonly failure: CallToolResult };
 
-/** Returns at once what needs no waiting: most schemas are synchronous, and a turn of the loop costs more than they do. */
 function checkInput(tool: CompiledTool, given: JsonObject, call: Call): CheckedInput | Promise<CheckedInput> {
   if (tool.input === undefined) return { ok: true, args: {} };
   if (!(tool.options.validateInput ?? call.core.settings.validateInput)) return { ok: true, args: given };
@@ -52,23 +82,25 @@ function checkInput(tool: CompiledTool, given: JsonObject, call: Call): CheckedI
   return toChecked(tool, validation, call);
 }
 
-type Outcome = Awaited<ReturnType<NonNullable<CompiledTool["input"]>["validate"]>>;
-
-function toChecked(tool: CompiledTool, outcome: Outcome, call: Call): CheckedInput {
+function toChecked(tool: CompiledTool, outcome: Validation, call: Call): CheckedInput {
   if (outcome.ok) return { ok: true, args: outcome.value };
   const message = `Invalid arguments for tool ${tool.name}: ${outcome.issues.join("; ")}`;
   if (call.table.invalidArguments === "error") throw new ProtocolError(errorCodes.invalidParams, message);
   return { ok: false, failure: toErrorResult(message) };
 }
 
-async function toResult(tool: CompiledTool, returned: unknown, call: Call): Promise<CallToolResult> {
-  if (tool.output === undefined) return toToolResult(returned);
+async function checkOutput(
+  tool: CompiledTool,
+  schema: CompiledSchema,
+  returned: unknown,
+  call: Call,
+): Promise<CallToolResult> {
   const given = returned instanceof ToolResult ? returned : undefined;
   if (given?.isError) return toToolResult(given);
   const value = given ? given.structured : returned;
   if (!(tool.options.validateOutput ?? call.core.settings.validateOutput))
     return toStructuredResult(value, given);
-  const outcome = await tool.output.validate(value);
+  const outcome = await schema.validate(value);
   if (outcome.ok) return toStructuredResult(outcome.value, given);
   const problem = `Tool ${tool.name} returned a value that does not fit its output schema`;
   const errorId = logFailure(new TypeError(`${problem}: ${outcome.issues.join("; ")}`), call);
