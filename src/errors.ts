@@ -103,6 +103,16 @@ export class ProtocolError extends HalyardError {
   }
 }
 
+/** The error for parameters that cannot be used. */
+export function invalidParams(message: string, data?: unknown): ProtocolError {
+  return new ProtocolError(errorCodes.invalidParams, message, data);
+}
+
+/** The error for a request that cannot be answered now, or at all. */
+export function invalidRequest(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.invalidRequest, message);
+}
+
 /**
  * A failure whose text is meant for the model: it becomes a tool result with `isError: true`.
  *

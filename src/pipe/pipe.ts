@@ -76,7 +76,7 @@ export class Pipe {
     if (this.#ended) return false;
     this.#running++;
     void this.#answer(text);
-    this.#paused = this.#running >= this.#maxInFlight || this.#congested;
+    this.#paused = this.#isFull() || this.#congested;
     return !this.#paused;
   }
 
@@ -115,11 +115,12 @@ export class Pipe {
   }
 
   async #answer(text: string): Promise<void> {
+    const wasAgreed = this.connection.revision !== undefined;
     const response = await this.#server.handleRaw(text, this.#exchange);
     if (response !== undefined) this.#write(response);
     // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
-    if (this.connection.revision !== undefined && !this.#ended)
-      this.#detach ??= this.#server.attach(this.connection, this.#stream);
+    const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
+    if (isAgreedNow && !this.#ended) this.#detach ??= this.#server.attach(this.connection, this.#stream);
     if (--this.#running === 0) this.#onIdle();
     this.#resume();
   }
@@ -140,14 +141,25 @@ export class Pipe {
   }
 
   #write(text: string): boolean {
-    this.#congested = !this.#output.write(text) || this.#congested;
+    try {
+      this.#congested = !this.#output.write(text) || this.#congested;
+    } catch (error) {
+      // One peer that is gone must not fail the call, or keep others from being told.
+      this.#congested = true;
+      this.#output.destroy(`The output failed: ${String(error)}`);
+    }
     return !this.#congested;
   }
 
   #resume(): void {
-    if (!this.#paused || this.#congested || this.#running >= this.#maxInFlight) return;
+    if (!this.#paused || this.#congested || this.#isFull()) return;
     this.#paused = false;
     this.#onResume();
+  }
+
+  /** Subscriptions stay open and have a limit of their own: were they to count, they could use up all the calls for good. */
+  #isFull(): boolean {
+    return this.#running - this.connection.subscriptions.size >= this.#maxInFlight;
   }
 
   /** Resolves when every reply has been written. */

@@ -15,6 +15,8 @@ export type ParamHeaders =
 
 const annotation = "x-mcp-header";
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const dataKeywords = new Set(["default", "const", "enum", "examples"]);
+const mapKeywords = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
 /** Reads the annotations. One outside a chain of `properties`, or an ill-formed one, makes the whole schema invalid. */
@@ -54,7 +56,7 @@ function visit(node: JsonObject, path: readonly string[], check: Check): string 
         const problem = isObject(child) ? visit(child, [...path, name], check) : undefined;
         if (problem !== undefined) return problem;
       }
-    } else if (isAnnotated(value)) {
+    } else if (isAnnotatedBelow(keyword, value)) {
       return `has an ${annotation} below "${keyword}": it must be reachable through properties only`;
     }
   }
@@ -64,5 +66,13 @@ function visit(node: JsonObject, path: readonly string[], check: Check): string 
 function isAnnotated(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(isAnnotated);
   if (!isObject(value)) return false;
-  return Object.hasOwn(value, annotation) || Object.values(value).some(isAnnotated);
+  const isBelow = ([keyword, inner]: [string, unknown]): boolean => isAnnotatedBelow(keyword, inner);
+  return Object.hasOwn(value, annotation) || Object.entries(value).some(isBelow);
+}
+
+/** Data is no schema, and the keys of a map are the author's names. */
+function isAnnotatedBelow(keyword: string, value: unknown): boolean {
+  if (dataKeywords.has(keyword)) return false;
+  if (mapKeywords.has(keyword) && isObject(value)) return Object.values(value).some(isAnnotated);
+  return isAnnotated(value);
 }

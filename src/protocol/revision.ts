@@ -14,6 +14,8 @@ export interface RequestRow {
   readonly cacheable?: true;
   /** Allowed before the client has said `notifications/initialized`. */
   readonly beforeInitialized?: true;
+  /** A client must not cancel it; if it tries, nothing happens. */
+  readonly uncancellable?: true;
   /** The reply is a stream from the start, and stays open. */
   readonly stream?: true;
 }

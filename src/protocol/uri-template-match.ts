@@ -75,13 +75,19 @@ function reachability(program: Program, uri: string, start: number): Uint16Array
   return reach;
 }
 
-/** The furthest end of a run from which the rest still matches; scans each character once per run. */
-function longest(run: Instruction, width: number, reach: Uint16Array, uri: string, start: number): number {
+/**
+ * The furthest end of a run from which the rest still matches; scans each character once per run. Only a query ends it
+ * sooner, where the template has one: in `{+path}{?rev}` the path would take it too.
+ */
+function endOf(run: Instruction, width: number, reach: Uint16Array, uri: string, start: number): number {
   let end = start;
   let left = run.max ?? Number.POSITIVE_INFINITY;
   let at = start;
   for (;;) {
-    if (reach[at * width + run.next] !== 0) end = at;
+    if (reach[at * width + run.next] !== 0) {
+      end = at;
+      if (run.mask > UNRESERVED && uri[at] === "?") return end;
+    }
     const category = categoryAt(uri, at);
     left -= weight(uri, at);
     if ((category & run.mask) === 0 || left < 0) return end;
@@ -89,7 +95,7 @@ function longest(run: Instruction, width: number, reach: Uint16Array, uri: strin
   }
 }
 
-/** Follows the path that reaches the end, greedy at each run, and cuts out what each slot covers. */
+/** Follows the path that reaches the end, one end at each run, and cuts out what each slot covers. */
 function walk(
   { code, entry, slots, offset }: Program,
   reach: Uint16Array,
@@ -106,7 +112,7 @@ function walk(
       other === undefined || (reach[at * width + (offset[pc] ?? 0)] !== 0 && uri.startsWith(text, at));
     if (opens) found[slot]?.push({ key: undefined, text: "" });
     if (kind === "run") {
-      const end = longest(instruction, width, reach, uri, at);
+      const end = endOf(instruction, width, reach, uri, at);
       const item = found[slot]?.at(-1);
       if (item !== undefined) item[isKey ? "key" : "text"] = uri.slice(at, end);
       at = end;

@@ -1,6 +1,7 @@
 // Plain JSON Schema: checked once at registration, validated by an interpreter that needs no code generation.
-import { type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { dereference, type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
 import { isObject, type JsonObject } from "../wire/message.ts";
+import { keywordProblem } from "./json-schema-keywords.ts";
 import type { Validation } from "./validation.ts";
 
 /** A JSON Schema document. */
@@ -13,7 +14,7 @@ const drafts: Readonly<Record<string, SchemaDraft>> = {
   "http://json-schema.org/draft-04/schema": "4",
 };
 
-/** Why `schema` cannot be used, or undefined: an unknown dialect, or a `$ref` that leads out of the document. */
+/** Why `schema` cannot be used, or undefined: an unknown dialect, a `$ref` that leads out of it, a keyword misused. */
 export function jsonSchemaProblem(schema: JsonSchema): string | undefined {
   if (draftOf(schema) === undefined) {
     return `has the dialect ${JSON.stringify(schema["$schema"])}, which is not supported: use ${Object.keys(drafts)[0]}`;
@@ -22,14 +23,16 @@ export function jsonSchemaProblem(schema: JsonSchema): string | undefined {
   if (outside !== undefined) {
     return `has the $ref "${outside}", which leads out of the schema and is never fetched: put it under $defs`;
   }
-  return undefined;
+  return keywordProblem(schema);
 }
 
 /** A function that validates against `schema`. Throws when the schema itself cannot be read. */
 export function compileJsonSchema(schema: JsonSchema): (value: unknown) => Validation {
   // The interpreter marks the schema it is given, so that it gets a copy: the author's may be frozen or shared.
-  const validator = new Validator(structuredClone(schema) as Schema, draftOf(schema) ?? "2020-12", true);
-  // A reference that leads nowhere shows only when it is followed, so one value is tried now.
+  const copy = structuredClone(schema) as Schema;
+  assertReferences(copy);
+  const validator = new Validator(copy, draftOf(schema) ?? "2020-12", true);
+  // A schema that refers to itself without end shows only when it is followed, so one value is tried now.
   validator.validate({});
   return (value) => {
     const { valid, errors } = validateAsJson(validator, value);
@@ -39,6 +42,16 @@ export function compileJsonSchema(schema: JsonSchema): (value: unknown) => Valid
     const at = innermost?.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".") ?? "";
     return { ok: false, issues: [issue(at, innermost?.error ?? "does not match the schema")] };
   };
+}
+
+/** The interpreter finds a reference that leads nowhere only when it follows it, which may be in a call. */
+function assertReferences(schema: Schema): void {
+  const nodes = dereference(schema);
+  for (const node of Object.values(nodes)) {
+    if (typeof node === "boolean" || node.__absolute_ref__ === undefined) continue;
+    if (nodes[node.__absolute_ref__] === undefined)
+      throw new TypeError(`the $ref "${node.$ref}" leads nowhere`);
+  }
 }
 
 /** The interpreter throws at what is no JSON, such as an undefined member; then the value counts as JSON would write it. */

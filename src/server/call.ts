@@ -32,6 +32,7 @@ export class Call implements Context {
   finished = false;
   cancelled = false;
   #controller: AbortController | undefined;
+  #added: Set<string> | undefined;
   #cancelReason: string | undefined;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
@@ -116,12 +117,11 @@ export class Call implements Context {
 
   progress(progress: number, total?: number, message?: string): void {
     const progressToken = this.meta["progressToken"];
-    if (!isRequestId(progressToken) || !(progress > this.#lastProgress)) return;
+    if (!isRequestId(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
     this.#lastProgress = progress;
-    this.#send(
-      "notifications/progress",
-      encodeShape({ progressToken, progress, total, message }, "progress", this.table),
-    );
+    const known = Number.isFinite(total) ? total : undefined;
+    const params = { progressToken, progress, total: known, message };
+    this.#send("notifications/progress", encodeShape(params, "progress", this.table));
   }
 
   log(level: LogLevel, data: unknown, logger?: string): void {
@@ -134,9 +134,10 @@ export class Call implements Context {
   /** Adds what middleware gives to later middleware and to the handler. */
   extend(added: object): void {
     for (const [name, value] of Object.entries(added)) {
-      if (name in this) {
+      if (name in this && !this.#added?.has(name)) {
         throw new TypeError(`Middleware cannot replace ctx.${name}: choose another name`);
       }
+      (this.#added ??= new Set()).add(name);
       Object.defineProperty(this, name, { value, enumerable: true, configurable: true });
     }
   }
@@ -148,7 +149,8 @@ export class Call implements Context {
   /** Progress and logs may be lost to a slow reader: waiting for it would cost memory without a bound. */
   #send(method: string, params: object): void {
     const { stream } = this.exchange;
-    if (stream === undefined || stream.congested || this.finished || this.cancelled) return;
+    if (stream === undefined || stream.congested || this.row.stream) return;
+    if (this.finished || this.cancelled) return;
     stream.write(encodeNotification(method, params));
   }
 }

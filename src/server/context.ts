@@ -41,6 +41,9 @@ export interface Context {
   readonly signal: AbortSignal;
   /** Reports progress, if the client asked for it; a report that does not increase is left out. */
   progress(progress: number, total?: number, message?: string): void;
-  /** Sends a log message to the client, if it wants messages of that level. */
+  /**
+   * Sends a log message to the client, if it wants messages of that level. A legacy client gets `info` and above unless
+   * it asks for another level; a modern one gets none unless its request asks. After the call has ended it goes nowhere.
+   */
   log(level: LogLevel, data: unknown, logger?: string): void;
 }

@@ -1,5 +1,5 @@
 // From one message to its answer: who asks, does the method exist for them, run it, write it as their revision does.
-import { errorCodes, ProtocolError } from "../errors.ts";
+import { errorCodes, invalidRequest, ProtocolError } from "../errors.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import { revisions } from "../protocol/revisions/index.ts";
 import {
@@ -14,7 +14,7 @@ import {
 import type { Exchange } from "./connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
-import { subjectOf, toRpcError } from "./failure.ts";
+import { shown, subjectOf, toRpcError } from "./failure.ts";
 import { methods } from "./methods/index.ts";
 import type { MethodHandler } from "./methods/method.ts";
 import { receiveNotification } from "./notifications.ts";
@@ -88,14 +88,14 @@ function open(core: Core, request: RpcRequest, exchange: Exchange): Opened {
   const { connection } = exchange;
   try {
     if (connection.sharesPipe && connection.inFlight.has(request.id)) {
-      throw new ProtocolError(errorCodes.invalidRequest, "A request with this id is still being answered");
+      throw invalidRequest("A request with this id is still being answered");
     }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
     const mustWait =
       core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
     if (mustWait && !row.beforeInitialized) {
-      throw new ProtocolError(errorCodes.invalidRequest, "Send notifications/initialized first");
+      throw invalidRequest("Send notifications/initialized first");
     }
     return { ok: true, handler, call: new Call(core, request, exchange, peer, peer.revision, row) };
   } catch (error) {
@@ -118,7 +118,7 @@ function findMethod(
   if (row !== undefined && handler !== undefined) return { row, handler };
   const added = revision.era === "modern" ? core.extensions.requests.get(method) : undefined;
   if (added !== undefined) return { row: {}, handler: { run: (call) => added(call.params, call) } };
-  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${method}`);
+  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
 }
 
 function report(call: Call, response: RpcResponse, durationMs: number): void {

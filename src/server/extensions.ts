@@ -2,6 +2,7 @@
 import { ConfigurationError, errorCodes, ProtocolError } from "../errors.ts";
 import { extensionIdProblem } from "../protocol/meta.ts";
 import type { ListenRow } from "../protocol/revision.ts";
+import { newestRevision } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Context } from "./context.ts";
 
@@ -36,7 +37,10 @@ export interface Extension {
 export class Extensions {
   readonly settings: Record<string, JsonObject> = {};
   readonly requests: Map<string, ExtensionRequest> = new Map();
-  readonly listens: Map<string, Omit<ListenRow, "feature">> = new Map();
+  readonly #listens = new Map<
+    string,
+    { readonly identifier: string; readonly row: Omit<ListenRow, "feature"> }
+  >();
 
   add(identifier: string, extension: Extension): void {
     const subject = `extension "${identifier}"`;
@@ -52,18 +56,34 @@ export class Extensions {
     }
     this.settings[identifier] = extension.settings ?? {};
     for (const [method, run] of Object.entries(extension.requests ?? {})) {
+      if (this.requests.has(method) || newestRevision("modern").requests.has(method)) {
+        const clash = `has "${method}", which is a method already: choose a name of its own`;
+        throw new ConfigurationError("DUPLICATE_NAME", { subject, field: "requests" }, clash);
+      }
       this.requests.set(method, (params, ctx) => {
         assertDeclared(ctx, identifier);
         return run(params, ctx);
       });
     }
-    for (const [member, row] of Object.entries(extension.listens ?? {})) this.listens.set(member, row);
+    for (const [member, row] of Object.entries(extension.listens ?? {})) {
+      this.#listens.set(member, { identifier, row });
+    }
+  }
+
+  /** What a member of a listen filter asks for, if an extension that the client declared has it. */
+  listen(member: string, ctx: Context): Omit<ListenRow, "feature"> | undefined {
+    const found = this.#listens.get(member);
+    return found && isDeclared(ctx, found.identifier) ? found.row : undefined;
   }
 }
 
-function assertDeclared(ctx: Context, identifier: string): void {
+function isDeclared(ctx: Context, identifier: string): boolean {
   const { extensions } = ctx.clientCapabilities;
-  if (isObject(extensions) && Object.hasOwn(extensions, identifier)) return;
+  return isObject(extensions) && Object.hasOwn(extensions, identifier);
+}
+
+function assertDeclared(ctx: Context, identifier: string): void {
+  if (isDeclared(ctx, identifier)) return;
   throw new ProtocolError(errorCodes.missingClientCapability, `The client did not declare ${identifier}`, {
     requiredCapabilities: { extensions: { [identifier]: {} } },
   });

@@ -17,7 +17,7 @@ export function toRpcError(error: unknown, call: Call): RpcError {
 
 /** Writes the exception to the log, with its stack, and returns the id that the client is given. */
 export function logFailure(error: unknown, call: Call): string {
-  const errorId = crypto.randomUUID().slice(0, 8);
+  const errorId = newErrorId();
   if (call.cancelled) return errorId;
   const { settings } = call.core;
   const { method, transport, session, principal } = call;
@@ -29,6 +29,16 @@ export function logFailure(error: unknown, call: Call): string {
   });
   settings.observe?.({ type: "handler-error", method, errorId, error, transport, session, principal });
   return errorId;
+}
+
+/** An id that a client and the log both have. */
+export function newErrorId(): string {
+  return crypto.randomUUID().slice(0, 8);
+}
+
+/** A name of the client's, as an error may repeat it: one that is too long is cut. */
+export function shown(name: string): string {
+  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
 
 /** The tool or prompt that a request names, or the resource. */

@@ -3,6 +3,7 @@ import type { RequestId } from "../wire/message.ts";
 
 export interface Cancellable {
   readonly id: RequestId;
+  readonly row: { readonly uncancellable?: true };
   cancel(reason: string): void;
 }
 
@@ -34,6 +35,7 @@ export class InFlight {
     const known = this.#calls.get(id);
     if (known === undefined) return "unknown";
     if (Array.isArray(known)) return "ambiguous";
+    if (known.row.uncancellable) return "unknown";
     known.cancel(reason);
     return "cancelled";
   }

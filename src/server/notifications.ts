@@ -3,26 +3,34 @@ import { isRequestId, type JsonObject, type RpcNotification } from "../wire/mess
 import type { Exchange } from "./connection.ts";
 import type { Core } from "./core.ts";
 
-/** Takes a notification; one that is unknown or malformed is never answered. */
+/** Takes a notification; one that is unknown or malformed is never answered. Nobody waits for the author's handlers. */
 export async function receiveNotification(
   core: Core,
   notification: RpcNotification,
   exchange: Exchange,
 ): Promise<undefined> {
   const { method, params = {} } = notification;
-  if (method === "notifications/initialized") exchange.connection.initialized = true;
+  // Before initialize it says nothing: there is no handshake yet that it could end.
+  const { connection } = exchange;
+  if (method === "notifications/initialized" && connection.revision !== undefined)
+    connection.initialized = true;
   if (method === "notifications/cancelled") cancel(core, params, exchange);
   const { notification: observer, rootsChanged } = core.observers;
   if (observer === undefined && rootsChanged === undefined) return undefined;
-  const { session, principal, transport } = exchange.connection;
+  const { session, principal, transport } = connection;
   const from = { session, principal, transport };
+  void run(core, method, () => observer?.(method, params, from));
+  if (method === "notifications/roots/list_changed") void run(core, method, () => rootsChanged?.(from));
+  return undefined;
+}
+
+/** Runs one handler: what it throws is logged, and is no concern of the other's. */
+async function run(core: Core, method: string, handler: () => void | Promise<void>): Promise<void> {
   try {
-    await observer?.(method, params, from);
-    if (method === "notifications/roots/list_changed") await rootsChanged?.(from);
+    await handler();
   } catch (error) {
     core.settings.logger.error(`The handler of ${method} failed`, { error });
   }
-  return undefined;
 }
 
 function cancel(core: Core, params: JsonObject, { connection }: Exchange): void {

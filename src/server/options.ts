@@ -3,6 +3,7 @@ import { ConfigurationError } from "../errors.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
+import { iconProblem } from "./catalogue/definition.ts";
 import type { ServerEvent } from "./events.ts";
 import { type Logger, stderrLogger } from "./logger.ts";
 
@@ -86,7 +87,8 @@ const defaultLimits: ServerLimits = {
 
 /** Fills in the defaults. Throws for an option that cannot work. */
 export function resolveOptions(options: ServerOptions): Settings {
-  const { mode = "both", pageSize = 1000, cache = {}, limits = {}, logger = stderrLogger } = options;
+  const { mode = "both", pageSize = 1000, cache = {}, limits = {} } = options;
+  const logger = guardedLogger(options.logger ?? stderrLogger);
   if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
   if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint(`options`, `cache["${method}"]`, hint);
@@ -112,6 +114,18 @@ export function resolveOptions(options: ServerOptions): Settings {
   };
 }
 
+/** A logger that fails must not fail what it tells of, and there is nowhere left to tell that it did. */
+function guardedLogger(logger: Logger): Logger {
+  const at =
+    (level: keyof Logger) =>
+    (...entry: [message: string, details?: object]): void => {
+      try {
+        logger[level](...entry);
+      } catch {}
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
 /** An observer that fails must not fail what it observes. */
 function guarded(observe: (event: ServerEvent) => void, logger: Logger): (event: ServerEvent) => void {
   return (event) => {
@@ -127,6 +141,10 @@ export function checkImplementation(info: Implementation): void {
   for (const field of ["name", "version"] as const) {
     if (!isObject(info) || typeof info[field] !== "string" || info[field] === "")
       fail(field, "must be a string that is not empty");
+  }
+  for (const icon of info.icons ?? []) {
+    const problem = iconProblem(icon);
+    if (problem !== undefined) fail("icons", problem);
   }
 }
 

@@ -1,12 +1,13 @@
 // Under which revision a request is answered: said by the request itself (modern) or agreed before (legacy).
-import { errorCodes, ProtocolError } from "../errors.ts";
+import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../errors.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import { type ClientCapabilities, isLogLevel } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { findRevision, newestRevision } from "../protocol/revisions/index.ts";
+import { findRevision, newestRevision, revisionDates } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
 import type { Connection, Exchange, Peer } from "./connection.ts";
 import type { Core } from "./core.ts";
+import { shown } from "./failure.ts";
 import { readImplementation, supportedVersions } from "./methods/handshake.ts";
 
 /** A peer whose revision is known. */
@@ -39,10 +40,7 @@ function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
   const revision = findRevision(version);
   if (revision?.era !== "modern") throw unsupported(core, version);
   if (logLevel !== undefined && !isLogLevel(logLevel)) {
-    throw new ProtocolError(
-      errorCodes.invalidParams,
-      `${metaKeys.logLevel} must be one of the eight log levels`,
-    );
+    throw invalidParams(`${metaKeys.logLevel} must be one of the eight log levels`);
   }
   return {
     revision,
@@ -58,26 +56,27 @@ function unagreedPeer(method: string, connection: Connection, speaksModern: bool
   const row = legacy.requests.get(method);
   if (row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
   if (row !== undefined) {
-    const remedy = `send initialize first, or put ${metaKeys.protocolVersion} into _meta`;
-    throw new ProtocolError(
-      errorCodes.invalidRequest,
-      `This ${connection.transport} connection is not initialized: ${remedy}`,
+    const otherwise = speaksModern ? `, or put ${metaKeys.protocolVersion} into _meta` : "";
+    throw invalidRequest(
+      `This ${connection.transport} connection is not initialized: send initialize first${otherwise}`,
     );
   }
   if (speaksModern && newestRevision("modern").requests.has(method)) throw missing(metaKeys.protocolVersion);
-  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${method}`);
+  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
 }
 
 const emptyPeer = { clientInfo: undefined, clientCapabilities: {}, logLevel: undefined };
 
 function missing(key: string): ProtocolError {
-  return new ProtocolError(errorCodes.invalidParams, `_meta must have ${key}`);
+  return invalidParams(`_meta must have ${key}`);
 }
 
 function unsupported(core: Core, requested: string): ProtocolError {
-  const supported = supportedVersions(core);
-  const message = supported.includes(requested)
+  const isLegacy = findRevision(requested) !== undefined;
+  const message = isLegacy
     ? `Revision ${requested} is spoken after initialize, not in _meta`
-    : `Unsupported protocol version: ${requested}`;
+    : `Unsupported protocol version: ${shown(requested)}`;
+  // A client that took the date it sent from the list would come back with it for ever.
+  const supported = isLegacy ? revisionDates(["modern"]) : supportedVersions(core);
   return new ProtocolError(errorCodes.unsupportedVersion, message, { supported, requested });
 }

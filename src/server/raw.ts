@@ -5,6 +5,7 @@ import { encodeResponse, isObject, type RpcResponse } from "../wire/message.ts";
 import type { Exchange } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { dispatch, refuse } from "./dispatch.ts";
+import { newErrorId } from "./failure.ts";
 
 /** The text of the answer; undefined when there is nothing to say. */
 export async function answerText(core: Core, text: string, exchange: Exchange): Promise<string | undefined> {
@@ -51,8 +52,10 @@ function encodeSafely(core: Core, response: RpcResponse): string {
   try {
     return encodeResponse(response);
   } catch (error) {
-    core.settings.logger.error("A result cannot be written as JSON", { id: response.id, error });
-    const failure = { code: errorCodes.internal, message: "The result cannot be written as JSON" };
+    const errorId = newErrorId();
+    const problem = `The result cannot be written as JSON (error id ${errorId})`;
+    core.settings.logger.error(problem, { errorId, id: response.id, error });
+    const failure = { code: errorCodes.internal, message: problem, data: { errorId } };
     return JSON.stringify({ jsonrpc: "2.0", id: response.id, error: failure });
   }
 }

@@ -11,7 +11,16 @@ import type {
 } from "../protocol/model.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 
-/** A tool result in full; made by {@link result}. */
+/**
+ * A tool result in full; made by {@link result}.
+ *
+ * @example
+ * ```ts
+ * import { result, ToolResult } from "halyard";
+ *
+ * const failed: ToolResult<undefined> = result({ content: "No such city", isError: true });
+ * ```
+ */
 export class ToolResult<Structured> {
   readonly content: readonly ContentBlock[] | undefined;
   readonly structured: Structured | undefined;
@@ -27,6 +36,7 @@ export class ToolResult<Structured> {
   }
 }
 
+/** What {@link result} takes. */
 export interface ToolResultParts<Structured> {
   /** @default {the structured value as text} */
   readonly content?: string | readonly ContentBlock[];

@@ -27,7 +27,6 @@ import { dispatch } from "./dispatch.ts";
 import type { Extension } from "./extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
 import {
-  checkCacheHint,
   checkImplementation,
   resolveOptions,
   type ServerLimits,
@@ -109,7 +108,6 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: ResourceDefinition,
     handler: ResourceHandler<Extra>,
   ): Handle<Partial<ResourceDefinition & { readonly handler: ResourceHandler<Extra> }>> {
-    checkCacheHint(`resource "${uri}"`, "cache", definition.cache);
     return this.#core.resources.add(uri, { ...definition, handler });
   }
 
@@ -119,7 +117,6 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: TemplateDefinition,
     handler: TemplateHandler<Template, Extra>,
   ): Handle<Partial<TemplateDefinition & { readonly handler: TemplateHandler<Template, Extra> }>> {
-    checkCacheHint(`resource template "${template}"`, "cache", definition.cache);
     return this.#core.templates.add(template, { ...definition, handler });
   }
 

@@ -103,8 +103,11 @@ class Stdio implements StdioServer {
       this.#decoder.end();
       void this.close();
     });
-    this.#input.on("error", () => void this.close());
-    this.#output.on("error", () => void this.close());
+    // A stream that is destroyed without an error says only that it has closed.
+    for (const stream of [this.#input, this.#output]) {
+      stream.on("error", () => void this.close());
+      stream.on("close", () => void this.close());
+    }
     if (!this.#endsProcess) return;
     for (const signal of signals) process.once(signal, this.#onSignal);
   }

@@ -7,6 +7,7 @@ export type RequestId = string | number;
 /** A JSON object as it came off the wire. */
 export type JsonObject = { readonly [key: string]: unknown };
 
+/** A request: it is answered once. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
@@ -14,24 +15,28 @@ export interface RpcRequest {
   readonly params?: JsonObject;
 }
 
+/** A notification: it is never answered. */
 export interface RpcNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
   readonly params?: JsonObject;
 }
 
+/** Why a request failed. */
 export interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
 
+/** The answer to a request that succeeded. */
 export interface RpcSuccess {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
   readonly result: JsonObject;
 }
 
+/** The answer to a request that failed. */
 export interface RpcFailure {
   readonly jsonrpc: "2.0";
   /** Left out, or null before 2025-11-25, when the id of the request could not be read. */
@@ -67,20 +72,21 @@ export function readMessage(value: unknown): ReadMessage {
   if (value["jsonrpc"] !== "2.0") return invalid(id, 'A message must have jsonrpc "2.0"');
   if (method === undefined) return readResponse(value);
   if (typeof method !== "string") return invalid(id, "method must be a string");
-  const hasId = id !== undefined;
-  if (hasId && !isRequestId(id)) return invalid(id, "id must be a string or an integer");
-  if (params !== undefined && !isObject(params)) {
-    return invalid(id, "params must be an object", errorCodes.invalidParams);
+  const hasParams = params === undefined || isObject(params);
+  if (id === undefined) {
+    // A notification is never answered, not even one whose parameters cannot be read: it says no more than its method.
+    const message = (hasParams ? value : { jsonrpc: "2.0", method }) as unknown as RpcNotification;
+    return { ok: true, kind: "notification", message };
   }
-  return hasId
-    ? { ok: true, kind: "request", message: value as unknown as RpcRequest }
-    : { ok: true, kind: "notification", message: value as unknown as RpcNotification };
+  if (!isRequestId(id)) return invalid(id, "id must be a string or an integer");
+  if (!hasParams) return invalid(id, "params must be an object", errorCodes.invalidParams);
+  return { ok: true, kind: "request", message: value as unknown as RpcRequest };
 }
 
+/** Whatever claims to be an answer is one: to answer it in turn would look like an answer itself. */
 function readResponse(value: JsonObject): ReadMessage {
-  const isResult = value["result"] !== undefined;
-  const isError = value["error"] !== undefined;
-  if (isResult === isError) return invalid(value["id"], "A message needs a method, or a result or an error");
+  const isResponse = value["result"] !== undefined || value["error"] !== undefined;
+  if (!isResponse) return invalid(value["id"], "A message needs a method, or a result or an error");
   return { ok: true, kind: "response", message: value as unknown as RpcResponse };
 }
 

@@ -265,6 +265,8 @@ const matches: [string, string, ReturnType<UriTemplate["match"]>][] = [
   ["{a}{b}", "abc", { a: "abc" }],
   ["file:///{+path}", "file:///a/b?c#d", { path: "a/b?c#d" }],
   ["{+a,b}", "x,y,z", { a: "x", b: "y,z" }],
+  ["file:///{+path}{?rev}", "file:///a/b?rev=2", { path: "a/b", rev: "2" }],
+  ["file:///{+path}{?rev}", "file:///a/b?c", { path: "a/b?c" }],
   ["{+a}x{+b}x", "axbxcx", { a: "axb", b: "c" }],
   ["p{#f}", "p#a/b", { f: "a/b" }],
   ["p{#f}", "p#", { f: "" }],

@@ -1,5 +1,5 @@
 // Runs the same test over every revision and transport that it applies to.
-import type { ClientCapabilities, McpServer } from "halyard";
+import type { ClientCapabilities, Servable } from "halyard";
 import { connect, protocolRevisions, type TestClient } from "halyard/testing";
 import { describe } from "vitest";
 import { connectStdio } from "./stdio.ts";
@@ -12,7 +12,7 @@ export interface Cell {
   readonly era: Era;
   readonly transport: Transport;
   /** A client of this revision, connected over this transport, its handshake done unless told otherwise. */
-  connect(server: McpServer<never>, options?: CellOptions): Promise<TestClient>;
+  connect(server: Servable, options?: CellOptions): Promise<TestClient>;
 }
 
 export interface CellOptions {

@@ -1,10 +1,10 @@
 // A test client over the stdio transport, in this process: real streams and framing, no child.
 import { PassThrough } from "node:stream";
-import type { McpServer } from "halyard";
+import type { Servable } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { type ConnectOptions, TestClient, type Wire } from "halyard/testing";
 
-export async function connectStdio(server: McpServer<never>, options: ConnectOptions): Promise<TestClient> {
+export async function connectStdio(server: Servable, options: ConnectOptions): Promise<TestClient> {
   const input = new PassThrough();
   const output = new PassThrough();
   const stdio = await serveStdio(server, { input, output, graceMs: 1000 });

@@ -3,7 +3,7 @@ import { errorCodes } from "../../errors.ts";
 import type { RequestRow, Revision } from "../revision.ts";
 
 const requests: ReadonlyMap<string, RequestRow> = new Map<string, RequestRow>([
-  ["initialize", { beforeInitialized: true }],
+  ["initialize", { beforeInitialized: true, uncancellable: true }],
   ["ping", { beforeInitialized: true }],
   ["tools/list", { feature: "tools" }],
   ["tools/call", { feature: "tools" }],

@@ -13,7 +13,11 @@ export interface Described {
   readonly _meta?: JsonObject;
 }
 
+/** The fields of {@link Described}, and the handler. */
+export const describedFields: readonly string[] = ["title", "description", "icons", "_meta", "handler"];
+
 const iconSize = /^(?:any|\d+x\d+)$/;
+const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 const iconSource = /^(?:https?|data):/i;
 
 /** Throws for the first field of `options` that could not be published. */
@@ -39,15 +43,23 @@ export function checkDescribed(subject: string, options: Described & { annotatio
 }
 
 export function checkAnnotations(subject: string, annotations: Annotations | undefined): void {
-  const { priority, audience } = annotations ?? {};
+  const { priority, audience, lastModified } = annotations ?? {};
   const problem =
     priority !== undefined && !(priority >= 0 && priority <= 1)
       ? "has a priority that is not between 0 and 1"
       : audience !== undefined && !audience.every((role) => role === "user" || role === "assistant")
         ? "has an audience other than user and assistant"
-        : undefined;
+        : lastModified !== undefined && !isDate(lastModified)
+          ? "has a lastModified that is no date of ISO 8601"
+          : undefined;
   if (problem === undefined) return;
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
+}
+
+export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {
+  if (schema["type"] === "object") return;
+  const remedy = 'must be the schema of an object: z.object({ … }), or a JSON Schema with type "object"';
+  throw new ConfigurationError("INVALID_SCHEMA", where, remedy);
 }
 
 export function checkHandler(subject: string, handler: unknown): void {
@@ -65,7 +77,7 @@ export function checkName(noun: string, name: unknown, allowed: RegExp, rule: st
   throw new ConfigurationError("INVALID_NAME", where, rule);
 }
 
-function iconProblem(icon: Icon): string | undefined {
+export function iconProblem(icon: Icon): string | undefined {
   if (typeof icon.src !== "string" || !iconSource.test(icon.src))
     return "has a src that is no http(s) or data URI";
   if (
@@ -78,6 +90,10 @@ function iconProblem(icon: Icon): string | undefined {
     return "has a theme other than light and dark";
   }
   return undefined;
+}
+
+function isDate(text: string): boolean {
+  return isoDate.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 function isSerialisable(value: unknown): boolean {

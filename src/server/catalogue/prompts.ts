@@ -6,11 +6,18 @@ import { type AnySchema, type CompiledSchema, compileSchema, type Validated } fr
 import { isObject } from "../../wire/message.ts";
 import type { Context } from "../context.ts";
 import type { Completer } from "./completers.ts";
-import { checkDescribed, checkHandler, checkName, type Described } from "./definition.ts";
+import {
+  assertObjectSchema,
+  checkDescribed,
+  checkHandler,
+  checkName,
+  type Described,
+  describedFields,
+} from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
 /** What a prompt is. */
-export interface PromptDefinition<A extends AnySchema> extends Described {
+export interface PromptDefinition<A extends AnySchema = AnySchema> extends Described {
   /** The arguments, each a string on the wire: a Standard Schema or a JSON Schema, of an object. */
   readonly arguments?: A;
   /** Suggests values for its arguments. */
@@ -21,7 +28,7 @@ export interface PromptDefinition<A extends AnySchema> extends Described {
 export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | GetPromptResult;
 
 /** Renders a prompt: validated arguments first, then the context of the call. */
-export type PromptHandler<A extends AnySchema, Extra> = (
+export type PromptHandler<A extends AnySchema = AnySchema, Extra = object> = (
   args: Validated<A>,
   ctx: Context & Extra,
 ) => PromptReturn | Promise<PromptReturn>;
@@ -53,6 +60,8 @@ const nameRule = "must not be empty";
 
 export const promptKind: DefinitionKind<PromptOptions, CompiledPrompt> = {
   noun: "prompt",
+  keyField: "name",
+  fields: [...describedFields, "arguments", "complete"],
 
   compile(name, options) {
     checkName("prompt", name, namePattern, nameRule);
@@ -60,7 +69,8 @@ export const promptKind: DefinitionKind<PromptOptions, CompiledPrompt> = {
     checkDescribed(subject, options);
     checkHandler(subject, options.handler);
     const where = { subject, field: "arguments" };
-    const schema = options.arguments && compileSchema(options.arguments, "input", where);
+    const schema =
+      options.arguments === undefined ? undefined : compileSchema(options.arguments, "input", where);
     const declared = schema ? readArguments(schema, where) : [];
     for (const argument of Object.keys(options.complete ?? {})) {
       if (declared.some((known) => known.name === argument)) continue;
@@ -89,9 +99,8 @@ export const promptKind: DefinitionKind<PromptOptions, CompiledPrompt> = {
 };
 
 function readArguments(schema: CompiledSchema, where: { subject: string; field: string }): PromptArgument[] {
-  const { type, properties, required } = schema.json;
-  if (type !== "object")
-    throw new ConfigurationError("INVALID_SCHEMA", where, "must be the schema of an object");
+  assertObjectSchema(schema.json, where);
+  const { properties, required } = schema.json;
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
     const { title, description } = isObject(property) ? property : {};
     return { name, title, description, required: Array.isArray(required) && required.includes(name) };

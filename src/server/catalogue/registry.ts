@@ -3,7 +3,7 @@ import { ConfigurationError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 
 /** What has been registered, for changing it later; every change reaches the clients that listen, by itself. */
-export interface Handle<Changes> {
+export interface Handle<Changes = never> {
   /** The name, URI or URI template it was registered under. */
   readonly key: string;
   readonly enabled: boolean;
@@ -19,6 +19,10 @@ export interface Handle<Changes> {
 /** How one kind of definition is checked and published. */
 export interface DefinitionKind<Options, Compiled> {
   readonly noun: string;
+  /** What the key is called. */
+  readonly keyField: string;
+  /** The fields that a definition may have. */
+  readonly fields: readonly string[];
   /** Throws a ConfigurationError that names the key and the field when the options cannot work. */
   compile(key: string, options: Options): Compiled;
   /** The definition as clients of that revision see it. */
@@ -56,7 +60,7 @@ export class Entry<Options, Compiled> {
   published(kind: DefinitionKind<Options, Compiled>, revision: Revision): Published {
     let published = this.#published.get(revision);
     if (published === undefined) {
-      const value = kind.publish(this.compiled, revision);
+      const value = Object.freeze(kind.publish(this.compiled, revision));
       published = { value, text: JSON.stringify(value) };
       this.#published.set(revision, published);
     }
@@ -105,16 +109,16 @@ export class Registry<Options extends object, Compiled> {
   }
 
   add(key: string, options: Options): Handle<Partial<Options>> {
-    const { noun } = this.kind;
+    const { noun, keyField } = this.kind;
     if (this.#entries.has(key)) {
-      const where = { subject: `${noun} "${key}"`, field: "name" };
+      const where = { subject: `${noun} "${key}"`, field: keyField };
       throw new ConfigurationError(
         "DUPLICATE_NAME",
         where,
         "is registered already: remove or update the first one",
       );
     }
-    const entry = new Entry(key, ++this.#sequence, options, this.kind.compile(key, options));
+    const entry = new Entry(key, ++this.#sequence, options, this.#compile(key, options));
     this.#entries.set(key, entry);
     this.#changed();
     return this.#handle(entry);
@@ -145,13 +149,22 @@ export class Registry<Options extends object, Compiled> {
       },
       update: (changes) => {
         const options = { ...entry.options, ...changes };
-        entry.replace(options, this.kind.compile(entry.key, options));
+        entry.replace(options, this.#compile(entry.key, options));
         if (isCurrent() && entry.enabled) this.#changed();
       },
       enable: () => setEnabled(true),
       disable: () => setEnabled(false),
       remove: () => isCurrent() && this.remove(entry.key),
     };
+  }
+
+  #compile(key: string, options: Options): Compiled {
+    const { noun, fields } = this.kind;
+    const unknown = Object.keys(options).find((field) => !fields.includes(field));
+    if (unknown === undefined) return this.kind.compile(key, options);
+    const where = { subject: `${noun} "${key}"`, field: unknown };
+    const problem = `is not a field of a ${noun}: there are ${fields.join(", ")}`;
+    throw new ConfigurationError("INVALID_DEFINITION", where, problem);
   }
 
   #changed(): void {

@@ -6,8 +6,16 @@ import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri } from "../../protocol/uri.ts";
 import { UriTemplate } from "../../protocol/uri-template.ts";
 import type { Context } from "../context.ts";
+import { checkCacheHint } from "../options.ts";
 import type { Completer } from "./completers.ts";
-import { checkAnnotations, checkDescribed, checkHandler, checkName, type Described } from "./definition.ts";
+import {
+  checkAnnotations,
+  checkDescribed,
+  checkHandler,
+  checkName,
+  type Described,
+  describedFields,
+} from "./definition.ts";
 import type { DefinitionKind, Registry } from "./registry.ts";
 
 /** What a resource is. */
@@ -32,13 +40,13 @@ export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
 export type ResourceReturn = string | Uint8Array | ResourceContents | readonly ResourceContents[];
 
 /** Reads a resource: its URI first, then the context of the call. */
-export type ResourceHandler<Extra> = (
+export type ResourceHandler<Extra = object> = (
   args: { readonly uri: string },
   ctx: Context & Extra,
 ) => ResourceReturn | Promise<ResourceReturn>;
 
 /** Reads what matches a template: the URI and its variables first, then the context of the call. */
-export type TemplateHandler<Template extends string, Extra> = (
+export type TemplateHandler<Template extends string = string, Extra = object> = (
   args: { readonly uri: string; readonly params: TemplateParams<Template> },
   ctx: Context & Extra,
 ) => ResourceReturn | Promise<ResourceReturn>;
@@ -68,8 +76,12 @@ export interface CompiledTemplate {
 const anyName = /./s;
 const nameRule = "must not be empty";
 
+const resourceFields = [...describedFields, "name", "mimeType", "annotations", "cache"];
+
 export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   noun: "resource",
+  keyField: "uri",
+  fields: [...resourceFields, "size"],
 
   compile(uri, options) {
     const subject = `resource "${uri}"`;
@@ -93,6 +105,8 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
 
 export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   noun: "resource template",
+  keyField: "uriTemplate",
+  fields: [...resourceFields, "complete"],
 
   compile(source, options) {
     const subject = `resource template "${source}"`;
@@ -147,6 +161,7 @@ export function resolveResource(
 function checkResource(subject: string, options: ResourceOptions | TemplateOptions): void {
   checkDescribed(subject, options);
   checkAnnotations(subject, options.annotations);
+  checkCacheHint(subject, "cache", options.cache);
   checkHandler(subject, options.handler);
   if (options.name !== undefined) checkName(subject, options.name, anyName, nameRule);
 }

@@ -14,7 +14,14 @@ import {
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Context } from "../context.ts";
 import type { ToolResult } from "../results.ts";
-import { checkDescribed, checkHandler, checkName, type Described } from "./definition.ts";
+import {
+  assertObjectSchema,
+  checkDescribed,
+  checkHandler,
+  checkName,
+  type Described,
+  describedFields,
+} from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
 /**
@@ -38,7 +45,10 @@ import type { DefinitionKind } from "./registry.ts";
  * );
  * ```
  */
-export interface ToolDefinition<I extends AnySchema, O extends AnySchema> extends Described {
+export interface ToolDefinition<
+  I extends AnySchema = AnySchema,
+  O extends AnySchema = AnySchema,
+> extends Described {
   /** The arguments: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema, of an object. None: no arguments. */
   readonly input?: I;
   /** The result: with it, the handler returns a value of this kind, sent as structured content and as text. */
@@ -64,9 +74,11 @@ export type StructuredReturn<O> = Unvalidated<O> | ToolResult<Unvalidated<O> | u
  * The choice is around the whole function, not inside its return type: only so does the compiler know what is to be
  * returned while it reads the handler, and takes `type: "text"` for what it is instead of for any string.
  */
-export type ToolHandler<I extends AnySchema, O extends AnySchema, Extra> = AnySchema extends O
-  ? Handler<I, Extra, ToolReturn>
-  : Handler<I, Extra, StructuredReturn<O>>;
+export type ToolHandler<
+  I extends AnySchema = AnySchema,
+  O extends AnySchema = AnySchema,
+  Extra = object,
+> = AnySchema extends O ? Handler<I, Extra, ToolReturn> : Handler<I, Extra, StructuredReturn<O>>;
 
 type Handler<I, Extra, Returned> = (args: Validated<I>, ctx: Context & Extra) => Returned | Promise<Returned>;
 
@@ -92,22 +104,32 @@ const nameRule = "must have 1 to 128 characters out of A-Z a-z 0-9 _ - .";
 
 export const toolKind: DefinitionKind<ToolOptions, CompiledTool> = {
   noun: "tool",
+  keyField: "name",
+  fields: [
+    ...describedFields,
+    "input",
+    "output",
+    "annotations",
+    "requires",
+    "validateInput",
+    "validateOutput",
+  ],
 
   compile(name, options) {
     checkName("tool", name, namePattern, nameRule);
     const subject = `tool "${name}"`;
     checkDescribed(subject, options);
     checkHandler(subject, options.handler);
-    const input = options.input && compileSchema(options.input, "input", { subject, field: "input" });
-    const output = options.output && compileSchema(options.output, "output", { subject, field: "output" });
+    const compiled = (direction: "input" | "output"): CompiledSchema | undefined => {
+      const schema = options[direction];
+      return schema === undefined
+        ? undefined
+        : compileSchema(schema, direction, { subject, field: direction });
+    };
+    const input = compiled("input");
+    const output = compiled("output");
     const inputSchema = input?.json ?? noParameters;
-    if (inputSchema["type"] !== "object") {
-      throw new ConfigurationError(
-        "INVALID_SCHEMA",
-        { subject, field: "input" },
-        "must be the schema of an object",
-      );
-    }
+    assertObjectSchema(inputSchema, { subject, field: "input" });
     const found = readParamHeaders(inputSchema);
     if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
     const handler = options.handler as CompiledTool["handler"];

@@ -1,5 +1,5 @@
 // completion/complete: the author's own handler first, then the argument's completer, then nothing.
-import { errorCodes, ProtocolError } from "../../errors.ts";
+import { invalidParams } from "../../errors.ts";
 import type { CompleteResult, CompletionReference } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Completer, CompletionRequest, Suggestions } from "../catalogue/completers.ts";
@@ -33,7 +33,7 @@ async function suggest(
 function readRequest(params: JsonObject): CompletionRequest {
   const { ref, argument, context } = params;
   if (!isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string") {
-    throw new ProtocolError(errorCodes.invalidParams, "argument must have a name and a value");
+    throw invalidParams("argument must have a name and a value");
   }
   const others = isObject(context) && isObject(context["arguments"]) ? context["arguments"] : {};
   return {
@@ -49,7 +49,7 @@ function readReference(ref: unknown): CompletionReference {
     if (type === "ref/prompt" && typeof name === "string") return { type, name };
     if (type === "ref/resource" && typeof uri === "string") return { type, uri };
   }
-  throw new ProtocolError(errorCodes.invalidParams, "ref must name a prompt or a resource template");
+  throw invalidParams("ref must name a prompt or a resource template");
 }
 
 /** The completers of what the reference names; a name that is not there is a mistake of the client's. */
@@ -59,10 +59,7 @@ function completersOf(ref: CompletionReference, core: Core): Readonly<Record<str
       ? core.prompts.find(ref.name)
       : (core.templates.find(ref.uri) ?? core.resources.find(ref.uri));
   if (target === undefined) {
-    throw new ProtocolError(
-      errorCodes.invalidParams,
-      `Unknown ${ref.type === "ref/prompt" ? "prompt" : "resource"}`,
-    );
+    throw invalidParams(`Unknown ${ref.type === "ref/prompt" ? "prompt" : "resource"}`);
   }
   return "complete" in target.options ? (target.options.complete ?? {}) : {};
 }

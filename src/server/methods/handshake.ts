@@ -1,5 +1,5 @@
 // How a client and the server get to know each other: initialize and its notification, discover, ping, the log level.
-import { errorCodes, ProtocolError } from "../../errors.ts";
+import { invalidParams, invalidRequest } from "../../errors.ts";
 import { encodeImplementation } from "../../protocol/codec.ts";
 import { type ClientCapabilities, type Implementation, isLogLevel } from "../../protocol/model.ts";
 import { findRevision, newestRevision, revisionDates } from "../../protocol/revisions/index.ts";
@@ -11,11 +11,11 @@ export const initialize: MethodHandler = {
   run(call) {
     const { connection } = call.exchange;
     if (connection.revision !== undefined) {
-      throw new ProtocolError(errorCodes.invalidRequest, "This connection is initialized already");
+      throw invalidRequest("This connection is initialized already");
     }
     const { protocolVersion, capabilities, clientInfo } = call.params;
     if (typeof protocolVersion !== "string") {
-      throw new ProtocolError(errorCodes.invalidParams, "protocolVersion must be a string");
+      throw invalidParams("protocolVersion must be a string");
     }
     const wanted = findRevision(protocolVersion);
     const revision = wanted?.era === "legacy" ? wanted : newestRevision("legacy");
@@ -49,8 +49,7 @@ export const ping: MethodHandler = { run: () => ({}) };
 export const setLogLevel: MethodHandler = {
   run(call) {
     const { level } = call.params;
-    if (!isLogLevel(level))
-      throw new ProtocolError(errorCodes.invalidParams, "level must be one of the eight log levels");
+    if (!isLogLevel(level)) throw invalidParams("level must be one of the eight log levels");
     call.exchange.connection.logLevel = level;
     return {};
   },

@@ -1,5 +1,5 @@
 // subscriptions/listen: an ordinary handler whose promise stays open, and a listener in the hub for as long as it does.
-import { errorCodes, ProtocolError } from "../../errors.ts";
+import { invalidParams, invalidRequest } from "../../errors.ts";
 import type { ListenRow, Revision } from "../../protocol/revision.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
 import { topicOf } from "../../push/hub.ts";
@@ -13,14 +13,10 @@ export const listen: MethodHandler = {
   async run(call) {
     const { core, exchange, id } = call;
     const { stream, connection } = exchange;
-    if (stream === undefined)
-      throw new ProtocolError(errorCodes.invalidRequest, "This transport cannot hold a stream open");
+    if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
     if (connection.subscriptions.size >= core.settings.limits.maxSubscriptions) {
       const { maxSubscriptions } = core.settings.limits;
-      throw new ProtocolError(
-        errorCodes.invalidRequest,
-        `A connection may have ${maxSubscriptions} subscriptions at most`,
-      );
+      throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
     }
     const { honoured, topics } = readFilter(call);
     // Middleware may have held the request back, and the client may have cancelled it meanwhile.
@@ -65,7 +61,7 @@ function ended(call: Call, close: () => void): Promise<void> {
 /** The part of the filter that this server can honour, and the topics that it stands for. */
 function readFilter(call: Call): { honoured: JsonObject; topics: string[] } {
   const filter = call.params["notifications"];
-  if (!isObject(filter)) throw new ProtocolError(errorCodes.invalidParams, "notifications must be an object");
+  if (!isObject(filter)) throw invalidParams("notifications must be an object");
   const honoured: Record<string, unknown> = {};
   const topics: string[] = [];
   for (const [member, wanted] of Object.entries(filter)) {
@@ -84,22 +80,22 @@ function readFilter(call: Call): { honoured: JsonObject; topics: string[] } {
 /** What the filter member means; undefined when it means nothing to this server. */
 function rowOf(member: string, table: Revision, call: Call): Omit<ListenRow, "feature"> | undefined {
   const row = table.listens.get(member);
-  if (row === undefined) return call.core.extensions.listens.get(member);
+  if (row === undefined) return call.core.extensions.listen(member, call);
   return call.core.features.has(row.feature) ? row : undefined;
 }
 
 function isOn(member: string, wanted: unknown): boolean {
   if (typeof wanted === "boolean") return wanted;
-  throw new ProtocolError(errorCodes.invalidParams, `${member} must be true or false`);
+  throw invalidParams(`${member} must be true or false`);
 }
 
 function readKeys(member: string, wanted: unknown, call: Call): string[] {
   const { maxSubscribedKeys } = call.core.settings.limits;
   if (!Array.isArray(wanted) || !wanted.every((key) => typeof key === "string")) {
-    throw new ProtocolError(errorCodes.invalidParams, `${member} must be a list of strings`);
+    throw invalidParams(`${member} must be a list of strings`);
   }
   if (wanted.length > maxSubscribedKeys) {
-    throw new ProtocolError(errorCodes.invalidParams, `${member} may name ${maxSubscribedKeys} at most`);
+    throw invalidParams(`${member} may name ${maxSubscribedKeys} at most`);
   }
   return [...new Set(wanted)];
 }

@@ -1,5 +1,5 @@
 // The four lists: pages of the catalogue, serialised once per revision and joined.
-import { errorCodes, ProtocolError } from "../../errors.ts";
+import { invalidParams } from "../../errors.ts";
 import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type JsonObject, withEncoded } from "../../wire/message.ts";
@@ -50,11 +50,13 @@ function makePage(list: string, registry: AnyRegistry, start: number, call: Call
   const published = entries.map((entry) => entry.published(kind, call.table));
   const last = entries.at(-1);
   const rest = end < visible.length && last ? { nextCursor: encodeCursor(list, last.sequence) } : {};
-  const page = stampResult({ [list]: published.map((item) => item.value), ...rest }, call);
+  // Every caller gets this one page: middleware may answer with a changed copy, but must not change the page itself.
+  const values = Object.freeze(published.map((item) => item.value));
+  const page = stampResult({ [list]: values, ...rest }, call);
   const { [list]: _, ...others } = page;
   const tail = JSON.stringify(others).slice(1);
   const items = published.map((item) => item.text).join(",");
-  return withEncoded(page, `{"${list}":[${items}]${tail === "}" ? "" : ","}${tail}`);
+  return Object.freeze(withEncoded(page, `{"${list}":[${items}]${tail === "}" ? "" : ","}${tail}`));
 }
 
 /**
@@ -68,8 +70,7 @@ function encodeCursor(list: string, sequence: number): string {
 function startOf(cursor: unknown, list: string, registry: AnyRegistry): number {
   if (cursor === undefined) return 0;
   const sequence = typeof cursor === "string" ? decodeCursor(cursor, list) : undefined;
-  if (sequence === undefined || sequence > registry.last)
-    throw new ProtocolError(errorCodes.invalidParams, "Invalid cursor");
+  if (sequence === undefined || sequence > registry.last) throw invalidParams("Invalid cursor");
   return firstAfter(registry.visible, sequence);
 }
 

@@ -1,24 +1,25 @@
 // prompts/get: find the prompt, check its arguments, render it.
-import { errorCodes, ProtocolError } from "../../errors.ts";
+import { invalidParams } from "../../errors.ts";
 import { encodePromptResult } from "../../protocol/codec.ts";
 import type { GetPromptResult } from "../../protocol/model.ts";
 import { isObject } from "../../wire/message.ts";
+import { shown } from "../failure.ts";
 import { toPromptResult } from "../results.ts";
 import type { MethodHandler } from "./method.ts";
 
 export const getPrompt: MethodHandler = {
   async run(call) {
     const { name, arguments: given = {} } = call.params;
-    if (typeof name !== "string") throw new ProtocolError(errorCodes.invalidParams, "name must be a string");
+    if (typeof name !== "string") throw invalidParams("name must be a string");
     const prompt = call.core.prompts.find(name);
-    if (prompt === undefined) throw new ProtocolError(errorCodes.invalidParams, `Unknown prompt: ${name}`);
+    if (prompt === undefined) throw invalidParams(`Unknown prompt: ${shown(name)}`);
     if (!isObject(given) || !Object.values(given).every((value) => typeof value === "string")) {
-      throw new ProtocolError(errorCodes.invalidParams, "arguments must be an object of strings");
+      throw invalidParams("arguments must be an object of strings");
     }
     const checked = prompt.schema ? await prompt.schema.validate(given) : ({ ok: true, value: {} } as const);
     if (!checked.ok) {
       const message = `Invalid arguments for prompt ${prompt.name}: ${checked.issues.join("; ")}`;
-      throw new ProtocolError(errorCodes.invalidParams, message);
+      throw invalidParams(message);
     }
     return toPromptResult(await prompt.handler(checked.value, call), prompt.options.description);
   },

@@ -1,5 +1,5 @@
 // resources/read, and the subscriptions of legacy sessions.
-import { errorCodes, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
+import { invalidParams, invalidRequest, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
 import { encodeContents } from "../../protocol/codec.ts";
 import type { ReadResourceResult } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
@@ -35,10 +35,7 @@ export const subscribeResource: MethodHandler = {
     const { maxSubscribedKeys } = call.core.settings.limits;
     const topic = topicOf(resourceUpdated, uri);
     if (!listener.topics.has(topic) && listener.addedTopics >= maxSubscribedKeys) {
-      throw new ProtocolError(
-        errorCodes.invalidRequest,
-        `A session may subscribe to ${maxSubscribedKeys} resources at most`,
-      );
+      throw invalidRequest(`A session may subscribe to ${maxSubscribedKeys} resources at most`);
     }
     call.core.hub.subscribe(listener, topic);
     return {};
@@ -55,11 +52,11 @@ export const unsubscribeResource: MethodHandler = {
 };
 
 function notSubscribable(): ProtocolError {
-  return new ProtocolError(errorCodes.invalidRequest, "This connection takes no notifications yet");
+  return invalidRequest("This connection takes no notifications yet");
 }
 
 function uriOf(call: Call): string {
   const { uri } = call.params;
   if (typeof uri === "string" && isResourceUri(uri) && !climbsOut(uri)) return uri;
-  throw new ProtocolError(errorCodes.invalidParams, "uri must be an absolute URI (RFC 3986)", { uri });
+  throw invalidParams("uri must be an absolute URI (RFC 3986)", { uri });
 }

@@ -1,5 +1,5 @@
 // tools/call: find the tool, check what goes in, run it, check what comes out.
-import { errorCodes, ProtocolError, ToolError } from "../../errors.ts";
+import { errorCodes, invalidParams, ProtocolError, ToolError } from "../../errors.ts";
 import { missingCapabilities } from "../../protocol/capabilities.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
@@ -8,17 +8,17 @@ import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
-import { logFailure } from "../failure.ts";
+import { logFailure, shown } from "../failure.ts";
 import { ToolResult, toErrorResult, toStructuredResult, toToolResult } from "../results.ts";
 import type { MethodHandler } from "./method.ts";
 
 export const callTool: MethodHandler = {
   run(call) {
     const { name, arguments: given = {} } = call.params;
-    const tool = typeof name === "string" ? call.core.tools.find(name) : undefined;
-    if (tool === undefined)
-      throw new ProtocolError(errorCodes.invalidParams, `Unknown tool: ${String(name)}`);
-    if (!isObject(given)) throw new ProtocolError(errorCodes.invalidParams, "arguments must be an object");
+    if (typeof name !== "string") throw invalidParams("name must be a string");
+    const tool = call.core.tools.find(name);
+    if (tool === undefined) throw invalidParams(`Unknown tool: ${shown(name)}`);
+    if (!isObject(given)) throw invalidParams("arguments must be an object");
     assertCapabilities(tool, call);
     // Most schemas answer at once, and a turn of the microtask queue would cost more than they do.
     const checked = checkInput(tool, given, call);
@@ -85,7 +85,7 @@ function checkInput(tool: CompiledTool, given: JsonObject, call: Call): CheckedI
 function toChecked(tool: CompiledTool, outcome: Validation, call: Call): CheckedInput {
   if (outcome.ok) return { ok: true, args: outcome.value };
   const message = `Invalid arguments for tool ${tool.name}: ${outcome.issues.join("; ")}`;
-  if (call.table.invalidArguments === "error") throw new ProtocolError(errorCodes.invalidParams, message);
+  if (call.table.invalidArguments === "error") throw invalidParams(message);
   return { ok: false, failure: toErrorResult(message) };
 }
 

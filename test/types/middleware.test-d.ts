@@ -1,0 +1,91 @@
+// What the compiler knows of middleware: the request by method, and what is added to ctx.
+import {
+  type CallToolResult,
+  type GetPromptResult,
+  type JsonObject,
+  McpServer,
+  type ServerEvent,
+} from "halyard";
+import { describe, expectTypeOf, test } from "vitest";
+
+const server = new McpServer({ name: "types", version: "1.0.0" });
+
+describe("additions", () => {
+  test("are on the ctx of handlers and of later middleware", () => {
+    const extended = server
+      .use<{ user: string }>((_, ctx, next) => {
+        // @ts-expect-error: it is not there yet
+        void ctx.user;
+        return next({ user: "ada" });
+      })
+      .use<{ tenant: number }>((_, ctx, next) => {
+        expectTypeOf(ctx.user).toEqualTypeOf<string>();
+        return next({ tenant: 1 });
+      });
+    extended.tool("t", {}, (_, ctx) => {
+      expectTypeOf(ctx.user).toEqualTypeOf<string>();
+      expectTypeOf(ctx.tenant).toEqualTypeOf<number>();
+      return "";
+    });
+    extended.prompt("p", {}, (_, ctx) => ctx.user);
+    extended.resource("a:b", {}, (_, ctx) => ctx.user);
+    extended.resourceTemplate("a:{b}", {}, (_, ctx) => ctx.user);
+    server.tool("t", {}, (_, ctx) => {
+      // @ts-expect-error: this server has no such middleware
+      return ctx.user;
+    });
+  });
+
+  test("must be what was promised", () => {
+    // @ts-expect-error: the user is a string
+    server.use<{ user: string }>((_, __, next) => next({ user: 5 }));
+    // @ts-expect-error: the user is missing
+    server.use<{ user: string }>((_, __, next) => next({}));
+  });
+});
+
+describe("methods", () => {
+  test("have parameters and results of their own", () => {
+    server.use("tools/call", async (request, _, next) => {
+      expectTypeOf(request.method).toEqualTypeOf<"tools/call">();
+      expectTypeOf(request.params.name).toEqualTypeOf<string>();
+      expectTypeOf(request.params.arguments).toEqualTypeOf<JsonObject | undefined>();
+      const result = await next();
+      expectTypeOf(result).toEqualTypeOf<CallToolResult>();
+      return result;
+    });
+    server.use("prompts/get", async (request, _, next) => {
+      expectTypeOf(request.params.arguments).toEqualTypeOf<Readonly<Record<string, string>> | undefined>();
+      expectTypeOf(await next()).toEqualTypeOf<GetPromptResult>();
+      return next();
+    });
+    server.use("tools/list", async (_, __, next) => {
+      const page = await next();
+      return { ...page, tools: page.tools.filter((tool) => tool["name"] !== "x") };
+    });
+    // @ts-expect-error: content is missing
+    server.use("tools/call", () => ({}));
+    // @ts-expect-error: there is no such method
+    server.use("tools/cal", (_, __, next) => next());
+  });
+
+  test("are any string in middleware for all of them", () => {
+    server.use((request, _, next) => {
+      expectTypeOf(request.method).toEqualTypeOf<string>();
+      expectTypeOf(request.params).toEqualTypeOf<JsonObject>();
+      return next();
+    });
+  });
+});
+
+test("events are told apart by their type", () => {
+  const observe = (event: ServerEvent): void => {
+    if (event.type === "request") expectTypeOf(event.outcome).toEqualTypeOf<"ok" | "error" | "cancelled">();
+    if (event.type === "push") expectTypeOf(event.delivered).toEqualTypeOf<number>();
+    if (event.type === "handler-error") expectTypeOf(event.error).toEqualTypeOf<unknown>();
+    if (event.type === "listener") expectTypeOf(event.kind).toEqualTypeOf<"session" | "subscription">();
+    // @ts-expect-error: there is no such event
+    if (event.type === "reqest") return;
+  };
+  void new McpServer({ name: "types", version: "1.0.0" }, { observe });
+});

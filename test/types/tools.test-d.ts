@@ -1,0 +1,139 @@
+// What the compiler knows of a tool: its arguments, and what its handler may return.
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import { type Context, type Handle, McpServer, result, text, type ToolResult } from "halyard";
+import * as v from "valibot";
+import { describe, expectTypeOf, test } from "vitest";
+import * as z from "zod";
+
+const server = new McpServer({ name: "types", version: "1.0.0" });
+
+describe("arguments", () => {
+  test("are inferred from a Zod schema, after its defaults and transforms", () => {
+    const input = z.object({
+      city: z.string(),
+      days: z.number().default(3),
+      at: z.string().transform(Number),
+    });
+    server.tool("t", { input }, (args, ctx) => {
+      expectTypeOf(args).toEqualTypeOf<{ city: string; days: number; at: number }>();
+      expectTypeOf(ctx).toExtend<Context>();
+      return "";
+    });
+  });
+
+  test("are inferred from a Valibot schema", () => {
+    const input = toStandardJsonSchema(v.object({ city: v.string(), days: v.optional(v.number(), 3) }));
+    server.tool("t", { input }, (args) => {
+      expectTypeOf(args).toEqualTypeOf<{ city: string; days: number }>();
+      return "";
+    });
+  });
+
+  test("are inferred from an ArkType schema", () => {
+    server.tool("t", { input: type({ city: "string", "days?": "number" }) }, (args) => {
+      expectTypeOf(args.city).toEqualTypeOf<string>();
+      expectTypeOf(args.days).toEqualTypeOf<number | undefined>();
+      return "";
+    });
+  });
+
+  test("of a plain JSON Schema are a record of unknown values", () => {
+    server.tool("t", { input: { type: "object", properties: { a: { type: "string" } } } }, (args) => {
+      expectTypeOf(args).toEqualTypeOf<Record<string, unknown>>();
+      return "";
+    });
+  });
+
+  test("that the schema has not are a mistake", () => {
+    server.tool("t", { input: z.object({ city: z.string() }) }, (args) => {
+      // @ts-expect-error: there is no such argument
+      return args.town;
+    });
+  });
+});
+
+describe("without output", () => {
+  test("a handler returns text, content, a result or nothing, at once or later", () => {
+    server.tool("t", {}, () => "text");
+    server.tool("t", {}, async () => "text");
+    server.tool("t", {}, () => text("block"));
+    server.tool("t", {}, () => [text("a"), text("b")]);
+    server.tool("t", {}, () => ({ type: "text", text: "literal" }));
+    server.tool("t", {}, async () => [{ type: "image", data: "", mimeType: "image/png" }]);
+    server.tool("t", {}, () => result({ content: "x", isError: true }));
+    server.tool("t", {}, () => {});
+  });
+
+  test("a handler cannot return anything else", () => {
+    // @ts-expect-error: a number is no content
+    server.tool("t", {}, () => 5);
+    // @ts-expect-error: no block has this type
+    server.tool("t", {}, () => ({ type: "video", data: "" }));
+    // @ts-expect-error: an image needs its type
+    server.tool("t", {}, () => ({ type: "image", data: "" }));
+    // @ts-expect-error: a plain object is no content
+    server.tool("t", {}, async () => ({ celsius: 21 }));
+  });
+});
+
+describe("with output", () => {
+  const output = z.object({ celsius: z.number() });
+
+  test("a handler returns the value, or a result that holds it", () => {
+    server.tool("t", { output }, () => ({ celsius: 21 }));
+    server.tool("t", { output }, async () => ({ celsius: 21 }));
+    server.tool("t", { output }, () => result({ content: "21", structured: { celsius: 21 } }));
+    server.tool("t", { output }, () => result({ content: "sorry", isError: true }));
+    server.tool("t", { output: z.array(z.number()) }, () => [1, 2]);
+    server.tool("t", { output: z.null() }, () => null);
+  });
+
+  test("a value of another type is a mistake", () => {
+    // @ts-expect-error: not a number
+    server.tool("t", { output }, () => ({ celsius: "21" }));
+    // @ts-expect-error: nothing in it
+    server.tool("t", { output }, () => ({}));
+    // @ts-expect-error: text is not the value
+    server.tool("t", { output }, () => "21");
+    // @ts-expect-error: nothing at all
+    server.tool("t", { output }, () => {});
+    // @ts-expect-error: not a number either
+    server.tool("t", { output }, async () => ({ celsius: null }));
+    // @ts-expect-error: wrapped, and still not a number
+    server.tool("t", { output }, () => result({ structured: { celsius: "21" } }));
+  });
+
+  test("the value is what goes into the schema, and arguments are known beside it", () => {
+    const withDefault = z.object({ unit: z.string().default("C") });
+    server.tool("t", { input: z.object({ a: z.string() }), output: withDefault }, ({ a }) => {
+      expectTypeOf(a).toEqualTypeOf<string>();
+      return {};
+    });
+  });
+});
+
+describe("handles and helpers", () => {
+  test("update() knows the definition it changes", () => {
+    const handle = server.tool("t", { input: z.object({ a: z.string() }) }, ({ a }) => a);
+    expectTypeOf(handle).toExtend<Handle<never>>();
+    handle.update({ description: "new", handler: ({ a }) => a.toUpperCase() });
+    // @ts-expect-error: there is no such field
+    handle.update({ descripton: "typo" });
+    // @ts-expect-error: there is no such argument
+    handle.update({ handler: ({ b }) => b });
+  });
+
+  test("result() keeps the type of its structured value", () => {
+    expectTypeOf(result({ structured: { a: 1 } })).toEqualTypeOf<ToolResult<{ a: number }>>();
+  });
+
+  test("definitions are checked", () => {
+    // @ts-expect-error: hints are yes or no
+    server.tool("t", { annotations: { readOnlyHint: "yes" } }, () => "");
+    // @ts-expect-error: there is no such theme
+    server.tool("t", { icons: [{ src: "https://e.com", theme: "blue" }] }, () => "");
+    // @ts-expect-error: a handler is needed
+    server.tool("t", {});
+  });
+});
