@@ -1,0 +1,221 @@
+// The official clients behind one face, each driving a server that it has started as a process.
+import { fileURLToPath } from "node:url";
+import { Client as ClientV2, type ClientOptions } from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+
+/** A notification as it reached the client's own handler. */
+export interface Heard {
+  readonly method: string;
+  readonly params?: { readonly [name: string]: unknown } | undefined;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
+  readonly meta?: { readonly [name: string]: unknown };
+}
+
+export interface CallResult {
+  readonly content: readonly { readonly type: string; readonly [name: string]: unknown }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean | undefined;
+}
+
+interface Page {
+  readonly names: string[];
+  readonly nextCursor: string | undefined;
+}
+
+/** What the steps need of a client. */
+export interface InteropClient {
+  /** Every notification that reached the client and belongs to no request. */
+  readonly heard: readonly Heard[];
+  /** Everything that the client did not understand. */
+  readonly errors: readonly Error[];
+  readonly revision: string | undefined;
+  readonly serverName: string | undefined;
+  readonly capabilities: object | undefined;
+  toolNames(): Promise<string[]>;
+  /** One page of the tools; version 2 turns the pages by itself, and its first is the whole. */
+  toolPage(cursor?: string): Promise<Page>;
+  promptNames(): Promise<string[]>;
+  resourceUris(): Promise<string[]>;
+  templateUris(): Promise<string[]>;
+  call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<CallResult>;
+  read(uri: string): Promise<unknown>;
+  prompt(name: string, args: Record<string, string>): Promise<unknown>;
+  complete(ref: Reference, argument: { name: string; value: string }): Promise<string[]>;
+  /** Asks for log messages from that level on: what the next call needs for it, or nothing once it has been agreed. */
+  logsFrom(level: "debug" | "error"): Promise<CallOptions>;
+  /** Asks to be told when the tools or the resource change, until the returned function is called. */
+  watch(uri: string): Promise<() => Promise<unknown>>;
+  /** Tells the server process to end. Resolves once the client has noticed, with how. */
+  terminate(): Promise<string>;
+  close(): Promise<void>;
+}
+
+type Reference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+
+export interface Row {
+  readonly name: string;
+  readonly era: "modern" | "legacy";
+  /** What the client makes of a resource that is not there: version 2 has one code for both eras. */
+  readonly notFoundCode: number;
+  /** Whether the client joins the pages of a list by itself. */
+  readonly turnsPages: boolean;
+  connect(program: string): Promise<InteropClient>;
+}
+
+const info = { name: "interop", version: "1.0.0" };
+
+/** The official clients, in every way that they can speak to a server. */
+export const officialClients: readonly Row[] = [
+  {
+    name: "client 2 by default",
+    era: "legacy",
+    notFoundCode: -32602,
+    turnsPages: true,
+    connect: (program) => connectV2(program, {}),
+  },
+  {
+    name: "client 2 pinned to 2026-07-28",
+    era: "modern",
+    notFoundCode: -32602,
+    turnsPages: true,
+    connect: (program) => connectV2(program, { versionNegotiation: { mode: { pin: "2026-07-28" } } }),
+  },
+  {
+    name: "client 2 choosing for itself",
+    era: "modern",
+    notFoundCode: -32602,
+    turnsPages: true,
+    connect: (program) => connectV2(program, { versionNegotiation: { mode: "auto" } }),
+  },
+  { name: "sdk 1", era: "legacy", notFoundCode: -32002, turnsPages: false, connect: connectV1 },
+];
+
+function commandOf(program: string): { command: string; args: string[] } {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  return { command: process.execPath, args: ["--import", "tsx", path] };
+}
+
+async function connectV2(program: string, options: ClientOptions): Promise<InteropClient> {
+  const client = new ClientV2(info, options);
+  const transport = new StdioV2(commandOf(program));
+  const seen = record(client);
+  await client.connect(transport);
+  return {
+    ...seen,
+    ...common(client),
+    revision: client.getNegotiatedProtocolVersion(),
+    call: (name, args, { meta, signal, onProgress } = {}) =>
+      client.callTool(
+        { name, arguments: args ?? {}, ...(meta && { _meta: meta }) },
+        { ...(signal && { signal }), ...(onProgress && { onprogress: onProgress }) },
+      ),
+    logsFrom: async (level) =>
+      client.getProtocolEra() === "legacy"
+        ? logsFromLegacy(client, level)
+        : { meta: { "io.modelcontextprotocol/logLevel": level } },
+    async watch(uri) {
+      if (client.getProtocolEra() === "legacy") return watchLegacy(client, uri);
+      const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: [uri] });
+      return () => subscription.close();
+    },
+    async terminate() {
+      if (client.getProtocolEra() === "legacy") return terminate(client, transport.pid);
+      const subscription = await client.listen({ toolsListChanged: true });
+      sendSigterm(transport.pid);
+      return subscription.closed;
+    },
+  };
+}
+
+async function connectV1(program: string): Promise<InteropClient> {
+  const client = new ClientV1(info);
+  const transport = new StdioV1(commandOf(program));
+  const seen = record(client);
+  // This client keeps the revision to itself and only tells its transport.
+  let revision: string | undefined;
+  Object.assign(transport, { setProtocolVersion: (version: string) => (revision = version) });
+  await client.connect(transport);
+  return {
+    ...seen,
+    ...common(client),
+    revision,
+    call: async (name, args, { meta, signal, onProgress } = {}) => {
+      const params = { name, arguments: args ?? {}, ...(meta && { _meta: meta }) };
+      const options = { ...(signal && { signal }), ...(onProgress && { onprogress: onProgress }) };
+      return (await client.callTool(params, undefined, options)) as CallResult;
+    },
+    logsFrom: (level) => logsFromLegacy(client, level),
+    watch: (uri) => watchLegacy(client, uri),
+    terminate: () => terminate(client, transport.pid),
+  };
+}
+
+/** What the two versions spell alike. */
+function common(client: ClientV1 | ClientV2) {
+  return {
+    serverName: client.getServerVersion()?.name,
+    capabilities: client.getServerCapabilities(),
+    toolNames: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    toolPage: async (cursor?: string) => {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor });
+      return { names: page.tools.map((tool) => tool.name), nextCursor: page.nextCursor };
+    },
+    promptNames: async () => (await client.listPrompts()).prompts.map((prompt) => prompt.name),
+    resourceUris: async () => (await client.listResources()).resources.map((resource) => resource.uri),
+    templateUris: async () =>
+      (await client.listResourceTemplates()).resourceTemplates.map((template) => template.uriTemplate),
+    read: async (uri: string) => {
+      const [contents] = (await client.readResource({ uri })).contents;
+      return contents && "text" in contents ? contents.text : contents;
+    },
+    prompt: async (name: string, args: Record<string, string>) => {
+      const [message] = (await client.getPrompt({ name, arguments: args })).messages;
+      return message?.content;
+    },
+    complete: async (ref: Reference, argument: { name: string; value: string }) =>
+      (await client.complete({ ref, argument })).completion.values,
+    close: () => client.close(),
+  };
+}
+
+function record(client: ClientV1 | ClientV2): { heard: Heard[]; errors: Error[] } {
+  const heard: Heard[] = [];
+  const errors: Error[] = [];
+  client.fallbackNotificationHandler = async ({ method, params }) => void heard.push({ method, params });
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no EventTarget
+  client.onerror = (error) => {
+    // Both versions handle a notification a moment after a response, so that progress which arrives together with the
+    // result of its call finds the call gone.
+    if (!error.message.includes("progress notification for an unknown token")) errors.push(error);
+  };
+  return { heard, errors };
+}
+
+async function logsFromLegacy(client: ClientV1 | ClientV2, level: "debug" | "error"): Promise<CallOptions> {
+  await client.setLoggingLevel(level);
+  return {};
+}
+
+async function watchLegacy(client: ClientV1 | ClientV2, uri: string): Promise<() => Promise<unknown>> {
+  await client.subscribeResource({ uri });
+  return () => client.unsubscribeResource({ uri });
+}
+
+function terminate(client: ClientV1 | ClientV2, pid: number | null): Promise<string> {
+  return new Promise((resolve) => {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no EventTarget
+    client.onclose = () => resolve("closed");
+    sendSigterm(pid);
+  });
+}
+
+function sendSigterm(pid: number | null): void {
+  if (pid === null) throw new Error("The server is not running");
+  process.kill(pid, "SIGTERM");
+}
