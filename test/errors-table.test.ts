@@ -1,0 +1,28 @@
+// docs/errors.md says the same as the code.
+import { errorCodes, type HalyardErrorCode } from "halyard";
+import { expect, test } from "vitest";
+import { readTable } from "./support/documents.ts";
+
+// The compiler holds this list equal to the type.
+const halyardCodes = {
+  PROTOCOL: "ProtocolError",
+  TOOL: "ToolError",
+  RESOURCE_NOT_FOUND: "ResourceNotFoundError",
+  INVALID_NAME: "ConfigurationError",
+  DUPLICATE_NAME: "ConfigurationError",
+  INVALID_SCHEMA: "ConfigurationError",
+  INVALID_DEFINITION: "ConfigurationError",
+  INVALID_OPTION: "ConfigurationError",
+} satisfies Record<HalyardErrorCode, string>;
+
+test("errorCodes are those of the table in docs/errors.md", () => {
+  const rows = readTable("docs/errors.md", "What a client is sent");
+  expect(Object.fromEntries(rows.map(({ name, code }) => [name, Number(code)]))).toEqual(errorCodes);
+  expect(rows.filter(({ when }) => when === "")).toEqual([]);
+});
+
+test("HalyardErrorCode and its classes are those of the table in docs/errors.md", () => {
+  const rows = readTable("docs/errors.md", "What an author meets");
+  expect(Object.fromEntries(rows.map((row) => [row["code"], row["class"]]))).toEqual(halyardCodes);
+  expect(rows.filter(({ when }) => when === "")).toEqual([]);
+});

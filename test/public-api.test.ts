@@ -1,0 +1,172 @@
+// What each entry of the package exports, so that a change of it is a decision, and that all of it is documented.
+import { describe, expect, test } from "vitest";
+import { entries, readPublicApi } from "./support/public-api.ts";
+
+const api = readPublicApi();
+
+function names(entry: keyof typeof api, isWanted: (kind: string) => boolean): string[] {
+  return api[entry].filter(({ kind }) => isWanted(kind)).map(({ name }) => name);
+}
+
+describe("public entries", () => {
+  test("halyard exports these values and types", () => {
+    expect(names("halyard", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "ConfigurationError",
+        "Connection",
+        "HalyardError",
+        "McpServer",
+        "Pipe",
+        "ProtocolError",
+        "ResourceNotFoundError",
+        "ToolError",
+        "ToolResult",
+        "UriTemplate",
+        "audio",
+        "errorCodes",
+        "image",
+        "result",
+        "text",
+      ]
+    `);
+    expect(names("halyard", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "Annotations",
+        "AnySchema",
+        "AudioContent",
+        "CacheHint",
+        "CallToolResult",
+        "ClientCapabilities",
+        "ClientNotificationHandler",
+        "Collection",
+        "CompleteResult",
+        "Completer",
+        "CompletionHandler",
+        "CompletionReference",
+        "CompletionRequest",
+        "ConnectionOptions",
+        "ContentBlock",
+        "Context",
+        "EmbeddedResource",
+        "Exchange",
+        "Extension",
+        "GetPromptResult",
+        "HalyardErrorCode",
+        "Handle",
+        "HandlerErrorEvent",
+        "Icon",
+        "ImageContent",
+        "Implementation",
+        "IncomingRequest",
+        "JsonObject",
+        "JsonSchema",
+        "ListMethod",
+        "Listener",
+        "ListenerEvent",
+        "LogLevel",
+        "Logger",
+        "MessageLimits",
+        "MethodMiddleware",
+        "Middleware",
+        "Next",
+        "NotificationSource",
+        "PipeOptions",
+        "PipeOutput",
+        "Principal",
+        "PromptDefinition",
+        "PromptHandler",
+        "PromptMessage",
+        "PromptReturn",
+        "Push",
+        "PushEvent",
+        "ReadResourceResult",
+        "RefusalEvent",
+        "RequestEvent",
+        "RequestId",
+        "RequestKinds",
+        "ResourceCollection",
+        "ResourceContents",
+        "ResourceDefinition",
+        "ResourceHandler",
+        "ResourceLink",
+        "ResourceReturn",
+        "RpcError",
+        "RpcFailure",
+        "RpcMessage",
+        "RpcNotification",
+        "RpcRequest",
+        "RpcResponse",
+        "RpcSuccess",
+        "Servable",
+        "ServerCapabilities",
+        "ServerEvent",
+        "ServerLimits",
+        "ServerMode",
+        "ServerOptions",
+        "StandardSchema",
+        "Stream",
+        "StructuredReturn",
+        "Suggestions",
+        "TemplateDefinition",
+        "TemplateHandler",
+        "TemplateParams",
+        "TemplateValue",
+        "TextContent",
+        "ToolAnnotations",
+        "ToolDefinition",
+        "ToolHandler",
+        "ToolResultParts",
+        "ToolReturn",
+      ]
+    `);
+  });
+
+  test("halyard/stdio exports these values and types", () => {
+    expect(names("halyard/stdio", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "serveStdio",
+      ]
+    `);
+    expect(names("halyard/stdio", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "StdioOptions",
+        "StdioServer",
+      ]
+    `);
+  });
+
+  test("halyard/testing exports these values and types", () => {
+    expect(names("halyard/testing", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "RpcRejection",
+        "TestClient",
+        "connect",
+        "protocolRevisions",
+      ]
+    `);
+    expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "ConnectOptions",
+        "Received",
+        "Wire",
+      ]
+    `);
+  });
+});
+
+describe.each(entries)("%s", (entry) => {
+  test("the built entry exports the values that the source declares", async () => {
+    const built = Object.keys((await import(entry)) as object);
+    expect(built.toSorted()).toEqual(names(entry, (kind) => kind !== "type").toSorted());
+  });
+
+  test("every export has a doc comment with a sentence", () => {
+    const undocumented = api[entry].filter(({ summary }) => !/\w+.*[.:]/s.test(summary));
+    expect(undocumented.map(({ name }) => name)).toEqual([]);
+  });
+
+  test("every function and class has an example", () => {
+    const callable = api[entry].filter(({ kind }) => kind === "function" || kind === "class");
+    expect(callable.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+// Every code sample compiles and runs: those of the documents, and the examples in doc comments.
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { documents, readDocument, readExamples, readSamples, type Sample } from "./support/documents.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const sources = readdirSync(`${root}src`, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => `src/${file}`);
+
+const samples = [...documents.flatMap(readSamples), ...sources.flatMap(readExamples)];
+const options: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2023,
+  lib: ["lib.es2023.d.ts"],
+  types: ["node"],
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  moduleDetection: ts.ModuleDetectionKind.Force,
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+};
+
+describe("samples", () => {
+  test("README.md shows code within its first 25 lines", () => {
+    expect(readDocument("README.md").split("\n").slice(0, 25)).toContain("```ts");
+  });
+
+  test("all compile", { timeout: 60_000 }, () => {
+    expect(compile(samples)).toEqual([]);
+  });
+
+  test.concurrent.each(samples.map(({ name, code }) => [name, code]))(
+    "%s runs",
+    { timeout: 60_000 },
+    async (_, code = "") => {
+      const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+      const { outputText } = ts.transpileModule(code, { compilerOptions });
+      const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", outputText], {
+        cwd: root,
+        timeout: 30_000,
+      });
+      // A server on stdio ends when its client is gone.
+      run.child.stdin?.end();
+      await run;
+    },
+  );
+});
+
+/** The complaints of the compiler, each with the sample it is about. */
+function compile(all: readonly Sample[]): string[] {
+  const files = new Map(all.map(({ code }, index) => [`${root}sample-${index}.ts`, code]));
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
+  host.fileExists = (path) => files.has(path) || fileExists(path);
+  host.readFile = (path) => files.get(path) ?? readFile(path);
+  host.getSourceFile = (path, version, onError) => {
+    const code = files.get(path);
+    return code === undefined
+      ? getSourceFile(path, version, onError)
+      : ts.createSourceFile(path, code, version);
+  };
+  const program = ts.createProgram([...files.keys()], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
+    const sample = all[Number(/sample-(\d+)/.exec(file?.fileName ?? "")?.[1])];
+    return `${sample?.name}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
+  });
+}

@@ -1,0 +1,138 @@
+// The limits in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
+import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import { ConfigurationError, McpServer, Pipe, type ServerLimits } from "halyard";
+import { serveStdio } from "halyard/stdio";
+import { connect, RpcRejection } from "halyard/testing";
+import { afterEach, expect, test, vi } from "vitest";
+import { readTable } from "./support/documents.ts";
+
+const rows = readTable("SECURITY.md", "Default limits");
+const defaults = new Map(rows.map((row) => [row["limit"] ?? "", Number(row["default"])]));
+const modern = { revision: "2026-07-28" };
+const info = { name: "test", version: "1.0.0" };
+
+/** By the limit's name in the table: whether `limit` is where the behaviour changes. */
+const probes: Record<string, (limit: number) => Promise<void>> = {
+  "definitions in a page": probePageSize,
+  "calls in flight on a pipe": probeInFlight,
+  "output waiting on stdio": probeWaitingOutput,
+  "milliseconds to finish": probeGrace,
+  "characters of a URI": probeUri,
+  "characters of a tool name": probeToolName,
+  "values of a completion": probeCompletion,
+};
+
+afterEach(() => void vi.useRealTimers());
+
+test("server.limits are those of the table", () => {
+  const { limits } = new McpServer(info);
+  const listed = [...defaults].filter(([name]) => !(name in probes));
+  const named = listed.map(([name, value]) => [name.replace(/ of a message$/, ""), value]);
+  expect(Object.fromEntries(named) as ServerLimits).toEqual(limits);
+});
+
+test.each(Object.entries(probes))("the limit of %s is what the table says", async (name, probe) => {
+  const limit = defaults.get(name);
+  expect(limit, `SECURITY.md has no row "${name}"`).toBeTypeOf("number");
+  await probe(limit ?? 0);
+});
+
+async function probePageSize(limit: number): Promise<void> {
+  const server = new McpServer(info);
+  for (let index = 0; index < limit; index++) server.tool(`tool-${index}`, {}, () => "");
+  const client = await connect(server, modern);
+  expect(await client.request("tools/list")).not.toHaveProperty("nextCursor");
+  server.tool("one-more", {}, () => "");
+  expect(await client.request("tools/list")).toHaveProperty("nextCursor");
+  await client.close();
+}
+
+async function probeInFlight(limit: number): Promise<void> {
+  const server = new McpServer(info);
+  server.tool("hang", {}, (_, ctx) => aborted(ctx.signal));
+  const pipe = new Pipe(server, { write: () => true, destroy: () => {} }, { transport: "test" });
+  for (let id = 1; id < limit; id++) {
+    if (!pipe.receive(call(id, "hang"))) expect.fail(`paused after ${id} calls`);
+  }
+  expect(pipe.receive(call(limit, "hang"))).toBe(false);
+  await pipe.end(0);
+}
+
+/** One reply is written at once, and blocks; from then on what is written waits. */
+async function probeWaitingOutput(limit: number): Promise<void> {
+  const size = limit / 16;
+  const server = new McpServer(info);
+  server.tool("block", {}, () => "x".repeat(size));
+  const input = new PassThrough();
+  const output = new PassThrough({ highWaterMark: 1 });
+  const stdio = await serveStdio(server, { input, output, graceMs: 0 });
+  const send = async (id: number): Promise<boolean> => {
+    input.write(`${call(id, "block")}\n`);
+    for (let turn = 0; turn < 5; turn++) await setImmediate();
+    return input.isPaused();
+  };
+  const paused: boolean[] = [];
+  for (let id = 1; id <= 18; id++) paused.push(await send(id));
+  // Sixteen replies are a little more than the limit, since each has an envelope; the next message feels it.
+  expect(paused.indexOf(true)).toBe(17);
+  output.resume();
+  await stdio.close();
+}
+
+async function probeGrace(limit: number): Promise<void> {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const server = new McpServer(info);
+  server.tool("hang", {}, () => new Promise<string>(() => {}));
+  const input = new PassThrough();
+  const stdio = await serveStdio(server, { input, output: new PassThrough().resume() });
+  const closed = vi.fn<() => void>();
+  void stdio.closed.then(closed);
+  input.end(`${call(1, "hang")}\n`);
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  await vi.advanceTimersByTimeAsync(limit - 1);
+  expect(closed).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  expect(closed).toHaveBeenCalled();
+}
+
+async function probeUri(limit: number): Promise<void> {
+  const server = new McpServer(info);
+  server.resourceTemplate("note:///{id}", {}, () => "A note");
+  const client = await connect(server, modern);
+  const uri = `note:///${"a".repeat(limit - 8)}`;
+  await expect(client.request("resources/read", { uri })).resolves.toBeDefined();
+  await expect(client.request("resources/read", { uri: `${uri}a` })).rejects.toThrow(RpcRejection);
+  await client.close();
+}
+
+async function probeToolName(limit: number): Promise<void> {
+  const server = new McpServer(info);
+  server.tool("a".repeat(limit), {}, () => "");
+  expect(() => server.tool("a".repeat(limit + 1), {}, () => "")).toThrow(ConfigurationError);
+}
+
+async function probeCompletion(limit: number): Promise<void> {
+  const server = new McpServer(info);
+  const values = Array.from({ length: limit + 1 }, (_, index) => `value-${index}`);
+  server.prompt("pick", { arguments: { type: "object", properties: { one: {} } } }, () => "");
+  server.completion(() => values);
+  const client = await connect(server, modern);
+  const params = { ref: { type: "ref/prompt", name: "pick" }, argument: { name: "one", value: "" } };
+  const { completion } = await client.request("completion/complete", params);
+  expect(completion).toEqual({ values: values.slice(0, limit), total: limit + 1, hasMore: true });
+  await client.close();
+}
+
+function call(id: number, name: string): string {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": modern.revision,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  return JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, _meta: meta } });
+}
+
+function aborted(signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("Aborted")));
+}
