@@ -1,7 +1,7 @@
 // The limits in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { ConfigurationError, McpServer, Pipe, type ServerLimits } from "halyard";
+import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, expect, test, vi } from "vitest";
@@ -15,7 +15,6 @@ const info = { name: "test", version: "1.0.0" };
 /** By the limit's name in the table: whether `limit` is where the behaviour changes. */
 const probes: Record<string, (limit: number) => Promise<void>> = {
   "definitions in a page": probePageSize,
-  "calls in flight on a pipe": probeInFlight,
   "output waiting on stdio": probeWaitingOutput,
   "milliseconds to finish": probeGrace,
   "characters of a URI": probeUri,
@@ -46,17 +45,6 @@ async function probePageSize(limit: number): Promise<void> {
   server.tool("one-more", {}, () => "");
   expect(await client.request("tools/list")).toHaveProperty("nextCursor");
   await client.close();
-}
-
-async function probeInFlight(limit: number): Promise<void> {
-  const server = new McpServer(info);
-  server.tool("hang", {}, (_, ctx) => aborted(ctx.signal));
-  const pipe = new Pipe(server, { write: () => true, destroy: () => {} }, { transport: "test" });
-  for (let id = 1; id < limit; id++) {
-    if (!pipe.receive(call(id, "hang"))) expect.fail(`paused after ${id} calls`);
-  }
-  expect(pipe.receive(call(limit, "hang"))).toBe(false);
-  await pipe.end(0);
 }
 
 /** One reply is written at once, and blocks; from then on what is written waits. */

@@ -18,8 +18,6 @@ export interface PipeOutput {
 export interface PipeOptions {
   /** The name of the transport. */
   readonly transport: string;
-  /** Calls that may run at the same time; past it, {@link Pipe.receive} answers false. @default {4096} */
-  readonly maxInFlight?: number | undefined;
   /** Called when {@link Pipe.receive} answered false and more may come now. */
   readonly onResume?: (() => void) | undefined;
 }
@@ -48,7 +46,6 @@ export class Pipe {
   readonly #stream: Stream;
   readonly #exchange: Exchange;
   readonly #drains = new Set<() => void>();
-  readonly #maxInFlight: number;
   readonly #onResume: () => void;
   #detach: (() => void) | undefined;
   #onIdle: () => void = () => {};
@@ -67,7 +64,6 @@ export class Pipe {
     this.#output = output;
     this.#stream = this.#openStream();
     this.#exchange = { connection: this.connection, stream: this.#stream };
-    this.#maxInFlight = options.maxInFlight ?? 4096;
     this.#onResume = options.onResume ?? (() => {});
   }
 
@@ -76,7 +72,7 @@ export class Pipe {
     if (this.#ended) return false;
     this.#running++;
     void this.#answer(text);
-    this.#paused = this.#isFull() || this.#congested;
+    this.#paused = this.#congested;
     return !this.#paused;
   }
 
@@ -116,13 +112,15 @@ export class Pipe {
 
   async #answer(text: string): Promise<void> {
     const wasAgreed = this.connection.revision !== undefined;
-    const response = await this.#server.handleRaw(text, this.#exchange);
-    if (response !== undefined) this.#write(response);
+    try {
+      const response = await this.#server.handleRaw(text, this.#exchange);
+      if (response !== undefined) this.#write(response);
+    } finally {
+      if (--this.#running === 0) this.#onIdle();
+    }
     // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
     const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
     if (isAgreedNow && !this.#ended) this.#detach ??= this.#server.attach(this.connection, this.#stream);
-    if (--this.#running === 0) this.#onIdle();
-    this.#resume();
   }
 
   #openStream(): Stream {
@@ -152,14 +150,9 @@ export class Pipe {
   }
 
   #resume(): void {
-    if (!this.#paused || this.#congested || this.#isFull()) return;
+    if (!this.#paused || this.#congested) return;
     this.#paused = false;
     this.#onResume();
-  }
-
-  /** Subscriptions stay open and have a limit of their own: were they to count, they could use up all the calls for good. */
-  #isFull(): boolean {
-    return this.#running - this.connection.subscriptions.size >= this.#maxInFlight;
   }
 
   /** Resolves when every reply has been written. */

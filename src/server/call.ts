@@ -151,6 +151,10 @@ export class Call implements Context {
     const { stream } = this.exchange;
     if (stream === undefined || stream.congested || this.row.stream) return;
     if (this.finished || this.cancelled) return;
-    stream.write(encodeNotification(method, params));
+    try {
+      stream.write(encodeNotification(method, params));
+    } catch (error) {
+      this.core.settings.logger.warn(`${method} cannot be written as JSON, and was not sent`, { error });
+    }
   }
 }

@@ -49,6 +49,11 @@ export class Connection implements Peer {
     return (this.#subscriptions ??= new Map());
   }
 
+  /** How many calls are running, subscriptions left aside: they stay open. */
+  get running(): number {
+    return this.inFlight.size - (this.#subscriptions?.size ?? 0);
+  }
+
   /** Set by a successful `initialize`. */
   revision: Revision | undefined;
   clientInfo: Implementation | undefined;

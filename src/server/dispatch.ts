@@ -90,6 +90,10 @@ function open(core: Core, request: RpcRequest, exchange: Exchange): Opened {
     if (connection.sharesPipe && connection.inFlight.has(request.id)) {
       throw invalidRequest("A request with this id is still being answered");
     }
+    const { maxInFlight } = core.settings.limits;
+    if (connection.running >= maxInFlight) {
+      throw invalidRequest(`More than ${maxInFlight} requests at once: wait for an answer`);
+    }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
     const mustWait =

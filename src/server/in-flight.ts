@@ -9,7 +9,12 @@ export interface Cancellable {
 
 /** Ids come from the client and need not be unique, so each call is kept for itself. */
 export class InFlight {
+  #size = 0;
   readonly #calls = new Map<RequestId, Cancellable | Cancellable[]>();
+
+  get size(): number {
+    return this.#size;
+  }
 
   has(id: RequestId): boolean {
     return this.#calls.has(id);
@@ -18,9 +23,11 @@ export class InFlight {
   add(call: Cancellable): void {
     const known = this.#calls.get(call.id);
     this.#calls.set(call.id, known === undefined ? call : [known, call].flat());
+    this.#size++;
   }
 
   delete(call: Cancellable): void {
+    this.#size--;
     const known = this.#calls.get(call.id);
     if (Array.isArray(known)) {
       const [first, ...others] = known.filter((other) => other !== call);

@@ -20,7 +20,9 @@ export async function receiveNotification(
   const { session, principal, transport } = connection;
   const from = { session, principal, transport };
   void run(core, method, () => observer?.(method, params, from));
-  if (method === "notifications/roots/list_changed") void run(core, method, () => rootsChanged?.(from));
+  const isLegacy = connection.revision !== undefined;
+  if (isLegacy && method === "notifications/roots/list_changed")
+    void run(core, method, () => rootsChanged?.(from));
   return undefined;
 }
 

@@ -20,6 +20,8 @@ export type ListMethod =
 
 /** What a server may hold and accept at most. */
 export interface ServerLimits extends MessageLimits {
+  /** Calls that one connection may have running; further ones are refused. Listen requests have their own limit. @default {4096} */
+  readonly maxInFlight: number;
   /** Bytes that may wait for a slow reader of pushes, before it is dropped. @default {1048576} */
   readonly maxQueueBytes: number;
   /** Listen requests that one connection may have open. @default {100} */
@@ -80,6 +82,7 @@ export interface Settings {
 
 const defaultLimits: ServerLimits = {
   ...defaultMessageLimits,
+  maxInFlight: 4096,
   maxQueueBytes: 1024 * 1024,
   maxSubscriptions: 100,
   maxSubscribedKeys: 1000,

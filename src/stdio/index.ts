@@ -19,8 +19,6 @@ export interface StdioOptions {
   readonly output?: Writable;
   /** How long running calls may take to finish once the client is gone, in milliseconds. @default {5000} */
   readonly graceMs?: number;
-  /** How many calls may run at the same time; past it, reading pauses. @default {4096} */
-  readonly maxInFlight?: number;
   /** Whether SIGTERM and SIGINT end the server, and the end of the server the process. @default {true on process.stdin} */
   readonly endsProcess?: boolean;
 }
@@ -68,7 +66,7 @@ class Stdio implements StdioServer {
   #closing = false;
 
   constructor(server: Servable, options: StdioOptions) {
-    const { input = process.stdin, output = process.stdout, graceMs = 5000, maxInFlight } = options;
+    const { input = process.stdin, output = process.stdout, graceMs = 5000 } = options;
     const { maxBytes } = server.limits;
     this.closed = new Promise((resolve) => {
       this.#markClosed = resolve;
@@ -85,7 +83,7 @@ class Stdio implements StdioServer {
     this.#pipe = new Pipe(
       server,
       { write: (text) => this.#writer.write(text), destroy: () => void this.close() },
-      { transport: "stdio", maxInFlight, onResume: () => input.resume() },
+      { transport: "stdio", onResume: () => input.resume() },
     );
     this.#decoder = new LineDecoder(maxBytes, {
       line: (text) => {

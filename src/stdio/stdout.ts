@@ -1,5 +1,6 @@
 // Standard output belongs to the protocol while a server is served on it.
 import type { Writable } from "node:stream";
+import { ConfigurationError } from "../errors.ts";
 
 /** The one way to write to the stream, and how to give it back. */
 export interface ClaimedStdout {
@@ -11,11 +12,19 @@ export interface ClaimedStdout {
 export function claimStdout(output: Writable): ClaimedStdout {
   const write = output.write;
   if (output !== process.stdout) return { write, release: () => {} };
+  if (Object.hasOwn(process.stdout, "write")) {
+    const where = { subject: "serveStdio", field: "output" };
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      where,
+      "is process.stdout, which something else has claimed already",
+    );
+  }
   process.stdout.write = process.stderr.write.bind(process.stderr);
   return {
     write,
     release: () => {
-      process.stdout.write = write as typeof process.stdout.write;
+      delete (process.stdout as { write?: unknown }).write;
     },
   };
 }

@@ -8,12 +8,12 @@ export interface LineSink {
 
 const newline = 0x0a;
 
-/** Splits a byte stream into lines. Bytes are joined only at a newline, so one long line costs linear time. */
+/** Splits a byte stream into lines. What waits for its newline is in one buffer that doubles: linear time, however it comes. */
 export class LineDecoder {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
   readonly #decoder = new TextDecoder();
-  #parts: Uint8Array[] = [];
+  #buffer = new Uint8Array(0);
   #pending = 0;
   #skipping = false;
 
@@ -38,12 +38,20 @@ export class LineDecoder {
 
   #keep(bytes: Uint8Array): void {
     if (this.#skipping || bytes.length === 0) return;
-    this.#parts.push(bytes);
-    this.#pending += bytes.length;
-    if (this.#pending <= this.#maxBytes) return;
-    this.#reset();
-    this.#skipping = true;
-    this.#sink.tooLong();
+    const length = this.#pending + bytes.length;
+    if (length > this.#maxBytes) {
+      this.#reset();
+      this.#skipping = true;
+      this.#sink.tooLong();
+      return;
+    }
+    if (length > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length));
+      larger.set(this.#buffer.subarray(0, this.#pending));
+      this.#buffer = larger;
+    }
+    this.#buffer.set(bytes, this.#pending);
+    this.#pending = length;
   }
 
   #endLine(tail: Uint8Array): void {
@@ -51,9 +59,11 @@ export class LineDecoder {
       this.#skipping = false;
       return;
     }
-    const line = this.#pending === 0 ? tail : join(this.#parts, tail, this.#pending);
+    if (this.#pending === 0) return this.#emit(tail);
+    this.#keep(tail);
+    if (this.#skipping) this.#skipping = false;
+    else this.#emit(this.#buffer.subarray(0, this.#pending));
     this.#reset();
-    this.#emit(line);
   }
 
   /** Emits the lines in `bytes`, which ends where a line ends: decoding them together costs one call. */
@@ -67,18 +77,7 @@ export class LineDecoder {
   }
 
   #reset(): void {
-    this.#parts = [];
+    this.#buffer = new Uint8Array(0);
     this.#pending = 0;
   }
-}
-
-function join(parts: readonly Uint8Array[], tail: Uint8Array, pending: number): Uint8Array {
-  const whole = new Uint8Array(pending + tail.length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  whole.set(tail, at);
-  return whole;
 }

@@ -95,9 +95,9 @@ describeMatrix("concurrency", {}, (cell) => {
   });
 });
 
-describe("maxInFlight", () => {
+describe("limits.maxInFlight", () => {
   function waitingServer(): { server: McpServer; finish: () => void } {
-    const server = new McpServer({ name: "test", version: "1.0.0" });
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { limits: { maxInFlight: 2 } });
     const gate = deferred();
     server.tool("wait", {}, async () => {
       await gate.promise;
@@ -106,34 +106,27 @@ describe("maxInFlight", () => {
     return { server, finish: gate.resolve };
   }
 
-  test("at the limit the pipe asks for a pause, and goes on when a call has ended", async () => {
+  test("past the limit a request is refused, cancellations are still read, and an answer makes room", async () => {
     const { server, finish } = waitingServer();
-    let resumed = 0;
-    const { pipe, client, written } = new PipePeer(server, { maxInFlight: 2, onResume: () => resumed++ });
-    const call = (id: number): boolean => {
-      const request = { jsonrpc: "2.0", id, method: "tools/call", ...client.withMeta({ name: "wait" }) };
-      return pipe.receive(JSON.stringify(request));
-    };
-    expect(call(1)).toBe(true);
-    expect(call(2)).toBe(false);
-    await nextTurn();
-    expect(resumed).toBe(0);
+    const { pipe, client } = new PipePeer(server);
+    const first = client.request("tools/call", { name: "wait" });
+    client.send({ jsonrpc: "2.0", id: "gone", method: "tools/call", ...client.withMeta({ name: "wait" }) });
+    await expect(client.request("server/discover")).rejects.toMatchObject({ code: -32600 });
+    client.notify("notifications/cancelled", { requestId: "gone" });
     finish();
+    expect(await first).toMatchObject({ content: [{ text: "done" }] });
     await nextTurn();
-    expect(resumed).toBe(1);
-    expect(written).toHaveLength(2);
-    expect(call(3)).toBe(true);
+    expect(await client.request("server/discover")).toHaveProperty("supportedVersions");
     await pipe.end(0);
   });
 
   test("subscriptions, which stay open, do not use up the calls that may run", async () => {
     const { server } = waitingServer();
-    const { pipe, client } = new PipePeer(server, { maxInFlight: 2 });
+    const { pipe, client } = new PipePeer(server);
     await listen(client, { toolsListChanged: true }, "a");
     await listen(client, { toolsListChanged: true }, "b");
     await listen(client, { toolsListChanged: true }, "c");
-    const discover = { jsonrpc: "2.0", id: 1, method: "server/discover", ...client.withMeta() };
-    expect(pipe.receive(JSON.stringify(discover))).toBe(true);
+    expect(await client.request("server/discover")).toHaveProperty("supportedVersions");
     await pipe.end(0);
   });
 });

@@ -130,8 +130,9 @@ export class Registry<Options extends object, Compiled> {
   }
 
   remove(key: string): boolean {
+    const wasVisible = this.find(key) !== undefined;
     const removed = this.#entries.delete(key);
-    if (removed) this.#changed();
+    if (wasVisible) this.#changed();
     return removed;
   }
 
