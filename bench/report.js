@@ -6,9 +6,23 @@ const HEAD = [
   "|---|--:|---|--:|--:|--:|---|",
 ];
 
-/** One table: a line for each comparison `{ name, against?, atMost?, atLeast? }`. */
-export function table(title, samples, comparisons) {
-  return [`### ${title}`, "", ...HEAD, ...comparisons.map((one) => line(samples, one)), ""].join("\n");
+/** One table: a line for each comparison `{ name, against?, atMost?, atLeast?, noise? }`. */
+export function table(title, samples, comparisons, unit = "request") {
+  const head = [HEAD[0].replace("request", unit), HEAD[1]];
+  return [`### ${title}`, "", ...head, ...comparisons.map((one) => line(samples, one)), ""].join("\n");
+}
+
+/** One table of ready-made cells; the first column is text, the last the target. */
+export function plainTable(title, columns, rows) {
+  const rule = columns.map((_, index) => (index === 0 || index === columns.length - 1 ? "---" : "--:"));
+  return [
+    `### ${title}`,
+    "",
+    cells(...columns),
+    `|${rule.join("|")}|`,
+    ...rows.map((row) => cells(...row)),
+    "",
+  ].join("\n");
 }
 
 function line(samples, { name, against, ...target }) {
@@ -20,8 +34,11 @@ function line(samples, { name, against, ...target }) {
   return cells(name, cost, against, ratio.median.toFixed(2), middle, whole, verdict(ratio.median, target));
 }
 
-function verdict(median, { atMost, atLeast }) {
-  if (atMost !== undefined) return `<= ${atMost.toFixed(1)}: ${median <= atMost ? "met" : "MISSED"}`;
+/** Whether a figure meets its target; `noise` is how far it may be off where both sides should cost the same. */
+export function verdict(median, { atMost, atLeast, noise = 0 }) {
+  const margin = noise === 0 ? "" : ` (+ ${noise} noise)`;
+  if (atMost !== undefined)
+    return `<= ${atMost.toFixed(1)}${margin}: ${median <= atMost + noise ? "met" : "MISSED"}`;
   if (atLeast !== undefined) return `>= ${atLeast.toFixed(1)}: ${median >= atLeast ? "met" : "MISSED"}`;
   return "-";
 }

@@ -4,7 +4,14 @@ import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 
-const SCENARIOS = ["dispatch.js", "stdio.js"];
+const SCENARIOS = [
+  "dispatch.js",
+  "stdio.js",
+  "http-calls.js",
+  "http-fanout.js",
+  "http-idle.js",
+  "http-slow.js",
+];
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 // Each scenario has a process of its own, so that none inherits the heap or the compiled code of another.
@@ -25,6 +32,8 @@ How to read them: figures are CPU time, not elapsed time, and absolute figures h
 A ratio is taken between two contenders of the same round, and the median of all rounds is given, with the quartiles and
 the extremes beside it. Where min - max is wide the machine was busy: run it again. The baseline is the code in
 \`baselines/\`, which parses and answers the same messages and does nothing else. A target is judged by the median.
+Over HTTP, "baseline, checked" is the same code with the checks that a correct server cannot skip. For changes and updates the
+baseline is a plain \`res.write\` of the bytes that Halyard sends. Memory is read after garbage collection.
 
 ${tables}
 `;

@@ -26,6 +26,11 @@ export function modernList(id) {
   });
 }
 
+export function modernListen(id, notifications) {
+  const params = { notifications, _meta: modernMeta };
+  return JSON.stringify({ jsonrpc: "2.0", id, method: "subscriptions/listen", params });
+}
+
 export function initialize(id) {
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: INFO };
   return JSON.stringify({ jsonrpc: "2.0", id, method: "initialize", params });

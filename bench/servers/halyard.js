@@ -27,8 +27,8 @@ function addFillers(server, schema, count) {
 }
 
 /** A server with `fillers` filler tools and, unless `echo` is false, the echo tool. */
-export function halyardServer({ schema, fillers, echo = true }) {
-  const server = new McpServer(INFO);
+export function halyardServer({ schema, fillers, echo = true, options }) {
+  const server = new McpServer(INFO, options);
   if (echo) addEcho(server, schema);
   addFillers(server, schema, fillers);
   return server;

@@ -1,0 +1,49 @@
+// Halyard over HTTP with `serveHttp`. The list is of plain JSON Schema tools: its bytes are those of the baseline's list.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { serveHttp } from "halyard/node";
+import { answerParent } from "../child-commands.js";
+import { halyardServer } from "./halyard.js";
+
+const { tools, mode } = JSON.parse(process.argv[2]);
+
+// Limits that keep one client from 10,000 streams or 4,200 sessions are raised here, and nothing else.
+const SERVER_OPTIONS = { mode: mode === "stateless" ? "stateless" : "both" };
+const HTTP_OPTIONS = { port: 0 };
+
+const echo = tools === 0;
+const server = halyardServer({
+  schema: echo ? "zod" : "json",
+  fillers: tools,
+  echo,
+  options: SERVER_OPTIONS,
+});
+server.resourceTemplate("note:///{id}", { name: "note" }, () => "note");
+
+let extra;
+
+/** One change of the list of tools: a tool comes, or goes again. */
+function change() {
+  if (extra === undefined) {
+    extra = server.tool("extra", { description: "Comes and goes" }, () => "extra");
+  } else {
+    extra.remove();
+    extra = undefined;
+  }
+}
+
+async function update({ count, uris }) {
+  for (let n = 0; n < count; n++) {
+    await server.resources.updated(`note:///${n % uris}`);
+    await nextTurn();
+  }
+}
+
+async function flood({ from, count, text }) {
+  for (let n = from; n < from + count; n++) {
+    await server.push.broadcast("notifications/message", { level: "info", data: `${n} ${text}` });
+    if (n % 100 === 0) await nextTurn();
+  }
+}
+
+const { port } = await serveHttp(server, HTTP_OPTIONS);
+answerParent({ change, update, flood }, { port });
