@@ -46,7 +46,9 @@ export type HalyardErrorCode =
   | "DUPLICATE_NAME"
   | "INVALID_SCHEMA"
   | "INVALID_DEFINITION"
-  | "INVALID_OPTION";
+  | "INVALID_OPTION"
+  | "ASK_FAILED"
+  | "CANNOT_LISTEN";
 
 /**
  * The base of every error that Halyard throws.
@@ -178,7 +180,7 @@ export class ConfigurationError extends HalyardError {
   readonly field: string;
 
   constructor(
-    code: Exclude<HalyardErrorCode, "PROTOCOL" | "TOOL" | "RESOURCE_NOT_FOUND">,
+    code: (`INVALID_${string}` & HalyardErrorCode) | "DUPLICATE_NAME",
     where: { subject: string; field: string },
     problem: string,
     options?: { cause?: unknown },

@@ -1,5 +1,7 @@
 // One pipe that carries every message of a peer, both ways: what stdio, the in-memory pair and sockets have in common.
 import { errorCodes } from "../errors.ts";
+import type { Principal } from "../protocol/model.ts";
+import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
 import type { Servable } from "../server/server.ts";
@@ -18,6 +20,8 @@ export interface PipeOutput {
 export interface PipeOptions {
   /** The name of the transport. */
   readonly transport: string;
+  /** Who is at the other end, where the transport knows. */
+  readonly principal?: Principal | undefined;
   /** Called when {@link Pipe.receive} answered false and more may come now. */
   readonly onResume?: (() => void) | undefined;
 }
@@ -45,7 +49,8 @@ export class Pipe {
   readonly #output: PipeOutput;
   readonly #stream: Stream;
   readonly #exchange: Exchange;
-  readonly #drains = new Set<() => void>();
+  readonly #drains = new Callbacks();
+  readonly #losses = new Callbacks();
   readonly #onResume: () => void;
   #detach: (() => void) | undefined;
   #onIdle: () => void = () => {};
@@ -58,6 +63,7 @@ export class Pipe {
     this.connection = new Connection({
       transport: options.transport,
       session: crypto.randomUUID(),
+      principal: options.principal,
       sharesPipe: true,
     });
     this.#server = server;
@@ -87,7 +93,7 @@ export class Pipe {
   /** The output has room again. */
   drained(): void {
     this.#congested = false;
-    for (const callback of this.#drains) callback();
+    this.#drains.call();
     this.#resume();
   }
 
@@ -99,6 +105,7 @@ export class Pipe {
     if (this.#ended) return;
     this.#ended = true;
     this.#detach?.();
+    this.#losses.call();
     const subscriptions = [...this.connection.subscriptions];
     for (const [, close] of subscriptions) close();
     await within(graceMs, this.#idle());
@@ -130,10 +137,8 @@ export class Pipe {
         return isCongested();
       },
       write: (text) => this.#write(text),
-      onDrain: (callback) => {
-        this.#drains.add(callback);
-        return () => this.#drains.delete(callback);
-      },
+      onDrain: (callback) => this.#drains.add(callback),
+      onLost: (callback) => this.#losses.add(callback),
       destroy: (reason) => this.#output.destroy(reason),
     };
   }

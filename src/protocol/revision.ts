@@ -18,6 +18,8 @@ export interface RequestRow {
   readonly uncancellable?: true;
   /** The reply is a stream from the start, and stays open. */
   readonly stream?: true;
+  /** Over HTTP, the parameter that the `Mcp-Name` header repeats. */
+  readonly mirrors?: string;
 }
 
 /** One entry of a `subscriptions/listen` filter: the member, what it needs, and the notification it asks for. */
@@ -48,6 +50,8 @@ export interface Revision {
   readonly notifications: ReadonlySet<string>;
   readonly listens: ReadonlyMap<string, ListenRow>;
   readonly hasBatches: boolean;
+  /** Over HTTP, a stream begins with an event that only has an id, so that it can be resumed from the start. */
+  readonly primesStreams: boolean;
   /** How an id that could not be read is written. */
   readonly unreadableId: "null" | "omit";
   readonly resourceNotFoundCode: number;

@@ -1,11 +1,7 @@
 // The one path of every unsolicited message: who listens to what, and delivery to each of them.
 import { Frame } from "./frame.ts";
-import { Listener, type ListenerOptions } from "./listener.ts";
-
-/** The topic of a notification, or of a notification about one key such as a URI. */
-export function topicOf(notification: string, key?: string): string {
-  return key === undefined ? notification : `${notification} ${key}`;
-}
+import { Listener, type ListenerOptions, type Stream } from "./listener.ts";
+import { topicOf } from "./topic.ts";
 
 /** Holds the listeners, indexed by topic: a message costs only those who asked for it. */
 export class Hub {
@@ -64,9 +60,15 @@ export class Hub {
     return listener !== undefined && this.#deliver([listener], new Frame(method, params)) === 1;
   }
 
-  /** The sessions that can be reached now. */
+  /** The sessions that can be reached now: those that have a stream open. */
   async sessions(): Promise<string[]> {
-    return [...this.#sessions.keys()];
+    return [...this.#sessions].filter(([, listener]) => listener.reachable).map(([session]) => session);
+  }
+
+  /** The stream on which a session can be asked something. */
+  streamOf(session: string): Stream | undefined {
+    const listener = this.#sessions.get(session);
+    return listener?.reachable ? listener.stream : undefined;
   }
 
   /** Whether anyone takes this topic. */

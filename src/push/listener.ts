@@ -2,6 +2,7 @@
 import type { Principal } from "../protocol/model.ts";
 import type { RequestId } from "../wire/message.ts";
 import { type Frame, subscriptionMeta } from "./frame.ts";
+import { changeFrame } from "./topic.ts";
 
 /** One open way to a peer, provided by a transport: a pipe, or the response to one request. */
 export interface Stream {
@@ -11,6 +12,8 @@ export interface Stream {
   readonly congested: boolean;
   /** Calls back each time the reader has caught up, until the returned function is called. */
   onDrain(callback: () => void): () => void;
+  /** Calls back when nobody can be reached on this stream any more, until the returned function is called. */
+  onLost(callback: () => void): () => void;
   /** The reader is too slow: the transport closes the stream, and the client comes back. */
   destroy(reason: string): void;
 }
@@ -26,6 +29,11 @@ export interface ListenerOptions {
   readonly subscription?: { readonly id: RequestId };
   /** Messages wait until {@link Listener.release}: for what has to come first, such as an acknowledgement. */
   readonly held?: boolean;
+  /**
+   * What happens when too much waits: the stream is destroyed, or, for a session that may come back, what waits is
+   * forgotten and made good by one notification for each topic. @default {"destroy"}
+   */
+  readonly overflow?: "destroy" | "gap";
   /** How much may wait, in characters of encoded JSON: bytes, for all but the rarest notification. */
   readonly maxQueueBytes: number;
 }
@@ -36,9 +44,10 @@ export class Listener {
   readonly principal: Principal | undefined;
   readonly topics: Set<string>;
   readonly #initialTopics: number;
-  readonly #stream: Stream;
+  readonly stream: Stream;
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
+  readonly #overflow: "destroy" | "gap";
   /** Waiting messages in order, by merge key (or a key of their own). */
   readonly #queue = new Map<string | symbol, string>();
   #queuedBytes = 0;
@@ -51,11 +60,17 @@ export class Listener {
     this.principal = options.principal;
     this.topics = new Set(options.topics);
     this.#initialTopics = this.topics.size;
-    this.#stream = options.stream;
+    this.stream = options.stream;
     this.#stamp = options.subscription && JSON.stringify(subscriptionMeta(options.subscription.id));
     this.#maxQueueBytes = options.maxQueueBytes;
+    this.#overflow = options.overflow ?? "destroy";
     this.#held = options.held === true;
     this.#stopDraining = options.stream.onDrain(() => this.flush());
+  }
+
+  /** Whether there is somewhere to write to. */
+  get reachable(): boolean {
+    return !this.#held && !this.#closed;
   }
 
   /** How many topics were added since it was opened. */
@@ -67,13 +82,18 @@ export class Listener {
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
     const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
-    const waits = this.#held || this.#stream.congested || this.#queue.size > 0;
+    const waits = this.#held || this.stream.congested || this.#queue.size > 0;
     if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text);
-    this.#stream.write(text);
+    this.stream.write(text);
     return true;
   }
 
-  /** What had to come first has been written. */
+  /** There is nowhere to write to for now: messages wait. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  /** What had to come first has been written, or there is somewhere to write to again. */
   release(): void {
     this.#held = false;
     this.flush();
@@ -83,11 +103,24 @@ export class Listener {
   flush(): void {
     for (const [key, text] of this.#queue) {
       // Others may share the stream, so that only the stream itself knows whether its reader is behind.
-      if (this.#held || this.#closed || this.#stream.congested) return;
+      if (this.#held || this.#closed || this.stream.congested) return;
       this.#queue.delete(key);
       this.#queuedBytes -= text.length;
-      this.#stream.write(text);
+      this.stream.write(text);
     }
+  }
+
+  /** Messages were lost: says everything that the client may have missed, so that it reads it again. */
+  makeGood(): void {
+    this.#queue.clear();
+    this.#queuedBytes = 0;
+    for (const topic of this.topics) {
+      const frame = changeFrame(topic);
+      const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
+      this.#queue.set(topic, text);
+      this.#queuedBytes += text.length;
+    }
+    this.flush();
   }
 
   /** Called by the hub; nothing is written afterwards. */
@@ -102,8 +135,10 @@ export class Listener {
     this.#queuedBytes += text.length - (this.#queue.get(key)?.length ?? 0);
     this.#queue.set(key, text);
     if (this.#queuedBytes <= this.#maxQueueBytes) return true;
-    this.close();
-    this.#stream.destroy(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
-    return false;
+    const isGap = this.#overflow === "gap";
+    if (isGap) this.makeGood();
+    else this.close();
+    this.stream.destroy(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
+    return isGap;
   }
 }

@@ -1,6 +1,7 @@
 // Puts the parts of a server together, and turns changes of the catalogue into notifications, once per burst.
 import type { Implementation } from "../protocol/model.ts";
 import { listChanged } from "../protocol/notifications.ts";
+import { Asks } from "../push/asks.ts";
 import { Hub } from "../push/hub.ts";
 import { promptKind } from "./catalogue/prompts.ts";
 import { Registry } from "./catalogue/registry.ts";
@@ -17,13 +18,15 @@ type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
   const hub = new Hub();
-  const push = new Push(hub, settings.observe);
+  const asks = new Asks();
+  const push = new Push(hub, asks, settings.observe);
   const announced = { legacy: false };
   const changes = new Changes(settings, push, announced);
   const parts = {
     info,
     settings,
     hub,
+    asks,
     announced,
     tools: new Registry(toolKind, () => changes.note("tools")),
     prompts: new Registry(promptKind, () => changes.note("prompts")),

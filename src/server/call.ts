@@ -15,6 +15,7 @@ import {
   type RequestId,
   type RpcRequest,
 } from "../wire/message.ts";
+import { HalyardError } from "../errors.ts";
 import type { Exchange, Peer } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
@@ -113,6 +114,21 @@ export class Call implements Context {
     this.cancelled = true;
     this.#cancelReason = reason;
     this.#abort();
+  }
+
+  async ask(
+    method: string,
+    params?: object,
+    options: { readonly timeoutMs?: number } = {},
+  ): Promise<JsonObject> {
+    const { session } = this;
+    const stream = this.exchange.stream ?? (session && this.core.hub.streamOf(session));
+    if (session === undefined || !stream) {
+      const remedy = "it needs a legacy client with a session, on a transport that can stream";
+      throw new HalyardError("ASK_FAILED", `${method}: this client cannot be asked: ${remedy}`);
+    }
+    const { timeoutMs = 60_000 } = options;
+    return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
   }
 
   progress(progress: number, total?: number, message?: string): void {

@@ -18,8 +18,8 @@ export interface ConnectionOptions {
   /** The name of the transport, such as `stdio`. */
   readonly transport: string;
   /** The name of the session that a legacy peer has on this connection; without one it takes no pushes. */
-  readonly session?: string;
-  readonly principal?: Principal;
+  readonly session?: string | undefined;
+  readonly principal?: Principal | undefined;
   /** All replies share one pipe, so that two calls in flight must not have the same id. @default {false} */
   readonly sharesPipe?: boolean;
 }
@@ -75,9 +75,11 @@ export class Connection implements Peer {
 export interface Exchange {
   readonly connection: Connection;
   /** Without one there is no way back but the reply: no progress, no log, no listen. */
-  readonly stream?: Stream;
+  readonly stream?: Stream | undefined;
+  /** Set when the transport knows that the peer speaks the modern era, whatever the message says. */
+  readonly era?: "modern";
   /** The headers of the HTTP request, where there is one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** The address of the peer, where there is one. */
-  readonly address?: string;
+  readonly address?: string | undefined;
 }

@@ -39,6 +39,11 @@ export interface Context {
   readonly address: string | undefined;
   /** Aborts when the client cancels the call or goes away. */
   readonly signal: AbortSignal;
+  /**
+   * Sends a request to the client and waits for its result: for legacy clients only. It goes on the stream of this call, else
+   * on another stream of the session; without either it rejects.
+   */
+  ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
   /** Reports progress, if the client asked for it; a report that does not increase is left out. */
   progress(progress: number, total?: number, message?: string): void;
   /**

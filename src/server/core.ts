@@ -1,5 +1,6 @@
 // The parts of a server, as the code that answers requests sees them. McpServer puts them together.
 import type { Implementation, Principal } from "../protocol/model.ts";
+import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
@@ -29,6 +30,7 @@ export interface Core {
   readonly extensions: Extensions;
   readonly middlewares: Middlewares;
   readonly hub: Hub;
+  readonly asks: Asks;
   readonly observers: Observers;
   /** Legacy clients have been told the capabilities: they will not hear of a new one. */
   readonly announced: { legacy: boolean };

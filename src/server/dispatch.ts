@@ -27,7 +27,9 @@ export function dispatch(core: Core, value: unknown, exchange: Exchange): Promis
   if (!read.ok) return Promise.resolve(refuse(core, exchange, read.id, read.error));
   if (read.kind === "request") return answer(core, read.message, exchange);
   if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
-  core.settings.logger.debug("Ignored a response to nothing that was asked", { id: read.message.id });
+  if (!core.asks.settle(exchange.connection.session, read.message)) {
+    core.settings.logger.debug("Ignored a response to nothing that was asked", { id: read.message.id });
+  }
   return Promise.resolve(undefined);
 }
 

@@ -17,13 +17,14 @@ export type KnownPeer = Peer & { readonly revision: Revision };
 export function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange): KnownPeer {
   const meta = request.params?.["_meta"];
   const speaksModern = core.settings.mode !== "stateful";
-  if (speaksModern && isObject(meta) && isModern(meta)) return readModernPeer(core, meta);
+  const isModern = exchange.era === "modern" || (isObject(meta) && hasModernKey(meta));
+  if (speaksModern && isModern) return readModernPeer(core, isObject(meta) ? meta : {});
   const { connection } = exchange;
   if (isAgreed(connection)) return connection;
   return unagreedPeer(request.method, connection, speaksModern);
 }
 
-function isModern(meta: JsonObject): boolean {
+function hasModernKey(meta: JsonObject): boolean {
   return meta[metaKeys.protocolVersion] !== undefined || meta[metaKeys.clientCapabilities] !== undefined;
 }
 

@@ -1,5 +1,9 @@
 // What an author may push: `server.push`.
-import { type Hub, topicOf } from "../push/hub.ts";
+import { HalyardError } from "../errors.ts";
+import type { Asks } from "../push/asks.ts";
+import type { Hub } from "../push/hub.ts";
+import type { JsonObject } from "../wire/message.ts";
+import { topicOf } from "../push/topic.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import type { ServerOptions } from "./options.ts";
 
@@ -18,10 +22,12 @@ import type { ServerOptions } from "./options.ts";
  */
 export class Push {
   readonly #hub: Hub;
+  readonly #asks: Asks;
   readonly #observe: ServerOptions["observe"];
 
-  constructor(hub: Hub, observe: ServerOptions["observe"]) {
+  constructor(hub: Hub, asks: Asks, observe: ServerOptions["observe"]) {
     this.#hub = hub;
+    this.#asks = asks;
     this.#observe = observe;
   }
 
@@ -35,6 +41,33 @@ export class Push {
     const reached = await this.#hub.toSession(session, method, params);
     this.#sent(method, session, reached ? 1 : 0);
     return reached;
+  }
+
+  /**
+   * Asks the client of a legacy session and waits for its answer. Rejects when there is no such session, or no stream of it
+   * is open, when the client answers with an error, or when it does not answer in time.
+   */
+  async request(
+    session: string,
+    method: string,
+    params?: object,
+    options: { readonly timeoutMs?: number } = {},
+  ): Promise<JsonObject> {
+    const stream = this.#hub.streamOf(session);
+    if (stream === undefined) {
+      throw new HalyardError("ASK_FAILED", `${method}: session ${session} has no stream open to be asked on`);
+    }
+    return this.#asks.ask({ session, stream, method, params, timeoutMs: options.timeoutMs ?? 60_000 });
+  }
+
+  /** Asks the client of a legacy session for a sign of life. */
+  async ping(session: string, options?: { readonly timeoutMs?: number }): Promise<void> {
+    await this.request(session, "ping", undefined, options);
+  }
+
+  /** How many questions to clients wait for their answer. */
+  async pendingAsks(): Promise<number> {
+    return this.#asks.size;
   }
 
   /** Tells those who asked: a modern client in its listen filter, a legacy one by subscribing. Answers how many. */

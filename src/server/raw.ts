@@ -1,4 +1,4 @@
-// Text in, text out: one message or, where the revision has them, a batch.
+// One message or, where the revision has them, a batch: parsed, answered, and written as text.
 import { errorCodes } from "../errors.ts";
 import { parseJson } from "../wire/json.ts";
 import { encodeResponse, isObject, type RpcResponse } from "../wire/message.ts";
@@ -7,6 +7,9 @@ import type { Core } from "./core.ts";
 import { dispatch, refuse } from "./dispatch.ts";
 import { newErrorId } from "./failure.ts";
 
+/** What one message, or one batch, is answered with. */
+export type Answer = RpcResponse | readonly RpcResponse[];
+
 /** The text of the answer; undefined when there is nothing to say. */
 export async function answerText(core: Core, text: string, exchange: Exchange): Promise<string | undefined> {
   const parsed = parseJson(text, core.settings.limits);
@@ -14,27 +17,37 @@ export async function answerText(core: Core, text: string, exchange: Exchange): 
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
   }
-  if (Array.isArray(parsed.value)) return answerBatch(core, parsed.value, exchange);
-  const response = await dispatch(core, parsed.value, exchange);
-  return response && encodeSafely(core, response);
+  const answer = await answerValue(core, parsed.value, exchange);
+  return answer && encodeAnswer(core, answer);
+}
+
+/** The answer to a parsed message or batch. */
+export function answerValue(core: Core, value: unknown, exchange: Exchange): Promise<Answer | undefined> {
+  return Array.isArray(value) ? answerBatch(core, value, exchange) : dispatch(core, value, exchange);
+}
+
+/** The text of an answer. */
+export function encodeAnswer(core: Core, answer: Answer): string {
+  if (!isBatch(answer)) return encodeSafely(core, answer);
+  return `[${answer.map((response) => encodeSafely(core, response)).join(",")}]`;
+}
+
+function isBatch(answer: Answer): answer is readonly RpcResponse[] {
+  return Array.isArray(answer);
 }
 
 async function answerBatch(
   core: Core,
   batch: readonly unknown[],
   exchange: Exchange,
-): Promise<string | undefined> {
+): Promise<Answer | undefined> {
   const problem = batchProblem(core, batch, exchange);
   if (problem !== undefined) {
-    return encodeResponse(
-      refuse(core, exchange, undefined, { code: errorCodes.invalidRequest, message: problem }),
-    );
+    return refuse(core, exchange, undefined, { code: errorCodes.invalidRequest, message: problem });
   }
   const responses = await Promise.all(batch.map((value) => dispatch(core, value, exchange)));
-  const texts = responses
-    .filter((response) => response !== undefined)
-    .map((response) => encodeSafely(core, response));
-  return texts.length === 0 ? undefined : `[${texts.join(",")}]`;
+  const answered = responses.filter((response) => response !== undefined);
+  return answered.length === 0 ? undefined : answered;
 }
 
 function batchProblem(core: Core, batch: readonly unknown[], exchange: Exchange): string | undefined {

@@ -2,6 +2,7 @@
 import { ConfigurationError } from "../errors.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
 import { listChanged } from "../protocol/notifications.ts";
+import type { ParamHeader } from "../protocol/param-headers.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
 import type { AnySchema } from "../schema/compile.ts";
@@ -33,8 +34,9 @@ import {
   type ServerMode,
   type ServerOptions,
 } from "./options.ts";
+import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
-import { answerText } from "./raw.ts";
+import { type Answer, answerText, answerValue, encodeAnswer } from "./raw.ts";
 
 /**
  * What a transport needs of a server: any {@link McpServer} fits, whatever its middleware adds.
@@ -47,10 +49,25 @@ import { answerText } from "./raw.ts";
  * ```
  */
 export interface Servable {
+  readonly mode: ServerMode;
   readonly limits: ServerLimits;
+  readonly logger: Logger;
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
-  attach(connection: Connection, stream: Stream): () => void;
+  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined>;
+  encode(answer: Answer): string;
+  attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
+  paramHeaders(tool: string): readonly ParamHeader[];
+}
+
+/** How a session takes pushes. */
+export interface AttachOptions {
+  /** What happens when too much waits for a slow reader, or for a client to come back. @default {"destroy"} */
+  readonly overflow?: "destroy" | "gap";
+  /** Messages wait until the connection's listener is released. @default {false} */
+  readonly held?: boolean;
+  /** How much may wait. @default {the server's limit} */
+  readonly maxQueueBytes?: number;
 }
 
 /**
@@ -71,6 +88,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly info: Implementation;
   readonly mode: ServerMode;
   readonly limits: ServerLimits;
+  readonly logger: Logger;
   readonly tools: Collection<ToolOptions>;
   readonly prompts: Collection<PromptOptions>;
   readonly resources: ResourceCollection<ResourceOptions>;
@@ -85,6 +103,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.info = info;
     this.mode = settings.mode;
     this.limits = settings.limits;
+    this.logger = settings.logger;
     this.tools = new Collection(core.tools);
     this.prompts = new Collection(core.prompts);
     this.resources = new ResourceCollection(core.resources, push);
@@ -199,13 +218,28 @@ export class McpServer<Extra extends object = object> implements Servable {
     return dispatch(this.#core, message, exchange);
   }
 
+  /** Answers a parsed message or batch; what a transport gets is for {@link McpServer.encode} to write. */
+  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined> {
+    return answerValue(this.#core, value, exchange);
+  }
+
+  /** The text of an answer. */
+  encode(answer: Answer): string {
+    return encodeAnswer(this.#core, answer);
+  }
+
+  /** The arguments of a tool that travel in HTTP headers too. */
+  paramHeaders(tool: string): readonly ParamHeader[] {
+    return this.#core.tools.find(tool)?.paramHeaders ?? [];
+  }
+
   /** Answers the text of one message or batch. Without an exchange it stands alone: no session, no notifications. */
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined> {
     return answerText(this.#core, text, exchange ?? { connection: new Connection({ transport: "raw" }) });
   }
 
   /** Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. */
-  attach(connection: Connection, stream: Stream): () => void {
+  attach(connection: Connection, stream: Stream, options: AttachOptions = {}): () => void {
     const { hub, settings, features } = this.#core;
     const { session, principal, transport } = connection;
     if (session === undefined || settings.mode === "stateless") return () => {};
@@ -214,7 +248,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     const topics = (["tools", "prompts", "resources"] as const)
       .filter((list) => features.has(list))
       .map((list) => listChanged[list]);
-    const listener = hub.open({ stream, session, principal, topics, maxQueueBytes });
+    const listener = hub.open({ maxQueueBytes, ...options, stream, session, principal, topics });
     const event = { type: "listener", kind: "session", transport, session, principal } as const;
     settings.observe?.({ ...event, state: "opened" });
     connection.listener = listener;

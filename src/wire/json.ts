@@ -16,6 +16,37 @@ export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   }
 }
 
+/** Applies the same limits to a value that somebody else has parsed. */
+export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
+  const left = { elements: limits.maxElements };
+  const problem = valueProblem(value, 0, limits, left);
+  return problem === undefined ? { ok: true, value } : { ok: false, reason: "limit", problem };
+}
+
+function valueProblem(
+  value: unknown,
+  level: number,
+  limits: MessageLimits,
+  left: { elements: number },
+): string | undefined {
+  if (--left.elements < 0) return tooFull(limits);
+  if (typeof value !== "object" || value === null) return undefined;
+  if (level >= limits.maxDepth) return tooDeep(limits);
+  for (const member of Object.values(value)) {
+    const problem = valueProblem(member, level + 1, limits, left);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function tooDeep({ maxDepth }: MessageLimits): string {
+  return `The message nests deeper than ${maxDepth} levels`;
+}
+
+function tooFull({ maxElements }: MessageLimits): string {
+  return `The message holds more than ${maxElements} values`;
+}
+
 function exceededLimit(text: string, limits: MessageLimits): string | undefined {
   if (exceedsBytes(text, limits.maxBytes)) {
     return `The message is larger than ${limits.maxBytes} bytes`;
@@ -24,10 +55,8 @@ function exceededLimit(text: string, limits: MessageLimits): string | undefined 
   const flat = hasAtMost(text, "{", limits.maxDepth, hasAtMost(text, "[", limits.maxDepth, 0));
   if (flat >= 0 && text.length <= 2 * limits.maxElements) return undefined;
   const { depth, elements } = measure(text, limits);
-  if (depth > limits.maxDepth) return `The message nests deeper than ${limits.maxDepth} levels`;
-  if (elements > limits.maxElements) {
-    return `The message holds more than ${limits.maxElements} values`;
-  }
+  if (depth > limits.maxDepth) return tooDeep(limits);
+  if (elements > limits.maxElements) return tooFull(limits);
   return undefined;
 }
 

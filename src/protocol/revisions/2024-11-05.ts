@@ -30,6 +30,7 @@ export const revision20241105: Revision = {
   ]),
   listens: new Map(),
   hasBatches: false,
+  primesStreams: false,
   unreadableId: "null",
   resourceNotFoundCode: errorCodes.legacyResourceNotFound,
   invalidArguments: "error",

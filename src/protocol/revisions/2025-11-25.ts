@@ -5,6 +5,7 @@ import { revision20250618 as before } from "./2025-06-18.ts";
 export const revision20251125: Revision = {
   ...before,
   date: "2025-11-25",
+  primesStreams: true,
   unreadableId: "omit",
   invalidArguments: "result",
   fields: withFields(before.fields, {

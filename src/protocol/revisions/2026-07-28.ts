@@ -13,20 +13,18 @@ import { revision20251125 as before } from "./2025-11-25.ts";
 
 const removed = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
-const cacheable = [
-  "tools/list",
-  "prompts/list",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-].map((method) => [method, { ...before.requests.get(method), cacheable: true }] as const);
-
 const requests: ReadonlyMap<string, RequestRow> = withRows<string, RequestRow>(
   withoutRows(before.requests, removed),
   [
     ["server/discover", { cacheable: true }],
+    ["tools/list", { feature: "tools", cacheable: true }],
+    ["tools/call", { feature: "tools", mirrors: "name" }],
+    ["prompts/list", { feature: "prompts", cacheable: true }],
+    ["prompts/get", { feature: "prompts", mirrors: "name" }],
+    ["resources/list", { feature: "resources", cacheable: true }],
+    ["resources/templates/list", { feature: "resources", cacheable: true }],
+    ["resources/read", { feature: "resources", cacheable: true, mirrors: "uri" }],
     ["subscriptions/listen", { feature: "listen", stream: true }],
-    ...cacheable,
   ],
 );
 

@@ -35,3 +35,6 @@ export function newestRevision(era: Revision["era"]): Revision {
 export function revisionDates(eras: readonly Revision["era"][]): RevisionDate[] {
   return revisions.filter((revision) => eras.includes(revision.era)).map((revision) => revision.date);
 }
+
+/** What a legacy HTTP client speaks that does not say so in a header: the last revision that had no such header. */
+export const revisionWithoutHeader: Revision = revision20250326;

@@ -2,7 +2,7 @@
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import type { ListenRow, Revision } from "../../protocol/revision.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
-import { topicOf } from "../../push/hub.ts";
+import { topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import type { MethodHandler } from "./method.ts";

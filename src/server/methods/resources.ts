@@ -4,7 +4,7 @@ import { encodeContents } from "../../protocol/codec.ts";
 import type { ReadResourceResult } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
-import { topicOf } from "../../push/hub.ts";
+import { topicOf } from "../../push/topic.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { Call } from "../call.ts";
 import { toContents } from "../results.ts";

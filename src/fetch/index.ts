@@ -1,0 +1,46 @@
+/**
+ * Streamable HTTP as `(Request) => Promise<Response>`: for Hono, Bun, Deno, Workers and whatever else speaks fetch.
+ *
+ * @module
+ */
+import { Endpoint, type HttpStats } from "../http/endpoint.ts";
+import { hostsFor } from "../http/guard.ts";
+import type { HttpOptions } from "../http/options.ts";
+import type { Servable } from "../server/server.ts";
+import { FetchRequest, FetchResponder } from "./edge.ts";
+
+export type { HttpStats } from "../http/endpoint.ts";
+export type { CorsOptions, HttpLimits, HttpOptions } from "../http/options.ts";
+export type { SessionRecord, SessionStore } from "../session/store.ts";
+
+/** Answers requests. */
+export interface FetchHandler {
+  (request: Request): Promise<Response>;
+  stats(): HttpStats;
+  close(): Promise<void>;
+}
+
+/**
+ * A handler of web-standard requests. Where it is reached from elsewhere, `allowedHosts` must name the hosts that
+ * clients use.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { fetchHandler } from "halyard/fetch";
+ *
+ * const handler = fetchHandler(new McpServer({ name: "demo", version: "1.0.0" }));
+ * const response = await handler(new Request("http://localhost/mcp"));
+ * console.log(response.status);
+ * await handler.close();
+ * ```
+ */
+export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
+  const endpoint = new Endpoint(server, options, hostsFor([], options.allowedHosts));
+  const handler = (request: Request): Promise<Response> => {
+    const responder = new FetchResponder(request.signal);
+    void endpoint.handle(new FetchRequest(request), responder);
+    return responder.response;
+  };
+  return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });
+}

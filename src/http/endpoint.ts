@@ -1,0 +1,115 @@
+// The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
+import { within } from "../pipe/within.ts";
+import type { Principal } from "../protocol/model.ts";
+import type { Servable } from "../server/server.ts";
+import { preflightHeaders, withCors } from "./cors.ts";
+import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import { Guard } from "./guard.ts";
+import { LegacySse } from "./legacy-sse.ts";
+import { type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
+import { answerPost } from "./post.ts";
+import { refuse } from "./replies.ts";
+import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
+import { HttpState } from "./state.ts";
+
+/** What is open at this moment. */
+export interface HttpStats {
+  readonly sessions: number;
+  /** Open GET and listen streams. */
+  readonly streams: number;
+  /** Open listen requests. */
+  readonly subscriptions: number;
+  readonly inFlight: number;
+  readonly replayStreams: number;
+  readonly replayBytes: number;
+  readonly timers: number;
+}
+
+export class Endpoint {
+  readonly settings: HttpSettings;
+  readonly #state: HttpState;
+  readonly #guard: Guard;
+  readonly #legacySse: LegacySse | undefined;
+  #inFlight = 0;
+  #draining = false;
+  #onIdle: () => void = () => {};
+
+  constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
+    this.settings = resolveHttpOptions(options);
+    const { legacySse, allowedOrigins } = this.settings;
+    this.#state = new HttpState(server, this.settings);
+    this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
+    this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
+  }
+
+  /** Answers one request. */
+  async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
+    if (this.#draining) return refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
+    const refusal = this.#guard.check(request);
+    if (refusal !== undefined) {
+      this.#state.server.logger.warn(refusal.reason);
+      return refuse(responder, refusal.status, refusal.reason);
+    }
+    this.#inFlight++;
+    try {
+      await this.#route(request, this.settings.cors ? withCors(request, responder) : responder);
+    } catch (error) {
+      this.#state.server.logger.error("A request could not be answered", { error });
+      refuse(responder, 500, "Internal error");
+    } finally {
+      if (--this.#inFlight === 0) this.#onIdle();
+    }
+  }
+
+  /** Stops taking requests, lets running calls finish within the grace period, and closes every stream in good order. */
+  async close(): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    for (const connection of this.#state.listens) for (const end of connection.subscriptions.values()) end();
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#inFlight === 0) resolve();
+    });
+    await within(this.settings.graceMs, idle);
+    this.#legacySse?.close();
+    this.#state.sessions.closeAll();
+    this.#state.heartbeat.stop();
+  }
+
+  stats(): HttpStats {
+    const { sessions, listens, logs, heartbeat } = this.#state;
+    const getStreams = sessions.values().reduce((sum, session) => sum + session.getStreams, 0);
+    return {
+      sessions: sessions.size,
+      streams: getStreams + listens.size,
+      subscriptions: listens.size,
+      inFlight: this.#inFlight,
+      replayStreams: logs.streams,
+      replayBytes: logs.bytes,
+      timers: heartbeat.running ? 1 : 0,
+    };
+  }
+
+  async #route(request: HttpRequest, responder: HttpResponder): Promise<void> {
+    if (request.method === "OPTIONS" && this.settings.cors) {
+      return responder.reply(204, preflightHeaders(allowedMethods(this.#state)));
+    }
+    const principal = await this.settings.authenticate?.(request);
+    if (request.path === this.settings.path) return this.#answer(request, responder, principal);
+    if (await this.#legacySse?.handle(request, responder, principal)) return;
+    refuse(responder, 404, "There is nothing here");
+  }
+
+  #answer(request: HttpRequest, responder: HttpResponder, principal: Principal | undefined): Promise<void> {
+    switch (request.method) {
+      case "POST":
+        return answerPost(this.#state, request, responder, principal);
+      case "GET":
+        return answerGet(this.#state, request, responder, principal);
+      case "DELETE":
+        return answerDelete(this.#state, request, responder, principal);
+      default:
+        return Promise.resolve(refuseMethod(this.#state, responder));
+    }
+  }
+}

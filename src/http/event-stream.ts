@@ -1,0 +1,165 @@
+// One stream of events to a client: opened when it is needed, logged when it can be resumed.
+import type { ReplayLogs, StreamLog } from "../push/replay.ts";
+import type { Stream } from "../push/listener.ts";
+import { Callbacks } from "../push/callbacks.ts";
+import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../wire/sse.ts";
+import type { EventSink } from "./exchange.ts";
+
+/** What makes a stream resumable. */
+export interface Resumable {
+  readonly logs: ReplayLogs;
+  readonly log: StreamLog;
+  readonly retryMs: number;
+  /** Begin with an event that only has an id, so that a client can resume before it has received anything. */
+  readonly primes: boolean;
+}
+
+export interface EventStreamOptions {
+  /** Starts the response; called on the first write. */
+  readonly open: () => EventSink;
+  /** Makes the log; called when the stream is opened. Without it the stream cannot be resumed. */
+  readonly resumable?: (() => Resumable) | undefined;
+  /** Called when the stream has been opened. */
+  readonly onOpened?: (stream: EventStream) => void;
+  /** Called when it has lost its connection, whether or not the client may come back. */
+  readonly onDisconnected?: (stream: EventStream) => void;
+}
+
+export class EventStream implements Stream {
+  readonly #options: EventStreamOptions;
+  readonly #drains = new Callbacks();
+  readonly #losses = new Callbacks();
+  #resumable: Resumable | undefined;
+  #sink: EventSink | undefined;
+  #opened = false;
+  #done = false;
+  /** Whether anything was written since the last keep-alive. */
+  #isFresh = true;
+  /** When its connection was lost; it may come back until the resume window ends. */
+  lostAt: number | undefined;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+  }
+
+  get opened(): boolean {
+    return this.#opened;
+  }
+
+  get log(): StreamLog | undefined {
+    return this.#resumable?.log;
+  }
+
+  /** Whether a client is connected to it now. */
+  get live(): boolean {
+    return this.#sink !== undefined && !this.#done;
+  }
+
+  get congested(): boolean {
+    return this.#sink?.congested ?? false;
+  }
+
+  /** Starts the response, if that has not happened. */
+  open(): void {
+    if (this.#opened) return;
+    this.#opened = true;
+    this.#resumable = this.#options.resumable?.();
+    this.#use(this.#options.open());
+    const { log, primes, retryMs } = this.#resumable ?? {};
+    if (log && primes && retryMs !== undefined) this.#sink?.write(encodePriming(log.eventId(), retryMs));
+    this.#options.onOpened?.(this);
+  }
+
+  write(text: string): boolean {
+    if (this.#done) return true;
+    this.open();
+    const id = this.#resumable && this.#resumable.logs.append(this.#resumable.log, text);
+    this.#isFresh = true;
+    return this.#sink === undefined ? true : this.#sink.write(encodeEvent(text, id));
+  }
+
+  onDrain(callback: () => void): () => void {
+    return this.#drains.add(callback);
+  }
+
+  /** Calls back when nobody can be reached on this stream any more. */
+  onLost(callback: () => void): () => void {
+    return this.#losses.add(callback);
+  }
+
+  /** The last message: the stream ends after it. */
+  finish(text: string): void {
+    this.write(text);
+    this.end();
+  }
+
+  /** Nothing more comes on this stream. */
+  end(): void {
+    if (this.#done) return;
+    this.#sink?.end();
+    this.#close();
+  }
+
+  destroy(): void {
+    this.#sink?.destroy();
+    this.lose();
+  }
+
+  /** Closes the connection but not the stream: the client is told to come back and resume. */
+  pause(): void {
+    if (this.#resumable === undefined || this.#sink === undefined) return;
+    this.#sink.write(encodeRetry(this.#resumable.retryMs));
+    this.#sink.end();
+    this.lose();
+  }
+
+  /** The connection has gone. A stream that can be resumed waits for the client. */
+  lose(): void {
+    if (this.#sink === undefined) return;
+    this.#sink = undefined;
+    if (this.#resumable === undefined) this.#close();
+    else this.lostAt = Date.now();
+    this.#options.onDisconnected?.(this);
+  }
+
+  /** The client did not come back. */
+  abandon(): void {
+    if (!this.#done) this.#close();
+  }
+
+  /** The client has come back: it gets what it has missed, then what comes. */
+  resume(sink: EventSink, missed: readonly { readonly sequence: number; readonly text: string }[]): void {
+    this.#sink?.end();
+    this.lostAt = undefined;
+    this.#use(sink);
+    for (const { sequence, text } of missed) sink.write(encodeEvent(text, this.log?.eventId(sequence)));
+    if (this.#done) sink.end();
+    else this.#drains.call();
+  }
+
+  /** Keeps an idle connection open. */
+  keepAlive(): void {
+    if (!this.#isFresh) this.#sink?.write(keepAliveComment);
+    this.#isFresh = false;
+  }
+
+  #use(sink: EventSink): void {
+    this.#sink = sink;
+    sink.onDrain(() => {
+      if (this.#sink === sink) this.#drains.call();
+    });
+    // The stream may have been resumed on another connection before this one was seen to close.
+    sink.onClose(() => {
+      if (this.#sink === sink) this.lose();
+    });
+  }
+
+  #close(): void {
+    this.#done = true;
+    this.#sink = undefined;
+    if (this.log !== undefined) this.log.finishedAt = Date.now();
+    this.#losses.call();
+    this.#losses.clear();
+    this.#drains.clear();
+  }
+}

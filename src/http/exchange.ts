@@ -1,0 +1,53 @@
+// An HTTP request and its response as plain values: what the edges turn their world's objects into.
+
+/** A request. */
+export interface HttpRequest {
+  readonly method: string;
+  /** The path, without the query. */
+  readonly path: string;
+  /** The query, without the question mark. */
+  readonly query: string;
+  /** The address of the peer, where the edge knows it. */
+  readonly address: string | undefined;
+  /** A header by its name in lower case. */
+  header(name: string): string | undefined;
+  /** All headers, by their names in lower case. */
+  headers(): Readonly<Record<string, string | undefined>>;
+  /** Reads the body, at most `maxBytes` of it. */
+  body(maxBytes: number): Promise<HttpBody>;
+}
+
+/** The body of a request: its text, or what a framework has already made of it. */
+export type HttpBody =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "parsed"; readonly value: unknown }
+  | { readonly kind: "too-large" }
+  | { readonly kind: "broken" };
+
+export type HttpHeaders = Readonly<Record<string, string>>;
+
+/** The way to answer a request. */
+export interface HttpResponder {
+  /** Answers in one go. */
+  reply(status: number, headers: HttpHeaders, body?: string): void;
+  /** Answers with a stream of events; the headers leave at once. */
+  stream(headers: HttpHeaders): EventSink;
+  /** Calls back once, when the client has gone before the answer was complete. */
+  onGone(callback: () => void): void;
+}
+
+/** An open event stream. */
+export interface EventSink {
+  /** Writes text. False when the reader is behind. */
+  write(text: string): boolean;
+  /** Whether the reader is behind now. */
+  readonly congested: boolean;
+  /** Calls back each time the reader has caught up. */
+  onDrain(callback: () => void): void;
+  /** Calls back once, when the connection has closed, by whichever side. */
+  onClose(callback: () => void): void;
+  /** Ends the response in good order. */
+  end(): void;
+  /** Cuts the connection: the reader is too slow. */
+  destroy(): void;
+}

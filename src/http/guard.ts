@@ -1,0 +1,91 @@
+// The guard in front of every route: whom we are spoken to as, from which page, and in which form.
+import { ConfigurationError } from "../errors.ts";
+import type { HttpRequest } from "./exchange.ts";
+
+/** Why a request is refused before anything is done with it. */
+export interface Refusal {
+  readonly status: 403 | 415;
+  readonly reason: string;
+}
+
+export interface GuardOptions {
+  /** The names under which the server may be reached; `*` for any. */
+  readonly allowedHosts: readonly string[];
+  /** The origins whose pages may call; `*` for any. */
+  readonly allowedOrigins: readonly string[];
+}
+
+const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+
+/** The hosts that are allowed on these addresses. Throws when one of them can be reached from elsewhere, and none was given. */
+export function hostsFor(
+  addresses: readonly string[],
+  allowedHosts: readonly string[] | undefined,
+): string[] {
+  const outside = addresses.find((address) => !isLoopback(address));
+  if (outside !== undefined && allowedHosts === undefined) {
+    const where = { subject: "serveHttp", field: "allowedHosts" };
+    const remedy = `is missing: ${outside} can be reached from elsewhere, so name the hosts that clients use, such as ["mcp.example.com"]`;
+    throw new ConfigurationError("INVALID_OPTION", where, remedy);
+  }
+  return [...loopbackNames, ...(allowedHosts ?? [])];
+}
+
+export function isLoopback(address: string): boolean {
+  return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
+}
+
+/** Checks host and origin. What was allowed once is remembered, since clients repeat themselves. */
+export class Guard {
+  readonly #hosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
+  #lastHost: string | undefined;
+  #lastOrigin: string | undefined;
+
+  constructor(options: GuardOptions) {
+    this.#hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
+    this.#origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
+  }
+
+  check(request: HttpRequest): Refusal | undefined {
+    const host = request.header("host");
+    if (host !== this.#lastHost || host === undefined) {
+      if (!this.isHostAllowed(host)) {
+        return { status: 403, reason: `Host ${String(host)} is not allowed: add it to allowedHosts` };
+      }
+      this.#lastHost = host;
+    }
+    const origin = request.header("origin");
+    if (origin === undefined || origin === this.#lastOrigin) return undefined;
+    if (!this.isOriginAllowed(origin)) {
+      return { status: 403, reason: `Origin ${origin} is not allowed: add it to allowedOrigins` };
+    }
+    this.#lastOrigin = origin;
+    return undefined;
+  }
+
+  /** Whether a `Host` header names one of the allowed hosts, with any port or with the one that was given. */
+  isHostAllowed(host: string | undefined): boolean {
+    if (this.#hosts.has("*")) return true;
+    if (host === undefined) return false;
+    const whole = host.toLowerCase();
+    return this.#hosts.has(whole) || this.#hosts.has(whole.replace(/:\d+$/, ""));
+  }
+
+  /** Whether an `Origin` header names an allowed origin, or a page of an allowed host. */
+  isOriginAllowed(origin: string): boolean {
+    const whole = origin.toLowerCase();
+    if (this.#origins.has("*") || this.#origins.has(whole)) return true;
+    const host = /^https?:\/\/([^/]+)$/.exec(whole)?.[1];
+    return host !== undefined && !this.#hosts.has("*") && this.isHostAllowed(host);
+  }
+}
+
+/** A browser sends other types without asking first, so a POST of anything else may come from a foreign page. */
+export function contentTypeRefusal(contentType: string | undefined): Refusal | undefined {
+  if (contentType === "application/json") return undefined;
+  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();
+  return type === "application/json"
+    ? undefined
+    : { status: 415, reason: "Content-Type must be application/json" };
+}

@@ -1,0 +1,46 @@
+// One timer for everything that has to happen now and then; it runs only while there is something to look after.
+
+/** Something that wants to be looked at about once a second. */
+export interface Tended {
+  /** False when it needs no more looking after. */
+  tend(now: number): boolean;
+}
+
+const intervalMs = 1000;
+
+export class Heartbeat {
+  readonly #tended = new Set<Tended>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  get running(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  add(tended: Tended): void {
+    this.#tended.add(tended);
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#beat(), intervalMs);
+    // On Node the timer must not keep the process alive; elsewhere there is nothing to say.
+    if (typeof this.#timer === "object") (this.#timer as { unref?(): void }).unref?.();
+  }
+
+  delete(tended: Tended): void {
+    this.#tended.delete(tended);
+  }
+
+  stop(): void {
+    this.#tended.clear();
+    this.#rest();
+  }
+
+  #beat(): void {
+    const now = Date.now();
+    for (const tended of this.#tended) if (!tended.tend(now)) this.#tended.delete(tended);
+    if (this.#tended.size === 0) this.#rest();
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,144 @@
+// A legacy POST: under a session where the server has them, and never cancelled by a lost connection.
+import { errorCodes } from "../errors.ts";
+import { findRevision, revisionDates, revisionWithoutHeader } from "../protocol/revisions/index.ts";
+import { Connection } from "../server/connection.ts";
+import { isObject, readMessage } from "../wire/message.ts";
+import type { HttpState } from "./state.ts";
+import { EventStream } from "./event-stream.ts";
+import { versionHeader } from "./mirrored.ts";
+import { PendingPost } from "./pending-post.ts";
+import type { Post } from "./parsed-post.ts";
+import { accept, eventHeaders, jsonHeaders, refuse, replyError } from "./replies.ts";
+import { HttpSession } from "./session.ts";
+import type { HttpRequest, HttpResponder } from "./exchange.ts";
+
+export const sessionHeader = "mcp-session-id";
+
+export async function answerLegacyPost(state: HttpState, post: Post): Promise<void> {
+  const { request, responder, principal, value } = post;
+  if (refuseVersion(state, request, responder)) return;
+  const isInitialize = isObject(value) && value["method"] === "initialize" && value["id"] !== undefined;
+  if (state.server.mode === "stateless") {
+    return answerUnder(state, post, statelessConnection(post, isInitialize));
+  }
+  if (isInitialize && request.header(sessionHeader) === undefined) return initialize(state, post);
+  const session = await findSession(state, request, responder, principal);
+  if (session !== undefined) await answerUnder(state, post, session.connection, session);
+}
+
+/** Refuses a version header that names no revision this client could speak. True when it did. */
+export function refuseVersion(state: HttpState, request: HttpRequest, responder: HttpResponder): boolean {
+  const requested = request.header(versionHeader)?.trim();
+  if (requested === undefined || findRevision(requested)?.era === "legacy") return false;
+  const message = `Unsupported protocol version: ${requested}`;
+  // A server that does not speak the modern era must not look as if it did.
+  if (state.server.mode === "stateful") refuse(responder, 400, message);
+  else {
+    const data = { supported: revisionDates(["modern", "legacy"]), requested };
+    replyError(responder, 400, { code: errorCodes.unsupportedVersion, message, data });
+  }
+  return true;
+}
+
+/** The session that the request names; undefined when it has been refused. */
+export async function findSession(
+  state: HttpState,
+  request: HttpRequest,
+  responder: HttpResponder,
+  principal: Post["principal"],
+): Promise<HttpSession | undefined> {
+  const id = request.header(sessionHeader);
+  if (id === undefined)
+    return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
+  const session = await state.sessions.find(id, principal);
+  if (session === undefined) return void refuse(responder, 404, "There is no such session: initialize again");
+  return session;
+}
+
+/** Without sessions every request stands alone, under the revision that its header names. */
+function statelessConnection({ request, principal }: Post, isInitialize: boolean): Connection {
+  const connection = new Connection({ transport: "http", principal });
+  if (isInitialize) return connection;
+  connection.revision = findRevision(request.header(versionHeader)?.trim()) ?? revisionWithoutHeader;
+  connection.logLevel = "info";
+  connection.initialized = true;
+  return connection;
+}
+
+async function initialize(state: HttpState, post: Post): Promise<void> {
+  const { responder, principal, request, value } = post;
+  const connection = HttpSession.mint(principal);
+  const exchange = { connection, headers: request.headers(), address: request.address };
+  const response = await state.server.answer(value, exchange);
+  if (response === undefined) return accept(responder);
+  const text = state.server.encode(response);
+  // Nothing is kept for a client that could not be initialized.
+  if (connection.revision === undefined) return responder.reply(200, jsonHeaders, text);
+  if (!(await state.addSession(new HttpSession(state.server, connection)))) {
+    return refuse(responder, 503, "Too many sessions are open", { "retry-after": "10" });
+  }
+  const headers = { "mcp-session-id": connection.session ?? "" };
+  if (post.accepted.json) return responder.reply(200, { ...jsonHeaders, ...headers }, text);
+  const stream = new EventStream({ open: () => responder.stream({ ...eventHeaders, ...headers }) });
+  stream.finish(text);
+}
+
+/** Answers under a connection: a session's, or one that only this request has. */
+async function answerUnder(
+  state: HttpState,
+  post: Post,
+  connection: Connection,
+  session?: HttpSession,
+): Promise<void> {
+  const { request, responder, accepted, value } = post;
+  const before = session && stateOf(session);
+  const read = Array.isArray(value) ? undefined : readMessage(value);
+  const isSilent = read?.ok === true && read.kind !== "request";
+  const stream = accepted.events && !isSilent ? openReply(state, responder, session) : undefined;
+  const exchange = { connection, stream, headers: request.headers(), address: request.address };
+  const answering = state.server.answer(value, exchange);
+  const answer = stream === undefined ? await answering : await streamed(state, post, stream, answering);
+  if (session !== undefined && stateOf(session) !== before) await state.sessions.save(session);
+  if (stream?.log !== undefined) session?.streams.delete(stream.log.id);
+  if (answer === undefined) return stream?.opened ? stream.end() : accept(responder);
+  const text = state.server.encode(answer);
+  if (stream?.opened) return stream.finish(text);
+  responder.reply(read?.ok === false ? 400 : 200, jsonHeaders, text);
+}
+
+/** Waits for an answer with a stream at hand: at once where the client takes nothing else, or when it takes long. */
+async function streamed<T>(
+  state: HttpState,
+  post: Post,
+  stream: EventStream,
+  answering: Promise<T>,
+): Promise<T> {
+  if (!post.accepted.json) stream.open();
+  const pending = new PendingPost(stream, Date.now(), state.settings);
+  state.heartbeat.add(pending);
+  try {
+    return await answering;
+  } finally {
+    state.heartbeat.delete(pending);
+  }
+}
+
+/** What a store would have to know of a change. */
+function stateOf({ connection }: HttpSession): string {
+  return `${String(connection.initialized)} ${String(connection.logLevel)}`;
+}
+
+/** The stream of a reply. In a session it is logged: a client that loses it comes back for the rest. */
+function openReply(
+  state: HttpState,
+  responder: HttpResponder,
+  session: HttpSession | undefined,
+): EventStream {
+  return new EventStream({
+    open: () => responder.stream(eventHeaders),
+    resumable: session && (() => state.resumable("post", session)),
+    onOpened: (stream) => {
+      if (stream.log !== undefined) session?.streams.set(stream.log.id, stream);
+    },
+  });
+}

@@ -1,0 +1,106 @@
+// The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
+import type { Principal } from "../protocol/model.ts";
+import { randomId } from "../push/replay.ts";
+import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
+import { Pipe } from "../pipe/pipe.ts";
+import { readAccept } from "./accept.ts";
+import type { HttpState } from "./state.ts";
+import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
+import { contentTypeRefusal } from "./guard.ts";
+import { accept, eventHeaders, refuse } from "./replies.ts";
+
+interface Client {
+  readonly pipe: Pipe;
+  readonly sink: EventSink;
+  readonly principal: Principal | undefined;
+}
+
+export class LegacySse {
+  readonly #state: HttpState;
+  readonly #paths: { readonly ssePath: string; readonly messagePath: string };
+  /** By the token that only the client of the stream is told. */
+  readonly #clients = new Map<string, Client>();
+
+  constructor(state: HttpState, paths: { readonly ssePath: string; readonly messagePath: string }) {
+    this.#state = state;
+    this.#paths = paths;
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** Answers a request to one of the two paths; false for any other. */
+  async handle(
+    request: HttpRequest,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<boolean> {
+    const { ssePath, messagePath } = this.#paths;
+    if (request.path === ssePath) {
+      if (request.method !== "GET") refuse(responder, 405, "Method not allowed", { allow: "GET" });
+      else this.#open(request, responder, principal);
+      return true;
+    }
+    if (request.path !== messagePath) return false;
+    if (request.method !== "POST") refuse(responder, 405, "Method not allowed", { allow: "POST" });
+    else await this.#receive(request, responder, principal);
+    return true;
+  }
+
+  close(): void {
+    for (const { pipe, sink } of this.#clients.values()) {
+      void pipe.end(0);
+      sink.end();
+    }
+    this.#clients.clear();
+  }
+
+  #open(request: HttpRequest, responder: HttpResponder, principal: Principal | undefined): void {
+    if (!readAccept(request.header("accept")).events)
+      return refuse(responder, 406, "Accept must allow text/event-stream");
+    if (this.#clients.size >= this.#state.settings.limits.maxSessions) {
+      return refuse(responder, 503, "Too many streams are open", { "retry-after": "10" });
+    }
+    const token = randomId();
+    const sink = responder.stream(eventHeaders);
+    // The token is what ties a message to its stream: replies go nowhere else.
+    sink.write(encodeTypedEvent("endpoint", `${this.#paths.messagePath}?sessionId=${token}`));
+    const pipe = new Pipe(
+      this.#state.server,
+      { write: (text) => sink.write(encodeTypedEvent("message", text)), destroy: () => sink.destroy() },
+      { transport: "sse", principal },
+    );
+    sink.onDrain(() => pipe.drained());
+    const client = { pipe, sink, principal };
+    this.#clients.set(token, client);
+    const keepAlive = {
+      tend: () => this.#clients.get(token) === client && (sink.write(keepAliveComment), true),
+    };
+    this.#state.heartbeat.add(keepAlive);
+    sink.onClose(() => {
+      this.#clients.delete(token);
+      void pipe.end(0);
+    });
+  }
+
+  async #receive(
+    request: HttpRequest,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<void> {
+    const refusal = contentTypeRefusal(request.header("content-type"));
+    if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
+    const client = this.#clients.get(new URLSearchParams(request.query).get("sessionId") ?? "");
+    const isOwn =
+      client?.principal?.subject === principal?.subject && client?.principal?.issuer === principal?.issuer;
+    if (client === undefined || !isOwn)
+      return refuse(responder, 404, "There is no such stream: connect again");
+    const { maxBytes } = this.#state.server.limits;
+    const body = await request.body(maxBytes);
+    if (body.kind === "too-large") return refuse(responder, 413, `The body is larger than ${maxBytes} bytes`);
+    if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
+    client.pipe.receive(body.kind === "text" ? body.text : JSON.stringify(body.value));
+    accept(responder);
+  }
+}

@@ -1,0 +1,116 @@
+// The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
+import { ConfigurationError } from "../errors.ts";
+import type { Principal } from "../protocol/model.ts";
+import type { ReplayLimits } from "../push/replay.ts";
+import type { SessionLimits } from "../session/sessions.ts";
+import { MemorySessionStore, type SessionStore } from "../session/store.ts";
+import type { HttpRequest } from "./exchange.ts";
+
+/** What the HTTP transport may hold at most, and for how long. */
+export interface HttpLimits extends SessionLimits, ReplayLimits {
+  /** Listen streams that may be open. @default {20000} */
+  readonly maxListens: number;
+  /** Listen streams that one principal may have open. @default {100} */
+  readonly maxListensPerPrincipal: number;
+}
+
+/** Which pages of other origins may call, from a browser. */
+export interface CorsOptions {
+  /** Their origins, or `*`. */
+  readonly origins: readonly string[];
+}
+
+/** How Streamable HTTP is served; everything has a default. */
+export interface HttpOptions {
+  /** @default {"/mcp"} */
+  readonly path?: string;
+  /** The names, with or without port, under which clients may reach the server beside the loopback ones; `*` for any. */
+  readonly allowedHosts?: readonly string[];
+  /** The origins whose pages may call; those of allowed hosts may. */
+  readonly allowedOrigins?: readonly string[];
+  /** @default {no page of another origin} */
+  readonly cors?: CorsOptions;
+  /** Offers the HTTP+SSE transport of 2024-11-05 beside. @default {false} */
+  readonly legacySse?: boolean | { readonly ssePath?: string; readonly messagePath?: string };
+  /** Milliseconds between comments that keep an idle stream open. @default {15000} */
+  readonly keepAliveMs?: number;
+  /** Milliseconds after which a call that has not been answered gets a stream, to keep its connection open. @default {10000} */
+  readonly streamAfterMs?: number;
+  /** Milliseconds after which a client should come back to a stream that was closed. @default {1000} */
+  readonly retryMs?: number;
+  /** Milliseconds after which a GET or listen stream is closed in good order. @default {never} */
+  readonly maxStreamMs?: number;
+  /** Milliseconds that a client has to come back to a stream it lost while it is being asked something. @default {30000} */
+  readonly resumeWindowMs?: number;
+  /** Milliseconds that running calls get to finish when the server is closed. @default {5000} */
+  readonly graceMs?: number;
+  readonly limits?: Partial<HttpLimits>;
+  readonly sessionStore?: SessionStore;
+  /** Says who is calling; undefined for nobody in particular. */
+  readonly authenticate?: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>;
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  maxSessions: 10_000,
+  idleMs: 30 * 60_000,
+  maxStreamBytes: 256 * 1024,
+  maxTotalBytes: 64 * 1024 * 1024,
+  maxStreams: 10_000,
+  keepMs: 5 * 60_000,
+  maxListens: 20_000,
+  maxListensPerPrincipal: 100,
+};
+
+/** The options with every default filled in. */
+export interface HttpSettings {
+  readonly path: string;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly cors: CorsOptions | undefined;
+  readonly legacySse: { readonly ssePath: string; readonly messagePath: string } | undefined;
+  readonly keepAliveMs: number;
+  readonly streamAfterMs: number;
+  readonly retryMs: number;
+  readonly maxStreamMs: number;
+  readonly resumeWindowMs: number;
+  readonly graceMs: number;
+  readonly limits: HttpLimits;
+  readonly sessionStore: SessionStore;
+  readonly authenticate: HttpOptions["authenticate"];
+}
+
+/** Fills in the defaults. Throws for an option that cannot work. */
+export function resolveHttpOptions(options: HttpOptions): HttpSettings {
+  const { path = "/mcp", limits = {} } = options;
+  if (!path.startsWith("/")) fail("path", "must begin with a slash");
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!Object.hasOwn(defaultHttpLimits, name)) fail(`limits.${name}`, "is not a limit");
+    if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");
+  }
+  return {
+    path,
+    allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins: [...(options.allowedOrigins ?? []), ...(options.cors?.origins ?? [])],
+    cors: options.cors,
+    legacySse: resolveLegacySse(options.legacySse),
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+    streamAfterMs: options.streamAfterMs ?? 10_000,
+    retryMs: options.retryMs ?? 1000,
+    maxStreamMs: options.maxStreamMs ?? Number.POSITIVE_INFINITY,
+    resumeWindowMs: options.resumeWindowMs ?? 30_000,
+    graceMs: options.graceMs ?? 5000,
+    limits: { ...defaultHttpLimits, ...limits },
+    sessionStore: options.sessionStore ?? new MemorySessionStore(),
+    authenticate: options.authenticate,
+  };
+}
+
+function resolveLegacySse(option: HttpOptions["legacySse"]): HttpSettings["legacySse"] {
+  if (option === undefined || option === false) return undefined;
+  const { ssePath = "/sse", messagePath = "/messages" } = option === true ? {} : option;
+  return { ssePath, messagePath };
+}
+
+function fail(field: string, problem: string): never {
+  throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field }, problem);
+}

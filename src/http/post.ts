@@ -1,0 +1,69 @@
+// POST: read the body once, find out which era it speaks, and answer it as that era does.
+import { errorCodes } from "../errors.ts";
+import { metaKeys } from "../protocol/meta.ts";
+import type { Principal } from "../protocol/model.ts";
+import { findRevision } from "../protocol/revisions/index.ts";
+import { checkValue, parseJson, type ParsedJson } from "../wire/json.ts";
+import { isObject } from "../wire/message.ts";
+import { readAccept } from "./accept.ts";
+import type { HttpState } from "./state.ts";
+import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import { contentTypeRefusal } from "./guard.ts";
+import { answerLegacyPost } from "./legacy-post.ts";
+import { versionHeader } from "./mirrored.ts";
+import { answerModernPost } from "./modern-post.ts";
+import type { Post } from "./parsed-post.ts";
+import { refuse, replyError } from "./replies.ts";
+
+export async function answerPost(
+  state: HttpState,
+  request: HttpRequest,
+  responder: HttpResponder,
+  principal: Principal | undefined,
+): Promise<void> {
+  const accepted = readAccept(request.header("accept"));
+  if (!accepted.json && !accepted.events) {
+    return refuse(responder, 406, "Accept must allow application/json or text/event-stream");
+  }
+  const refusal = contentTypeRefusal(request.header("content-type"));
+  if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
+  const parsed = await readBody(state, request, responder);
+  if (parsed === undefined) return;
+  if (!parsed.ok) {
+    const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
+    return replyError(responder, 400, { code, message: parsed.problem });
+  }
+  const post: Post = { request, responder, principal, accepted, value: parsed.value };
+  const isModern = state.server.mode !== "stateful" && speaksModern(post);
+  return isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
+}
+
+/** What the body holds; undefined when the request has been refused. */
+async function readBody(
+  state: HttpState,
+  request: HttpRequest,
+  responder: HttpResponder,
+): Promise<ParsedJson | undefined> {
+  const { limits } = state.server;
+  const body = await request.body(limits.maxBytes);
+  switch (body.kind) {
+    case "text":
+      return parseJson(body.text, limits);
+    case "parsed":
+      return checkValue(body.value, limits);
+    case "too-large":
+      return void refuse(responder, 413, `The body is larger than ${limits.maxBytes} bytes`, {
+        connection: "close",
+      });
+    case "broken":
+      return void refuse(responder, 400, "The body ended before it was complete");
+  }
+}
+
+/** A modern request says so in its header, or in its body. */
+function speaksModern({ request, value }: Post): boolean {
+  if (findRevision(request.header(versionHeader)?.trim())?.era === "modern") return true;
+  if (!isObject(value) || !isObject(value["params"])) return false;
+  const meta = value["params"]["_meta"];
+  return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
+}

@@ -1,0 +1,37 @@
+// The answers of the endpoint that are not the server's: refusals, and the headers of the others.
+import { errorCodes } from "../errors.ts";
+import type { RequestId, RpcError } from "../wire/message.ts";
+import type { HttpHeaders, HttpResponder } from "./exchange.ts";
+
+export const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
+
+export const eventHeaders: HttpHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+/** Refuses a request, saying why in the form that every client understands. */
+export function refuse(
+  responder: HttpResponder,
+  status: number,
+  message: string,
+  headers: HttpHeaders = {},
+): void {
+  replyError(responder, status, { code: errorCodes.invalidRequest, message }, undefined, headers);
+}
+
+export function replyError(
+  responder: HttpResponder,
+  status: number,
+  error: RpcError,
+  id?: RequestId,
+  headers: HttpHeaders = {},
+): void {
+  responder.reply(status, { ...jsonHeaders, ...headers }, JSON.stringify({ jsonrpc: "2.0", id, error }));
+}
+
+/** The message was taken, and needs no answer. */
+export function accept(responder: HttpResponder): void {
+  responder.reply(202, {});
+}

@@ -1,0 +1,99 @@
+// GET and DELETE: the streams that take pushes or are resumed, and the end of a session.
+import type { Principal } from "../protocol/model.ts";
+import { findRevision } from "../protocol/revisions/index.ts";
+import { isPostEvent } from "../push/replay.ts";
+import { encodeEvent } from "../wire/sse.ts";
+import { readAccept } from "./accept.ts";
+import type { HttpState } from "./state.ts";
+import { EventStream } from "./event-stream.ts";
+import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import { GetStream } from "./get-stream.ts";
+import { findSession, refuseVersion } from "./legacy-post.ts";
+import { versionHeader } from "./mirrored.ts";
+import { eventHeaders, refuse } from "./replies.ts";
+import type { HttpSession } from "./session.ts";
+
+type Route = (
+  state: HttpState,
+  request: HttpRequest,
+  responder: HttpResponder,
+  principal: Principal | undefined,
+) => Promise<void>;
+
+/** The methods that the endpoint supports. */
+export function allowedMethods(state: HttpState): string {
+  return state.server.mode === "stateless" ? "POST" : "GET, POST, DELETE";
+}
+
+/** A method that the peer's era, or this server, does not have. */
+export function refuseMethod(state: HttpState, responder: HttpResponder): void {
+  refuse(responder, 405, "Method not allowed", { allow: allowedMethods(state) });
+}
+
+export const answerGet: Route = async (state, request, responder, principal) => {
+  if (!hasSessions(state, request)) return refuseMethod(state, responder);
+  if (!readAccept(request.header("accept")).events) {
+    return refuse(responder, 406, "Accept must allow text/event-stream");
+  }
+  if (refuseVersion(state, request, responder)) return;
+  const session = await findSession(state, request, responder, principal);
+  if (session === undefined) return;
+  const lastEventId = request.header("last-event-id");
+  if (lastEventId === undefined) return openStream(state, session, responder);
+  if (resume(state, session, responder, lastEventId)) return;
+  if (isPostEvent(lastEventId))
+    return refuse(responder, 400, "This stream is no longer kept: send the request again");
+  session.makeGood();
+  openStream(state, session, responder);
+};
+
+export const answerDelete: Route = async (state, request, responder, principal) => {
+  if (!hasSessions(state, request)) return refuseMethod(state, responder);
+  if (refuseVersion(state, request, responder)) return;
+  const session = await findSession(state, request, responder, principal);
+  if (session === undefined) return;
+  await state.sessions.end(session);
+  state.logs.removeSession(session.id);
+  responder.reply(204, {});
+};
+
+/** The modern era has no sessions, and neither has a stateless server. */
+function hasSessions(state: HttpState, request: HttpRequest): boolean {
+  if (state.server.mode === "stateless") return false;
+  const isModern = findRevision(request.header(versionHeader)?.trim())?.era === "modern";
+  return !isModern || state.server.mode === "stateful";
+}
+
+function openStream(state: HttpState, session: HttpSession, responder: HttpResponder): void {
+  const stream = new EventStream({
+    open: () => responder.stream(eventHeaders),
+    resumable: () => state.resumable("get", session),
+    onDisconnected: (lost) => session.streamGone(lost),
+  });
+  stream.open();
+  if (stream.log !== undefined) session.streams.set(stream.log.id, stream);
+  state.heartbeat.add(new GetStream(state, session, stream));
+  session.addGetStream(stream);
+}
+
+/** Goes on with a stream of this session where the client lost it. False when it is not, or no longer, kept. */
+function resume(
+  state: HttpState,
+  session: HttpSession,
+  responder: HttpResponder,
+  lastEventId: string,
+): boolean {
+  const found = state.logs.find(lastEventId, session.id);
+  const missed = found?.log.after(found.sequence);
+  if (found === undefined || missed === undefined) return false;
+  const sink = responder.stream(eventHeaders);
+  const stream = session.streams.get(found.log.id);
+  if (stream === undefined) {
+    for (const { sequence, text } of missed) sink.write(encodeEvent(text, found.log.eventId(sequence)));
+    sink.end();
+    return true;
+  }
+  stream.resume(sink, missed);
+  if (found.log.kind === "get") session.addGetStream(stream);
+  return true;
+}

@@ -1,0 +1,150 @@
+// One legacy session over HTTP: its connection, its streams, and which of them a push goes to.
+import { findRevision } from "../protocol/revisions/index.ts";
+import type { Principal } from "../protocol/model.ts";
+import { Callbacks } from "../push/callbacks.ts";
+import type { Stream } from "../push/listener.ts";
+import { randomId } from "../push/replay.ts";
+import { Connection } from "../server/connection.ts";
+import type { Servable } from "../server/server.ts";
+import type { LiveSession } from "../session/sessions.ts";
+import type { SessionRecord } from "../session/store.ts";
+import type { EventStream } from "./event-stream.ts";
+
+/** How many GET streams one session may have open; past it, the oldest ends. */
+const maxGetStreams = 8;
+
+export class HttpSession implements LiveSession {
+  readonly connection: Connection;
+  /** Streams that have not ended, by the id of their log: a client that lost one comes back for it. */
+  readonly streams: Map<string, EventStream> = new Map();
+  readonly #outlet = new Outlet();
+  readonly #detach: () => void;
+
+  constructor(server: Servable, connection: Connection) {
+    this.connection = connection;
+    this.#detach = server.attach(connection, this.#outlet, {
+      overflow: "gap",
+      held: true,
+      maxQueueBytes: 256 * 1024,
+    });
+  }
+
+  static mint(principal: Principal | undefined): Connection {
+    return new Connection({ transport: "http", session: randomId(32), principal });
+  }
+
+  /** A session that another process has begun, or that this one had let go of. */
+  static revive(server: Servable, record: SessionRecord): HttpSession {
+    const connection = new Connection({ transport: "http", session: record.id, principal: record.principal });
+    connection.revision = findRevision(record.revision);
+    connection.clientInfo = record.clientInfo;
+    connection.clientCapabilities = record.clientCapabilities;
+    connection.logLevel = record.logLevel;
+    connection.initialized = record.initialized;
+    return new HttpSession(server, connection);
+  }
+
+  get id(): string {
+    return this.connection.session ?? "";
+  }
+
+  get principal(): Principal | undefined {
+    return this.connection.principal;
+  }
+
+  get busy(): boolean {
+    return [...this.streams.values()].some((stream) => stream.live);
+  }
+
+  /** How many GET streams are open. */
+  get getStreams(): number {
+    return this.#outlet.size;
+  }
+
+  record(): SessionRecord {
+    const { revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
+    const date = revision?.date ?? "";
+    return {
+      id: this.id,
+      principal: this.principal,
+      revision: date,
+      clientInfo,
+      clientCapabilities,
+      logLevel,
+      initialized,
+    };
+  }
+
+  /** A GET stream that takes pushes from now on. */
+  addGetStream(stream: EventStream): void {
+    this.#outlet.add(stream);
+    while (this.#outlet.size > maxGetStreams) this.#outlet.oldest()?.end();
+    this.connection.listener?.release();
+  }
+
+  /** A stream has lost its connection, or has ended. */
+  streamGone(stream: EventStream): void {
+    this.#outlet.delete(stream);
+    if (this.#outlet.size === 0) this.connection.listener?.hold();
+  }
+
+  /** Pushes have been lost: says what the client has to read again. */
+  makeGood(): void {
+    this.connection.listener?.makeGood();
+  }
+
+  close(): void {
+    this.#detach();
+    this.connection.inFlight.cancelAll("The session has ended");
+    for (const stream of this.streams.values()) stream.end();
+    this.streams.clear();
+  }
+}
+
+/** The GET streams of a session as one: each message goes to exactly one of them, the newest that has room. */
+class Outlet implements Stream {
+  readonly #streams = new Set<EventStream>();
+  readonly #drains = new Callbacks();
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  get congested(): boolean {
+    return this.#pick()?.congested ?? false;
+  }
+
+  oldest(): EventStream | undefined {
+    return this.#streams.values().next().value;
+  }
+
+  add(stream: EventStream): void {
+    this.#streams.add(stream);
+    stream.onDrain(() => this.#drains.call());
+  }
+
+  delete(stream: EventStream): void {
+    this.#streams.delete(stream);
+  }
+
+  write(text: string): boolean {
+    return this.#pick()?.write(text) ?? false;
+  }
+
+  onDrain(callback: () => void): () => void {
+    return this.#drains.add(callback);
+  }
+
+  onLost(callback: () => void): () => void {
+    return this.#pick()?.onLost(callback) ?? (() => {});
+  }
+
+  destroy(): void {
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  #pick(): EventStream | undefined {
+    const newestFirst = [...this.#streams].toReversed();
+    return newestFirst.find((stream) => !stream.congested) ?? newestFirst[0];
+  }
+}

@@ -1,0 +1,69 @@
+// What the routes of the endpoint share: the server, its sessions, the logs of streams, and what is open.
+import type { Principal } from "../protocol/model.ts";
+import { ReplayLogs, type StreamKind } from "../push/replay.ts";
+import type { Connection } from "../server/connection.ts";
+import type { Servable } from "../server/server.ts";
+import { Sessions } from "../session/sessions.ts";
+import type { Resumable } from "./event-stream.ts";
+import { Heartbeat, type Tended } from "./heartbeat.ts";
+import type { HttpSettings } from "./options.ts";
+import { HttpSession } from "./session.ts";
+
+export class HttpState {
+  readonly server: Servable;
+  readonly settings: HttpSettings;
+  readonly sessions: Sessions<HttpSession>;
+  readonly logs: ReplayLogs;
+  readonly heartbeat: Heartbeat = new Heartbeat();
+  /** The connections of open listen requests. */
+  readonly listens: Set<Connection> = new Set();
+
+  constructor(server: Servable, settings: HttpSettings) {
+    const { sessionStore, limits } = settings;
+    this.server = server;
+    this.settings = settings;
+    this.sessions = new Sessions(sessionStore, limits, (record) => HttpSession.revive(server, record));
+    this.logs = new ReplayLogs(limits);
+  }
+
+  /** Takes a new session in. False when there is no room. */
+  async addSession(session: HttpSession): Promise<boolean> {
+    const isIn = await this.sessions.add(session);
+    if (isIn) this.heartbeat.add(this.#sweeper);
+    else session.close();
+    return isIn;
+  }
+
+  /** What makes a stream of this session resumable. */
+  resumable(kind: StreamKind, session: HttpSession): Resumable {
+    const primes = session.connection.revision?.primesStreams ?? false;
+    return { logs: this.logs, log: this.logs.open(kind, session.id), retryMs: this.settings.retryMs, primes };
+  }
+
+  /** Counts a listen request in. False when too many are open. */
+  admitListen(connection: Connection): boolean {
+    const { maxListens, maxListensPerPrincipal } = this.settings.limits;
+    const { principal } = connection;
+    if (this.listens.size >= maxListens) return false;
+    if (principal !== undefined && this.#listensOf(principal) >= maxListensPerPrincipal) return false;
+    this.listens.add(connection);
+    return true;
+  }
+
+  /** Ends idle sessions, and forgets streams that nobody will come back for. */
+  readonly #sweeper: Tended = {
+    tend: (now) => {
+      this.logs.sweep(now);
+      void this.sessions.sweep(now);
+      return this.sessions.size > 0 || this.logs.streams > 0;
+    },
+  };
+
+  #listensOf(principal: Principal): number {
+    let count = 0;
+    for (const { principal: other } of this.listens) {
+      if (other?.issuer === principal.issuer && other.subject === principal.subject) count++;
+    }
+    return count;
+  }
+}

@@ -1,0 +1,131 @@
+// From node:http's objects to plain values and back, with nothing in between.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
+
+export class NodeRequest implements HttpRequest {
+  readonly path: string;
+  readonly query: string;
+  readonly #message: IncomingMessage;
+
+  constructor(message: IncomingMessage, url: string) {
+    const mark = url.indexOf("?");
+    this.path = mark < 0 ? url : url.slice(0, mark);
+    this.query = mark < 0 ? "" : url.slice(mark + 1);
+    this.#message = message;
+  }
+
+  get method(): string {
+    return this.#message.method ?? "GET";
+  }
+
+  get address(): string | undefined {
+    return this.#message.socket.remoteAddress;
+  }
+
+  header(name: string): string | undefined {
+    return this.#message.headers[name] as string | undefined;
+  }
+
+  headers(): Readonly<Record<string, string | undefined>> {
+    return this.#message.headers as Record<string, string | undefined>;
+  }
+
+  body(maxBytes: number): Promise<HttpBody> {
+    // A framework such as Express may have read it already.
+    const { body } = this.#message as { body?: unknown };
+    if (body !== undefined) return Promise.resolve(frameworkBody(body, maxBytes));
+    if (Number(this.header("content-length")) > maxBytes) return Promise.resolve({ kind: "too-large" });
+    return collect(this.#message, maxBytes);
+  }
+}
+
+function frameworkBody(body: unknown, maxBytes: number): HttpBody {
+  if (typeof body !== "string" && !Buffer.isBuffer(body)) return { kind: "parsed", value: body };
+  const text = body.toString();
+  return Buffer.byteLength(text) > maxBytes ? { kind: "too-large" } : { kind: "text", text };
+}
+
+function collect(message: IncomingMessage, maxBytes: number): Promise<HttpBody> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    message.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        message.removeAllListeners("data");
+        message.pause();
+        resolve({ kind: "too-large" });
+      } else chunks.push(chunk);
+    });
+    message.on("end", () => {
+      const [first] = chunks;
+      const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+      resolve({ kind: "text", text: whole.toString("utf8") });
+    });
+    message.on("close", () => resolve({ kind: "broken" }));
+    message.on("error", () => resolve({ kind: "broken" }));
+  });
+}
+
+export class NodeResponder implements HttpResponder {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  reply(status: number, headers: HttpHeaders, body = ""): void {
+    const response = this.#response;
+    if (response.headersSent || response.destroyed) return;
+    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+    response.end(body);
+  }
+
+  stream(headers: HttpHeaders): EventSink {
+    this.#response.writeHead(200, headers);
+    this.#response.flushHeaders();
+    return new NodeEventSink(this.#response);
+  }
+
+  onGone(callback: () => void): void {
+    this.#response.on("close", () => {
+      if (!this.#response.writableFinished) callback();
+    });
+  }
+}
+
+/** Past this many bytes that the system has not taken, the reader counts as behind. */
+const highWater = 64 * 1024;
+
+class NodeEventSink implements EventSink {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get congested(): boolean {
+    return this.#response.writableLength > highWater;
+  }
+
+  write(text: string): boolean {
+    this.#response.write(text);
+    return !this.congested;
+  }
+
+  onDrain(callback: () => void): void {
+    this.#response.on("drain", callback);
+  }
+
+  onClose(callback: () => void): void {
+    this.#response.on("close", callback);
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}

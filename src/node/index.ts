@@ -1,0 +1,139 @@
+/**
+ * Streamable HTTP on `node:http`: a server of its own, or a handler to mount in Express, Fastify or plain Node.
+ *
+ * @module
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { HalyardError } from "../errors.ts";
+import { Endpoint, type HttpStats } from "../http/endpoint.ts";
+import { hostsFor } from "../http/guard.ts";
+import type { HttpOptions } from "../http/options.ts";
+import type { Servable } from "../server/server.ts";
+import { NodeRequest, NodeResponder } from "./edge.ts";
+
+export type { HttpStats } from "../http/endpoint.ts";
+export type { HttpRequest } from "../http/exchange.ts";
+export type { CorsOptions, HttpLimits, HttpOptions } from "../http/options.ts";
+export type { SessionRecord, SessionStore } from "../session/store.ts";
+
+/** How {@link serveHttp} behaves; everything has a default. */
+export interface ServeHttpOptions extends HttpOptions {
+  /** 0 for any free one. @default {3000} */
+  readonly port?: number;
+  /** The address to listen on, or several. @default {"127.0.0.1"} */
+  readonly host?: string | readonly string[];
+  /** Whether SIGTERM and SIGINT close the server. @default {false} */
+  readonly handleSignals?: boolean;
+}
+
+/** A server that is listening. */
+export interface HttpServer {
+  /** Where clients reach the endpoint. */
+  readonly url: string;
+  readonly port: number;
+  /** What is open at this moment. */
+  stats(): HttpStats;
+  /** Lets running calls finish, closes every stream in good order, and stops listening. */
+  close(): Promise<void>;
+}
+
+/** A handler for `node:http`; resolves when the request has been answered. */
+export interface NodeHandler {
+  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  stats(): HttpStats;
+  close(): Promise<void>;
+}
+
+/**
+ * A handler to mount: in Express with `app.all("/mcp", handler)`, in Fastify behind `reply.hijack()`, in plain Node as the
+ * request listener. Where it is reached from elsewhere, `allowedHosts` must name the hosts that clients use.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { McpServer } from "halyard";
+ * import { nodeHandler } from "halyard/node";
+ *
+ * const handler = nodeHandler(new McpServer({ name: "demo", version: "1.0.0" }));
+ * const http = createServer(handler).listen(0, "127.0.0.1");
+ * http.close();
+ * await handler.close();
+ * ```
+ */
+export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
+  return toHandler(new Endpoint(server, options, hostsFor([], options.allowedHosts)));
+}
+
+function toHandler(endpoint: Endpoint): NodeHandler {
+  const handler = (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // A framework that mounts the handler under a prefix keeps the whole URL here.
+    const { originalUrl = request.url ?? "/" } = request as { originalUrl?: string };
+    return endpoint.handle(new NodeRequest(request, originalUrl), new NodeResponder(response));
+  };
+  return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });
+}
+
+/**
+ * Serves `server` over HTTP.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { serveHttp } from "halyard/node";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const { url, close } = await serveHttp(server, { port: 0 });
+ * console.log(`Serving on ${url}`);
+ * await close();
+ * ```
+ */
+export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
+  const { port = 3000, host = "127.0.0.1" } = options;
+  const hosts = [host].flat();
+  const endpoint = new Endpoint(server, options, hostsFor(hosts, options.allowedHosts));
+  const handler = toHandler(endpoint);
+  const listening: Server[] = [];
+  let actualPort = port;
+  for (const address of hosts) {
+    const http = configured(createServer((request, response) => void handler(request, response)));
+    await listen(http, actualPort, address);
+    listening.push(http);
+    actualPort = (http.address() as AddressInfo).port;
+  }
+  const close = async (): Promise<void> => {
+    for (const http of listening) http.close();
+    await endpoint.close();
+    for (const http of listening) http.closeAllConnections();
+  };
+  if (options.handleSignals)
+    for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void close());
+  const name = hosts[0]?.includes(":") ? `[${hosts[0]}]` : hosts[0];
+  return {
+    url: `http://${name}:${actualPort}${endpoint.settings.path}`,
+    port: actualPort,
+    stats: handler.stats,
+    close,
+  };
+}
+
+/** Slow headers and bodies are cut off; an idle connection outlives the 60 s that load balancers commonly keep one. */
+function configured(http: Server): Server {
+  http.headersTimeout = 15_000;
+  http.requestTimeout = 60_000;
+  http.keepAliveTimeout = 65_000;
+  return http;
+}
+
+function listen(http: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once("error", (cause: NodeJS.ErrnoException) => {
+      const problem =
+        cause.code === "EADDRINUSE"
+          ? `Port ${port} on ${host} is taken: stop what uses it, or choose another with { port }`
+          : `Cannot listen on ${host}:${port}: ${cause.message}`;
+      reject(new HalyardError("CANNOT_LISTEN", problem, { cause }));
+    });
+    http.listen(port, host, () => resolve());
+  });
+}

@@ -1,0 +1,72 @@
+// Questions to clients that wait for their answer, each found by the session that was asked and the id it was given.
+import { HalyardError } from "../errors.ts";
+import { encodeNotification, type JsonObject, type RpcResponse } from "../wire/message.ts";
+import type { Stream } from "./listener.ts";
+
+/** A request to a client. */
+export interface Ask {
+  /** The session that is asked. */
+  readonly session: string;
+  /** Where the question goes; the answer is awaited as long as somebody can be reached there. */
+  readonly stream: Stream;
+  readonly method: string;
+  readonly params?: object | undefined;
+  readonly timeoutMs: number;
+  /** Gives up the question with the call that it was asked for. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Pending {
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: HalyardError) => void;
+}
+
+export class Asks {
+  readonly #pending = new Map<string, Pending>();
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Asks and waits. Rejects when the client answers with an error, does not answer, or cannot be reached any more. */
+  ask(ask: Ask): Promise<JsonObject> {
+    const id = crypto.randomUUID();
+    const key = `${ask.session} ${id}`;
+    return new Promise<JsonObject>((resolve, reject) => {
+      const giveUp = (problem: string): void => {
+        ask.stream.write(encodeNotification("notifications/cancelled", { requestId: id, reason: problem }));
+        settle(() => reject(new HalyardError("ASK_FAILED", `${ask.method}: ${problem}`)));
+      };
+      const onAbort = (): void => giveUp("The call that asked was cancelled");
+      const timer = setTimeout(() => giveUp(`No answer within ${ask.timeoutMs} ms`), ask.timeoutMs);
+      // Bound to its stream before it is written: a stream that breaks meanwhile fails it at once.
+      const stopLosing = ask.stream.onLost(() => {
+        settle(() =>
+          reject(new HalyardError("ASK_FAILED", `${ask.method}: The client cannot be reached any more`)),
+        );
+      });
+      const settle = (finish: () => void): void => {
+        this.#pending.delete(key);
+        clearTimeout(timer);
+        stopLosing();
+        ask.signal?.removeEventListener("abort", onAbort);
+        finish();
+      };
+      ask.signal?.addEventListener("abort", onAbort);
+      this.#pending.set(key, {
+        resolve: (result) => settle(() => resolve(result)),
+        reject: (error) => settle(() => reject(error)),
+      });
+      ask.stream.write(JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params: ask.params }));
+    });
+  }
+
+  /** Takes an answer from a session. False when nothing was asked that it would answer. */
+  settle(session: string | undefined, response: RpcResponse): boolean {
+    const pending = this.#pending.get(`${String(session)} ${String(response.id)}`);
+    if (pending === undefined) return false;
+    if ("result" in response) pending.resolve(response.result);
+    else pending.reject(new HalyardError("ASK_FAILED", response.error.message, { cause: response.error }));
+    return true;
+  }
+}

@@ -1,0 +1,139 @@
+// What was sent on streams that can be resumed: bounded per stream, in all, and in streams.
+
+/** The limits of a {@link ReplayLogs}. */
+export interface ReplayLimits {
+  /** Bytes that one stream keeps. */
+  readonly maxStreamBytes: number;
+  /** Bytes that all streams keep together. */
+  readonly maxTotalBytes: number;
+  /** Streams that are kept. */
+  readonly maxStreams: number;
+  /** Milliseconds that a stream is kept after its last message. */
+  readonly keepMs: number;
+}
+
+/** GET streams go on for ever; a POST stream ends with the response. */
+export type StreamKind = "get" | "post";
+
+/** What one stream has sent. */
+export class StreamLog {
+  readonly id: string;
+  readonly kind: StreamKind;
+  /** The session it belongs to; for anybody else it does not exist. */
+  readonly session: string;
+  readonly entries: { readonly sequence: number; readonly text: string }[] = [];
+  bytes = 0;
+  sequence = 0;
+  /** When its last message was sent. */
+  finishedAt: number | undefined;
+
+  constructor(kind: StreamKind, session: string) {
+    this.id = `${kind === "get" ? "g" : "p"}${randomId()}`;
+    this.kind = kind;
+    this.session = session;
+  }
+
+  /** The id of the event with that sequence number. */
+  eventId(sequence: number = this.sequence): string {
+    return `${this.id}.${sequence}`;
+  }
+
+  /** What came after `sequence`; undefined when some of it is no longer kept. */
+  after(sequence: number): readonly { readonly sequence: number; readonly text: string }[] | undefined {
+    const oldest = this.sequence - this.entries.length;
+    if (sequence < oldest || sequence > this.sequence) return undefined;
+    return this.entries.slice(sequence - oldest);
+  }
+}
+
+/** The logs of all streams, least recently used first. */
+export class ReplayLogs {
+  readonly #limits: ReplayLimits;
+  readonly #logs = new Map<string, StreamLog>();
+  #bytes = 0;
+
+  constructor(limits: ReplayLimits) {
+    this.#limits = limits;
+  }
+
+  get streams(): number {
+    return this.#logs.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  open(kind: StreamKind, session: string): StreamLog {
+    const log = new StreamLog(kind, session);
+    this.#logs.set(log.id, log);
+    this.#trim(log);
+    return log;
+  }
+
+  /** Keeps a message and returns the id of its event. */
+  append(log: StreamLog, text: string): string {
+    log.sequence++;
+    if (this.#logs.get(log.id) !== log) return log.eventId();
+    log.entries.push({ sequence: log.sequence, text });
+    log.bytes += text.length;
+    this.#bytes += text.length;
+    while (log.bytes > this.#limits.maxStreamBytes) this.#dropOldest(log);
+    this.#logs.delete(log.id);
+    this.#logs.set(log.id, log);
+    this.#trim(log);
+    return log.eventId();
+  }
+
+  /** The stream that an event id of that session belongs to, and the place of the event in it. */
+  find(eventId: string, session: string): { readonly log: StreamLog; readonly sequence: number } | undefined {
+    const [, id = "", sequence] = /^([gp][\w-]{22})\.(\d{1,15})$/.exec(eventId) ?? [];
+    const log = this.#logs.get(id);
+    return log?.session === session ? { log, sequence: Number(sequence) } : undefined;
+  }
+
+  remove(log: StreamLog): void {
+    if (this.#logs.delete(log.id)) this.#bytes -= log.bytes;
+  }
+
+  /** Forgets everything of a session. */
+  removeSession(session: string): void {
+    for (const log of this.#logs.values()) if (log.session === session) this.remove(log);
+  }
+
+  /** Forgets the streams whose last message was sent long ago. */
+  sweep(now: number): void {
+    for (const log of this.#logs.values()) {
+      if (log.finishedAt !== undefined && now - log.finishedAt > this.#limits.keepMs) this.remove(log);
+    }
+  }
+
+  #dropOldest(log: StreamLog): void {
+    const dropped = log.entries.shift();
+    if (dropped === undefined) return;
+    log.bytes -= dropped.text.length;
+    this.#bytes -= dropped.text.length;
+  }
+
+  #trim(newest: StreamLog): void {
+    const { maxStreams, maxTotalBytes } = this.#limits;
+    for (const log of this.#logs.values()) {
+      if (this.#logs.size <= maxStreams && this.#bytes <= maxTotalBytes) return;
+      if (log !== newest) this.remove(log);
+    }
+  }
+}
+
+/** 128 random bits that nobody can guess, in visible characters. */
+export function randomId(bytes = 16): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return btoa(String.fromCharCode(...random))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+/** Whether an event id is of a kind of stream, if it is one of ours at all. */
+export function isPostEvent(eventId: string): boolean {
+  return eventId.startsWith("p");
+}

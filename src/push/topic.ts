@@ -1,0 +1,14 @@
+// What listeners ask for: a notification, or a notification about one key such as a URI.
+import { Frame } from "./frame.ts";
+
+/** The topic of a notification. */
+export function topicOf(notification: string, key?: string): string {
+  return key === undefined ? notification : `${notification} ${key}`;
+}
+
+/** The notification that says no more than that something about the topic has changed. */
+export function changeFrame(topic: string): Frame {
+  const space = topic.indexOf(" ");
+  if (space < 0) return new Frame(topic, undefined, topic);
+  return new Frame(topic.slice(0, space), { uri: topic.slice(space + 1) }, topic);
+}
