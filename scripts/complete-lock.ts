@@ -12,6 +12,7 @@ interface LockEntry {
   optionalDependencies?: Record<string, string>;
 }
 
+const platforms: Record<string, string> = { windows: "win32", "64": "x64" };
 const path = "package-lock.json";
 const lock = JSON.parse(readFileSync(path, "utf8")) as { packages: Record<string, LockEntry> };
 const added = Object.entries(lock.packages)
@@ -28,12 +29,22 @@ writeFileSync(
 );
 console.log(`Added ${added.length} packages of other platforms to ${path}`);
 
-/** What the name of a platform package says: `@scope/binding-linux-x64-musl`. */
+/** What the name of a platform package says: `@scope/binding-linux-x64-musl`, `@scope/name-windows-64`. */
 function platformEntry(folder: string, version: string): LockEntry {
-  const [os = "", cpu = "", abi] = folder.split("/binding-")[1]?.split("-") ?? [];
-  if (os === "" || cpu === "")
+  const name = folder.slice(folder.lastIndexOf("/"));
+  const [, os, cpu, abi] =
+    /-(android|darwin|freebsd|linux|openharmony|win32|windows)-(\w+)(?:-(\w+))?$/.exec(name) ?? [];
+  if (os === undefined || cpu === undefined) {
     throw new Error(`${folder} does not name its platform: add it to ${path} by hand`);
+  }
   const libc =
     os === "linux" && abi !== undefined ? { libc: [abi.startsWith("musl") ? "musl" : "glibc"] } : {};
-  return { version, cpu: [cpu], dev: true, ...libc, optional: true, os: [os] };
+  return {
+    version,
+    cpu: [platforms[cpu] ?? cpu],
+    dev: true,
+    ...libc,
+    optional: true,
+    os: [platforms[os] ?? os],
+  };
 }
