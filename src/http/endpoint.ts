@@ -65,12 +65,16 @@ export class Endpoint {
   async close(): Promise<void> {
     if (this.#draining) return;
     this.#draining = true;
-    for (const connection of this.#state.listens) for (const end of connection.subscriptions.values()) end();
+    const { listens } = this.#state;
+    for (const connection of listens.keys()) for (const end of connection.subscriptions.values()) end();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       if (this.#inFlight === 0) resolve();
     });
-    await within(this.settings.graceMs, idle);
+    await within(
+      this.settings.graceMs,
+      Promise.all([idle, ...listens.values()]).then(() => {}),
+    );
     this.#legacySse?.close();
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
@@ -94,7 +98,8 @@ export class Endpoint {
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(allowedMethods(this.#state)));
     }
-    const principal = await this.settings.authenticate?.(request);
+    const { authenticate } = this.settings;
+    const principal = authenticate && (await authenticate(request));
     if (request.path === this.settings.path) return this.#answer(request, responder, principal);
     if (await this.#legacySse?.handle(request, responder, principal)) return;
     refuse(responder, 404, "There is nothing here");

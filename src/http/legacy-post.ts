@@ -114,7 +114,7 @@ async function streamed<T>(
   answering: Promise<T>,
 ): Promise<T> {
   if (!post.accepted.json) stream.open();
-  const pending = new PendingPost(stream, Date.now(), state.settings);
+  const pending = new PendingPost(stream, state.settings);
   state.heartbeat.add(pending);
   try {
     return await answering;

@@ -1,7 +1,7 @@
 // A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
 import { newestRevision } from "../protocol/revisions/index.ts";
-import { Connection, type Exchange } from "../server/connection.ts";
-import { isObject, readMessage, type RpcRequest } from "../wire/message.ts";
+import { Connection } from "../server/connection.ts";
+import { readMessage, type RpcRequest } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
@@ -10,53 +10,57 @@ import type { Post } from "./parsed-post.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, replyError } from "./replies.ts";
 import { statusOf } from "./status.ts";
 
-export async function answerModernPost(state: HttpState, post: Post): Promise<void> {
-  const { request, responder, principal, value } = post;
+export function answerModernPost(state: HttpState, post: Post): Promise<void> | void {
+  const { request, responder, value } = post;
   const read = readMessage(value);
   if (!read.ok) return replyError(responder, 400, read.error, read.id);
   if (read.kind === "response") return refuse(responder, 400, "A client of this revision sends no responses");
-  const connection = new Connection({ transport: "http", principal });
-  const exchange = {
-    connection,
-    headers: request.headers(),
-    address: request.address,
-    era: "modern",
-  } as const;
-  if (read.kind === "notification") {
-    await state.server.answer(read.message, exchange);
-    return accept(responder);
-  }
+  if (read.kind === "notification") return acceptNotification(state, post);
   const problem = mirroredProblem(request, read.message, (tool) => state.server.paramHeaders(tool));
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
-  if (newestRevision("modern").requests.get(read.message.method)?.stream) {
-    if (!state.admitListen(connection)) {
-      return refuse(responder, 429, "Too many subscriptions are open", { "retry-after": "10" });
-    }
-  }
-  return answerRequest(state, post, read.message, exchange);
+  const isListen = newestRevision("modern").requests.get(read.message.method)?.stream === true;
+  return isListen ? serveListen(state, post, read.message) : answerRequest(state, post, read.message);
+}
+
+/** A listen request stays open: nothing that led here waits for it, so that nothing of it is kept in memory. */
+function serveListen(state: HttpState, post: Post, message: RpcRequest): void {
+  const connection = new Connection({ transport: "http", principal: post.principal });
+  const hasRoom = state.admitListen(connection, () => answerRequest(state, post, message, connection));
+  if (!hasRoom) refuse(post.responder, 429, "Too many subscriptions are open", { "retry-after": "10" });
+}
+
+async function acceptNotification(state: HttpState, { responder, principal, value }: Post): Promise<void> {
+  await state.server.answer(value, {
+    connection: new Connection({ transport: "http", principal }),
+    era: "modern",
+  });
+  accept(responder);
 }
 
 async function answerRequest(
   state: HttpState,
-  post: Post,
+  { request, responder, accepted, principal }: Post,
   message: RpcRequest,
-  exchange: Exchange,
+  connection: Connection = new Connection({ transport: "http", principal }),
 ): Promise<void> {
-  const { responder, accepted } = post;
-  const { connection } = exchange;
   const stream = accepted.events
     ? new EventStream({ open: () => responder.stream(eventHeaders) })
     : undefined;
-  const pending = stream && new PendingPost(stream, Date.now(), state.settings);
+  const pending = stream && new PendingPost(stream, state.settings);
   if (!accepted.json) stream?.open();
   if (pending) state.heartbeat.add(pending);
   responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
-  const response = await state.server.handle(message, { ...exchange, stream });
+  const response = await state.server.handle(message, {
+    connection,
+    stream,
+    era: "modern",
+    headers: request.headers(),
+    address: request.address,
+  });
   if (pending) state.heartbeat.delete(pending);
-  state.listens.delete(connection);
   if (response === undefined) return;
   const text = state.server.encode(response);
   if (stream?.opened) return stream.finish(text);
-  const isIncomplete = isObject(response) && "error" in response && !hasRequiredMeta(message.params ?? {});
+  const isIncomplete = "error" in response && !hasRequiredMeta(message.params ?? {});
   responder.reply(isIncomplete ? 400 : statusOf(response, "modern"), jsonHeaders, text);
 }

@@ -8,13 +8,9 @@ export class PendingPost implements Tended {
   readonly #keepAliveMs: number;
   #nextKeepAlive = 0;
 
-  constructor(
-    stream: EventStream,
-    now: number,
-    times: { readonly streamAfterMs: number; readonly keepAliveMs: number },
-  ) {
+  constructor(stream: EventStream, times: { readonly streamAfterMs: number; readonly keepAliveMs: number }) {
     this.#stream = stream;
-    this.#streamAt = now + times.streamAfterMs;
+    this.#streamAt = Date.now() + times.streamAfterMs;
     this.#keepAliveMs = times.keepAliveMs;
   }
 

@@ -15,8 +15,8 @@ export class HttpState {
   readonly sessions: Sessions<HttpSession>;
   readonly logs: ReplayLogs;
   readonly heartbeat: Heartbeat = new Heartbeat();
-  /** The connections of open listen requests. */
-  readonly listens: Set<Connection> = new Set();
+  /** The connections of open listen requests, and their ends. */
+  readonly listens: Map<Connection, Promise<void>> = new Map();
 
   constructor(server: Servable, settings: HttpSettings) {
     const { sessionStore, limits } = settings;
@@ -40,13 +40,16 @@ export class HttpState {
     return { logs: this.logs, log: this.logs.open(kind, session.id), retryMs: this.settings.retryMs, primes };
   }
 
-  /** Counts a listen request in. False when too many are open. */
-  admitListen(connection: Connection): boolean {
+  /** Counts a listen request in for as long as it is served. False when too many are open. */
+  admitListen(connection: Connection, serve: () => Promise<void>): boolean {
     const { maxListens, maxListensPerPrincipal } = this.settings.limits;
     const { principal } = connection;
     if (this.listens.size >= maxListens) return false;
     if (principal !== undefined && this.#listensOf(principal) >= maxListensPerPrincipal) return false;
-    this.listens.add(connection);
+    this.listens.set(
+      connection,
+      serve().finally(() => this.listens.delete(connection)),
+    );
     return true;
   }
 
@@ -61,7 +64,7 @@ export class HttpState {
 
   #listensOf(principal: Principal): number {
     let count = 0;
-    for (const { principal: other } of this.listens) {
+    for (const { principal: other } of this.listens.keys()) {
       if (other?.issuer === principal.issuer && other.subject === principal.subject) count++;
     }
     return count;

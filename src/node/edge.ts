@@ -45,26 +45,37 @@ function frameworkBody(body: unknown, maxBytes: number): HttpBody {
   return Buffer.byteLength(text) > maxBytes ? { kind: "too-large" } : { kind: "text", text };
 }
 
+/** Collects the body. The response keeps the request for as long as it is open, so nothing is left attached to it. */
 function collect(message: IncomingMessage, maxBytes: number): Promise<HttpBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    message.on("data", (chunk: Buffer) => {
+    const settle = (body: HttpBody): void => {
+      message.off("data", onData).off("end", onEnd).off("close", onClose);
+      resolve(body);
+    };
+    const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > maxBytes) {
-        message.removeAllListeners("data");
-        message.pause();
-        resolve({ kind: "too-large" });
-      } else chunks.push(chunk);
-    });
-    message.on("end", () => {
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      message.pause();
+      settle({ kind: "too-large" });
+    };
+    const onEnd = (): void => {
       const [first] = chunks;
       const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-      resolve({ kind: "text", text: whole.toString("utf8") });
-    });
-    message.on("close", () => resolve({ kind: "broken" }));
-    message.on("error", () => resolve({ kind: "broken" }));
+      settle({ kind: "text", text: whole.toString("utf8") });
+    };
+    const onClose = (): void => settle({ kind: "broken" });
+    message.on("data", onData).on("end", onEnd).on("close", onClose);
   });
+}
+
+/** Headers in the form that Node takes with the least work: names and values in turn. */
+function flat(headers: HttpHeaders, length: number): string[] {
+  const list = ["content-length", String(length)];
+  for (const name in headers) list.push(name, headers[name] ?? "");
+  return list;
 }
 
 export class NodeResponder implements HttpResponder {
@@ -77,7 +88,7 @@ export class NodeResponder implements HttpResponder {
   reply(status: number, headers: HttpHeaders, body = ""): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) return;
-    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+    response.writeHead(status, flat(headers, Buffer.byteLength(body)));
     response.end(body);
   }
 

@@ -1,17 +1,19 @@
-// A set of functions to call back; it takes no memory until there is one.
+// Functions to call back; they take no memory until there is one.
 
 export class Callbacks {
-  #callbacks: Set<() => void> | undefined;
+  #callbacks: readonly (() => void)[] | undefined;
 
   /** Adds a function; what is returned takes it away again. */
   add(callback: () => void): () => void {
-    const callbacks = (this.#callbacks ??= new Set());
-    callbacks.add(callback);
-    return () => callbacks.delete(callback);
+    this.#callbacks = [...(this.#callbacks ?? []), callback];
+    return () => {
+      this.#callbacks = this.#callbacks?.filter((other) => other !== callback);
+    };
   }
 
+  /** Calls each that was there when it began. */
   call(): void {
-    if (this.#callbacks !== undefined) for (const callback of this.#callbacks) callback();
+    for (const callback of this.#callbacks ?? []) callback();
   }
 
   clear(): void {

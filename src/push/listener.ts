@@ -48,8 +48,8 @@ export class Listener {
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
   readonly #overflow: "destroy" | "gap";
-  /** Waiting messages in order, by merge key (or a key of their own). */
-  readonly #queue = new Map<string | symbol, string>();
+  /** Waiting messages in order, by merge key (or a key of their own); nothing, most of the time. */
+  #queue: Map<string | symbol, string> | undefined;
   #queuedBytes = 0;
   readonly #stopDraining: () => void;
   #held: boolean;
@@ -82,7 +82,7 @@ export class Listener {
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
     const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
-    const waits = this.#held || this.stream.congested || this.#queue.size > 0;
+    const waits = this.#held || this.stream.congested || this.#queue !== undefined;
     if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text);
     this.stream.write(text);
     return true;
@@ -101,18 +101,20 @@ export class Listener {
 
   /** The reader may be ready: writes what waits, until it is not. */
   flush(): void {
-    for (const [key, text] of this.#queue) {
+    const queue = this.#queue;
+    for (const [key, text] of queue ?? []) {
       // Others may share the stream, so that only the stream itself knows whether its reader is behind.
       if (this.#held || this.#closed || this.stream.congested) return;
-      this.#queue.delete(key);
+      queue?.delete(key);
       this.#queuedBytes -= text.length;
       this.stream.write(text);
     }
+    if (this.#queue?.size === 0) this.#queue = undefined;
   }
 
   /** Messages were lost: says everything that the client may have missed, so that it reads it again. */
   makeGood(): void {
-    this.#queue.clear();
+    this.#queue = new Map();
     this.#queuedBytes = 0;
     for (const topic of this.topics) {
       const frame = changeFrame(topic);
@@ -127,13 +129,14 @@ export class Listener {
   close(): void {
     this.#closed = true;
     this.#stopDraining();
-    this.#queue.clear();
+    this.#queue = undefined;
   }
 
   /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */
   #enqueue(key: string | symbol, text: string): boolean {
-    this.#queuedBytes += text.length - (this.#queue.get(key)?.length ?? 0);
-    this.#queue.set(key, text);
+    const queue = (this.#queue ??= new Map());
+    this.#queuedBytes += text.length - (queue.get(key)?.length ?? 0);
+    queue.set(key, text);
     if (this.#queuedBytes <= this.#maxQueueBytes) return true;
     const isGap = this.#overflow === "gap";
     if (isGap) this.makeGood();

@@ -35,6 +35,7 @@ export class Call implements Context {
   #controller: AbortController | undefined;
   #added: Set<string> | undefined;
   #cancelReason: string | undefined;
+  #onCancel: (() => void) | undefined;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -113,7 +114,13 @@ export class Call implements Context {
   cancel(reason: string): void {
     this.cancelled = true;
     this.#cancelReason = reason;
+    this.#onCancel?.();
     this.#abort();
+  }
+
+  /** Calls back when the call is cancelled; an `AbortSignal` would weigh more than everything else about an idle call. */
+  onCancel(callback: () => void): void {
+    this.#onCancel = callback;
   }
 
   async ask(

@@ -9,46 +9,57 @@ export interface Cancellable {
 
 /** Ids come from the client and need not be unique, so each call is kept for itself. */
 export class InFlight {
+  /** The first call. A connection of one request, as each modern one over HTTP is, needs no more. */
+  #first: Cancellable | undefined;
+  #others: Map<RequestId, Cancellable[]> | undefined;
   #size = 0;
-  readonly #calls = new Map<RequestId, Cancellable | Cancellable[]>();
 
   get size(): number {
     return this.#size;
   }
 
   has(id: RequestId): boolean {
-    return this.#calls.has(id);
+    return this.#first?.id === id || this.#others?.has(id) === true;
   }
 
   add(call: Cancellable): void {
-    const known = this.#calls.get(call.id);
-    this.#calls.set(call.id, known === undefined ? call : [known, call].flat());
     this.#size++;
+    if (this.#first === undefined) {
+      this.#first = call;
+      return;
+    }
+    this.#others ??= new Map();
+    const same = this.#others.get(call.id);
+    if (same === undefined) this.#others.set(call.id, [call]);
+    else same.push(call);
   }
 
   delete(call: Cancellable): void {
     this.#size--;
-    const known = this.#calls.get(call.id);
-    if (Array.isArray(known)) {
-      const [first, ...others] = known.filter((other) => other !== call);
-      if (first !== undefined) this.#calls.set(call.id, others.length === 0 ? first : [first, ...others]);
-    } else {
-      this.#calls.delete(call.id);
+    if (call === this.#first) {
+      this.#first = undefined;
+      return;
     }
+    const same = this.#others?.get(call.id);
+    if (same === undefined || same.length === 1) this.#others?.delete(call.id);
+    else same.splice(same.indexOf(call), 1);
   }
 
   /** Cancels the call with this id. Two calls with the same id cannot be told apart, so neither is. */
   cancel(id: RequestId, reason: string): "cancelled" | "unknown" | "ambiguous" {
-    const known = this.#calls.get(id);
-    if (known === undefined) return "unknown";
-    if (Array.isArray(known)) return "ambiguous";
-    if (known.row.uncancellable) return "unknown";
-    known.cancel(reason);
+    const first = this.#first?.id === id ? [this.#first] : [];
+    const [call, ...more] = [...first, ...(this.#others?.get(id) ?? [])];
+    if (call === undefined) return "unknown";
+    if (more.length > 0) return "ambiguous";
+    if (call.row.uncancellable) return "unknown";
+    call.cancel(reason);
     return "cancelled";
   }
 
   /** The peer is gone: cancels everything. */
   cancelAll(reason: string): void {
-    for (const call of [...this.#calls.values()].flat()) call.cancel(reason);
+    const others = [...(this.#others?.values() ?? [])].flat();
+    this.#first?.cancel(reason);
+    for (const call of others) call.cancel(reason);
   }
 }

@@ -54,7 +54,7 @@ function ended(call: Call, close: () => void): Promise<void> {
       resolve();
     };
     subscriptions.set(call.id, end);
-    call.signal.addEventListener("abort", end);
+    call.onCancel(end);
   });
 }
 
