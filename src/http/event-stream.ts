@@ -107,17 +107,22 @@ export class EventStream implements Stream {
     this.lose();
   }
 
-  /**
-   * Closes the connection but not the stream: the client is told to come back and resume. Only where the stream begins
-   * with an event to resume from, for a client that has received none would take the close for the end.
-   */
-  pause(): void {
-    if (this.#done || !this.#options.primes) return;
-    this.open();
+  /** Closes the connection but not the stream: the client is told to come back and resume. */
+  release(): void {
     if (this.#resumable === undefined || this.#sink === undefined) return;
     this.#sink.write(encodeRetry(this.#resumable.retryMs));
     this.#sink.end();
     this.lose();
+  }
+
+  /**
+   * The same for a stream that may not have been opened. Only where it begins with an event to resume from, for a client
+   * that has received none would take the close for the end.
+   */
+  pause(): void {
+    if (this.#done || !this.#options.primes) return;
+    this.open();
+    this.release();
   }
 
   /** The connection has gone. A stream that can be resumed waits for the client. */
