@@ -15,7 +15,7 @@ import { HttpState } from "./state.ts";
 /** What is open at this moment. */
 export interface HttpStats {
   readonly sessions: number;
-  /** Open GET and listen streams. */
+  /** Open GET, listen and HTTP+SSE streams. */
   readonly streams: number;
   /** Open listen requests. */
   readonly subscriptions: number;
@@ -83,9 +83,11 @@ export class Endpoint {
   stats(): HttpStats {
     const { sessions, listens, logs, heartbeat } = this.#state;
     const getStreams = sessions.values().reduce((sum, session) => sum + session.getStreams, 0);
+    // Over HTTP+SSE a stream is a session.
+    const sseStreams = this.#legacySse?.size ?? 0;
     return {
-      sessions: sessions.size,
-      streams: getStreams + listens.size,
+      sessions: sessions.size + sseStreams,
+      streams: getStreams + listens.size + sseStreams,
       subscriptions: listens.size,
       inFlight: this.#inFlight,
       replayStreams: logs.streams,

@@ -10,8 +10,6 @@ export interface Resumable {
   readonly logs: ReplayLogs;
   readonly log: StreamLog;
   readonly retryMs: number;
-  /** Begin with an event that only has an id, so that a client can resume before it has received anything. */
-  readonly primes: boolean;
 }
 
 export interface EventStreamOptions {
@@ -19,6 +17,8 @@ export interface EventStreamOptions {
   readonly open: () => EventSink;
   /** Makes the log; called when the stream is opened. Without it the stream cannot be resumed. */
   readonly resumable?: (() => Resumable) | undefined;
+  /** Begin with an event that only has an id, so that a client can resume before it has received anything. */
+  readonly primes?: boolean | undefined;
   /** Called when the stream has been opened. */
   readonly onOpened?: (stream: EventStream) => void;
   /** Called when it has lost its connection, whether or not the client may come back. */
@@ -65,8 +65,10 @@ export class EventStream implements Stream {
     this.#opened = true;
     this.#resumable = this.#options.resumable?.();
     this.#use(this.#options.open());
-    const { log, primes, retryMs } = this.#resumable ?? {};
-    if (log && primes && retryMs !== undefined) this.#sink?.write(encodePriming(log.eventId(), retryMs));
+    const { log, retryMs } = this.#resumable ?? {};
+    if (log && retryMs !== undefined && this.#options.primes) {
+      this.#sink?.write(encodePriming(log.eventId(), retryMs));
+    }
     this.#options.onOpened?.(this);
   }
 
@@ -106,11 +108,21 @@ export class EventStream implements Stream {
   }
 
   /** Closes the connection but not the stream: the client is told to come back and resume. */
-  pause(): void {
+  release(): void {
     if (this.#resumable === undefined || this.#sink === undefined) return;
     this.#sink.write(encodeRetry(this.#resumable.retryMs));
     this.#sink.end();
     this.lose();
+  }
+
+  /**
+   * The same for a stream that may not have been opened. Only where it begins with an event to resume from, for a client
+   * that has received none would take the close for the end.
+   */
+  pause(): void {
+    if (this.#done || !this.#options.primes) return;
+    this.open();
+    this.release();
   }
 
   /** The connection has gone. A stream that can be resumed waits for the client. */

@@ -8,7 +8,8 @@ export class GetStream implements Tended {
   readonly #state: HttpState;
   readonly #session: HttpSession;
   readonly #stream: EventStream;
-  readonly #endAt: number;
+  /** When its connection is closed in good order. */
+  #releaseAt: number;
   #nextKeepAlive: number;
 
   constructor(state: HttpState, session: HttpSession, stream: EventStream) {
@@ -16,20 +17,23 @@ export class GetStream implements Tended {
     this.#state = state;
     this.#session = session;
     this.#stream = stream;
-    this.#endAt = now + state.settings.maxStreamMs;
+    this.#releaseAt = now + state.settings.maxStreamMs;
     this.#nextKeepAlive = now + state.settings.keepAliveMs;
   }
 
   tend(now: number): boolean {
-    const { keepAliveMs, limits } = this.#state.settings;
+    const { keepAliveMs, maxStreamMs, limits } = this.#state.settings;
     if (this.#stream.live) {
-      if (now >= this.#endAt) return this.#end();
-      if (now >= this.#nextKeepAlive) {
+      if (now >= this.#releaseAt) {
+        this.#releaseAt = now + maxStreamMs;
+        this.#stream.release();
+      } else if (now >= this.#nextKeepAlive) {
         this.#stream.keepAlive();
         this.#nextKeepAlive = now + keepAliveMs;
       }
       return true;
     }
+    this.#releaseAt = now + maxStreamMs;
     const { lostAt } = this.#stream;
     return lostAt !== undefined && now - lostAt < limits.keepMs ? true : this.#end();
   }
@@ -37,7 +41,11 @@ export class GetStream implements Tended {
   #end(): boolean {
     this.#stream.end();
     this.#session.streamGone(this.#stream);
-    if (this.#stream.log !== undefined) this.#session.streams.delete(this.#stream.log.id);
+    const { log } = this.#stream;
+    if (log === undefined) return false;
+    this.#session.streams.delete(log.id);
+    // A client that comes back for it now gets a new stream, which begins with what makes the gap good.
+    this.#state.logs.remove(log);
     return false;
   }
 }

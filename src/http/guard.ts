@@ -28,7 +28,8 @@ export function hostsFor(
     const remedy = `is missing: ${outside} can be reached from elsewhere, so name the hosts that clients use, such as ["mcp.example.com"]`;
     throw new ConfigurationError("INVALID_OPTION", where, remedy);
   }
-  return [...loopbackNames, ...(allowedHosts ?? [])];
+  // 127.0.0.2 and its like are loopback addresses too, and clients use them as they are.
+  return [...loopbackNames, ...addresses.filter(isLoopback), ...(allowedHosts ?? [])];
 }
 
 export function isLoopback(address: string): boolean {

@@ -137,6 +137,7 @@ function openReply(
   return new EventStream({
     open: () => responder.stream(eventHeaders),
     resumable: session && (() => state.resumable("post", session)),
+    primes: session?.connection.revision?.primesStreams,
     onOpened: (stream) => {
       if (stream.log !== undefined) session?.streams.set(stream.log.id, stream);
     },

@@ -68,6 +68,7 @@ function openStream(state: HttpState, session: HttpSession, responder: HttpRespo
   const stream = new EventStream({
     open: () => responder.stream(eventHeaders),
     resumable: () => state.resumable("get", session),
+    primes: session.connection.revision?.primesStreams,
     onDisconnected: (lost) => session.streamGone(lost),
   });
   stream.open();

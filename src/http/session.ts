@@ -10,7 +10,7 @@ import type { LiveSession } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
 import type { EventStream } from "./event-stream.ts";
 
-/** How many GET streams one session may have open; past it, the oldest ends. */
+/** How many GET streams one session may have open; past it, the oldest is closed. */
 const maxGetStreams = 8;
 
 export class HttpSession implements LiveSession {
@@ -78,7 +78,7 @@ export class HttpSession implements LiveSession {
   /** A GET stream that takes pushes from now on. */
   addGetStream(stream: EventStream): void {
     this.#outlet.add(stream);
-    while (this.#outlet.size > maxGetStreams) this.#outlet.oldest()?.end();
+    while (this.#outlet.size > maxGetStreams) this.#outlet.oldest()?.release();
     this.connection.listener?.release();
   }
 

@@ -36,8 +36,7 @@ export class HttpState {
 
   /** What makes a stream of this session resumable. */
   resumable(kind: StreamKind, session: HttpSession): Resumable {
-    const primes = session.connection.revision?.primesStreams ?? false;
-    return { logs: this.logs, log: this.logs.open(kind, session.id), retryMs: this.settings.retryMs, primes };
+    return { logs: this.logs, log: this.logs.open(kind, session.id), retryMs: this.settings.retryMs };
   }
 
   /** Counts a listen request in for as long as it is served. False when too many are open. */

@@ -16,6 +16,8 @@ export interface Stream {
   onLost(callback: () => void): () => void;
   /** The reader is too slow: the transport closes the stream, and the client comes back. */
   destroy(reason: string): void;
+  /** Closes the connection but not the stream: the client comes back later and resumes. For streams of which it can. */
+  pause?(): void;
 }
 
 export interface ListenerOptions {

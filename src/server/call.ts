@@ -154,6 +154,10 @@ export class Call implements Context {
     this.#send("notifications/message", { level, logger, data: data ?? null });
   }
 
+  closeStream(): void {
+    if (!this.finished && !this.cancelled) this.exchange.stream?.pause?.();
+  }
+
   /** Adds what middleware gives to later middleware and to the handler. */
   extend(added: object): void {
     for (const [name, value] of Object.entries(added)) {

@@ -51,4 +51,10 @@ export interface Context {
    * it asks for another level; a modern one gets none unless its request asks. After the call has ended it goes nowhere.
    */
   log(level: LogLevel, data: unknown, logger?: string): void;
+  /**
+   * Closes the connection that this call is answered on, for a call that takes long: the client comes back for what was
+   * sent meanwhile, and for the result. Nothing happens where the client could not come back: over anything but
+   * Streamable HTTP, without a session, or under a revision whose streams do not begin with an event to resume from.
+   */
+  closeStream(): void;
 }

@@ -1,0 +1,42 @@
+// Everything at once: what the official conformance suite looks for, and handles on the server itself for other tests.
+import { McpServer, type ServerMode } from "halyard";
+import type { HttpStats } from "halyard/node";
+import { addAskingTools } from "./asking.ts";
+import { addChangeTools } from "./changes.ts";
+import { addContentTools } from "./content.ts";
+import { addHandles, SessionCounters } from "./handles.ts";
+import { addPrompts } from "./prompts.ts";
+import { addReportingTools } from "./reporting.ts";
+import { addResources } from "./resources.ts";
+import { addSchemaTools } from "./schemas.ts";
+
+export interface EverythingOptions {
+  readonly mode?: ServerMode;
+  /** What the HTTP endpoint holds; undefined where there is none. */
+  readonly httpStats?: () => HttpStats | undefined;
+}
+
+/** The fixture, ready to be served. */
+export function createEverythingServer(options: EverythingOptions = {}): McpServer {
+  const { mode = "both", httpStats = () => undefined } = options;
+  const counters = new SessionCounters();
+  const server = new McpServer(
+    { name: "everything", title: "Everything", version: "1.0.0" },
+    {
+      mode,
+      observe: (event) => {
+        if (event.type === "listener" && event.state === "closed") counters.forget(event.session);
+      },
+    },
+  );
+  // The suite calls the first tool without arguments, so one that needs none has to be the first.
+  addSchemaTools(server);
+  addContentTools(server);
+  addReportingTools(server);
+  addAskingTools(server);
+  addChangeTools(server);
+  addResources(server);
+  addPrompts(server);
+  addHandles(server, { counters, httpStats });
+  return server;
+}

@@ -1,0 +1,45 @@
+// The conformance fixture in a process of its own.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface Everything {
+  /** Where its endpoint is. */
+  readonly url: string;
+  /** What came on standard error so far. */
+  readonly stderr: () => string;
+  /** Ends it as an operator would. Resolves to the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** The command that starts the fixture with these arguments. */
+export function everythingCommand(...args: readonly string[]): readonly [string, ...string[]] {
+  return [process.execPath, "--import", "tsx", "examples/everything/main.ts", ...args];
+}
+
+/** Starts the fixture over HTTP on a free port, and waits until it is ready. */
+export async function startEverything(...args: readonly string[]): Promise<Everything> {
+  const [command, ...rest] = everythingCommand("--port", "0", ...args);
+  const child = spawn(command, rest, { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+  const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
+  let stderr = "";
+  const ready = new Promise<string>((resolve) => {
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+      const url = /^Serving on (\S+)$/m.exec(stderr)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+  const failed = exited.then((code): never => {
+    throw new Error(`The fixture ended with ${String(code)} before it was ready: ${stderr}`);
+  });
+  // Once it is ready, its end is no failure.
+  failed.catch(() => {});
+  const url = await Promise.race([ready, failed]);
+  const stop = (): Promise<number | null> => {
+    child.kill("SIGTERM");
+    return exited;
+  };
+  return { url, stderr: () => stderr, stop };
+}
