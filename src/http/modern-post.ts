@@ -32,8 +32,22 @@ export async function answerModernPost(state: HttpState, post: Post): Promise<vo
     if (!state.admitListen(connection)) {
       return refuse(responder, 429, "Too many subscriptions are open", { "retry-after": "10" });
     }
+    limitLife(state, connection);
   }
   return answerRequest(state, post, read.message, exchange);
+}
+
+/** A listen request ends in good order when its stream has had its time. */
+function limitLife(state: HttpState, connection: Connection): void {
+  const endAt = Date.now() + state.settings.maxStreamMs;
+  if (endAt === Number.POSITIVE_INFINITY) return;
+  state.heartbeat.add({
+    tend(now) {
+      if (now < endAt) return state.listens.has(connection);
+      for (const end of connection.subscriptions.values()) end();
+      return false;
+    },
+  });
 }
 
 async function answerRequest(

@@ -14,6 +14,8 @@ export interface Stream {
   onDrain(callback: () => void): () => void;
   /** Calls back when nobody can be reached on this stream any more, until the returned function is called. */
   onLost(callback: () => void): () => void;
+  /** Closes the connection, for the client to come back and go on: where the transport can do that. */
+  pause?(): void;
   /** The reader is too slow: the transport closes the stream, and the client comes back. */
   destroy(reason: string): void;
 }
@@ -81,7 +83,7 @@ export class Listener {
   /** Writes the frame, or keeps it until the reader is ready. False when the listener is gone, or goes now. */
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
-    const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
+    const text = this.#textOf(frame);
     const waits = this.#held || this.stream.congested || this.#queue.size > 0;
     if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text);
     this.stream.write(text);
@@ -110,16 +112,13 @@ export class Listener {
     }
   }
 
-  /** Messages were lost: says everything that the client may have missed, so that it reads it again. */
+  /** Messages were lost: first says everything that the client may have missed, so that it reads it again. */
   makeGood(): void {
-    this.#queue.clear();
-    this.#queuedBytes = 0;
-    for (const topic of this.topics) {
-      const frame = changeFrame(topic);
-      const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
-      this.#queue.set(topic, text);
-      this.#queuedBytes += text.length;
-    }
+    const waiting = [...this.#queue];
+    this.#forgetQueue();
+    for (const topic of this.topics) this.#queue.set(topic, this.#textOf(changeFrame(topic)));
+    for (const [key, text] of waiting) this.#queue.set(key, text);
+    for (const text of this.#queue.values()) this.#queuedBytes += text.length;
     this.flush();
   }
 
@@ -127,7 +126,16 @@ export class Listener {
   close(): void {
     this.#closed = true;
     this.#stopDraining();
+    this.#forgetQueue();
+  }
+
+  #textOf(frame: Frame): string {
+    return this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
+  }
+
+  #forgetQueue(): void {
     this.#queue.clear();
+    this.#queuedBytes = 0;
   }
 
   /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */
@@ -136,8 +144,10 @@ export class Listener {
     this.#queue.set(key, text);
     if (this.#queuedBytes <= this.#maxQueueBytes) return true;
     const isGap = this.#overflow === "gap";
-    if (isGap) this.makeGood();
-    else this.close();
+    if (isGap) {
+      this.#forgetQueue();
+      this.makeGood();
+    } else this.close();
     this.stream.destroy(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
     return isGap;
   }

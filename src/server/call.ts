@@ -131,6 +131,10 @@ export class Call implements Context {
     return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
   }
 
+  pause(): void {
+    if (this.table.primesStreams && !this.finished && !this.cancelled) this.exchange.stream?.pause?.();
+  }
+
   progress(progress: number, total?: number, message?: string): void {
     const progressToken = this.meta["progressToken"];
     if (!isRequestId(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;

@@ -44,6 +44,11 @@ export interface Context {
    * on another stream of the session; without either it rejects.
    */
   ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
+  /**
+   * Lets go of the connection but not of the call: the client is told to come back, and then gets what it has missed. For a
+   * long call of a client whose revision can do that; for any other nothing happens.
+   */
+  pause(): void;
   /** Reports progress, if the client asked for it; a report that does not increase is left out. */
   progress(progress: number, total?: number, message?: string): void;
   /**
