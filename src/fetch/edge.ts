@@ -71,7 +71,9 @@ export class FetchResponder implements HttpResponder {
 
   stream(headers: HttpHeaders): EventSink {
     this.#answered = true;
-    this.#sink = new FetchEventSink();
+    this.#sink = new FetchEventSink(() => {
+      for (const callback of this.#onCancel) callback();
+    });
     this.#respond(new Response(this.#sink.body, { status: 200, headers }));
     return this.#sink;
   }
@@ -97,7 +99,8 @@ class FetchEventSink implements EventSink {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   ended = false;
 
-  constructor() {
+  /** `onCancel` is called when the reader turns away: not every runtime aborts the request's signal then. */
+  constructor(onCancel: () => void) {
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -106,7 +109,10 @@ class FetchEventSink implements EventSink {
         pull: () => {
           for (const callback of this.#drains) callback();
         },
-        cancel: () => this.#closed(),
+        cancel: () => {
+          this.#closed();
+          onCancel();
+        },
       },
       new ByteLengthQueuingStrategy({ highWaterMark: highWater }),
     );
