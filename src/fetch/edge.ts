@@ -66,7 +66,7 @@ export class FetchResponder implements HttpResponder {
     if (this.#answered) return;
     this.#answered = true;
     const isEmpty = body === undefined || status === 204;
-    this.#respond(new Response(isEmpty ? null : body, { status, headers }));
+    this.#respond(toResponse(isEmpty ? null : body, status, headers));
   }
 
   stream(headers: HttpHeaders): EventSink {
@@ -74,7 +74,7 @@ export class FetchResponder implements HttpResponder {
     this.#sink = new FetchEventSink(() => {
       for (const callback of this.#onCancel) callback();
     });
-    this.#respond(new Response(this.#sink.body, { status: 200, headers }));
+    this.#respond(toResponse(this.#sink.body, 200, headers));
     return this.#sink;
   }
 
@@ -86,6 +86,11 @@ export class FetchResponder implements HttpResponder {
   }
 
   readonly #onCancel: (() => void)[] = [];
+}
+
+/** With headers of its own: some servers write into what a response was made with. */
+function toResponse(body: BodyInit | null, status: number, headers: HttpHeaders): Response {
+  return new Response(body, { status, headers: { ...headers } });
 }
 
 /** Past this many bytes that nobody has read, the reader counts as behind. */
