@@ -89,7 +89,7 @@ export class FetchResponder implements HttpResponder {
 }
 
 /** With headers of its own: some servers write into what a response was made with. */
-function toResponse(body: BodyInit | null, status: number, headers: HttpHeaders): Response {
+function toResponse(body: string | ReadableStream<Uint8Array> | null, status: number, headers: HttpHeaders): Response {
   return new Response(body, { status, headers: { ...headers } });
 }
 
