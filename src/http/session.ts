@@ -102,8 +102,9 @@ export class HttpSession implements LiveSession {
     if (this.#outlet.size === 0) this.connection.listener?.hold();
   }
 
-  /** Pushes have been lost: says what the client has to read again. */
+  /** Pushes have been lost: the stream that is opened next begins with what the client has to read again. */
   makeGood(): void {
+    this.connection.listener?.hold();
     this.connection.listener?.makeGood();
   }
 
