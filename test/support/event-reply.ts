@@ -84,11 +84,11 @@ export class EventReply {
 
   /** Resolves with the first message for which `matches` holds, past or to come; fails when the stream ends without it. */
   async message(matches: (message: JsonObject) => boolean, timeoutMs = 5000): Promise<JsonObject> {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
       const found = this.messages.find(matches);
       if (found !== undefined) return found;
-      if (this.end !== undefined || Date.now() > deadline) {
+      if (this.end !== undefined || performance.now() > deadline) {
         throw new Error(`No such message on a stream that is ${this.end ?? "open"}: ${this.#text.slice(-500)}`);
       }
       await this.#news(50);
