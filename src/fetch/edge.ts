@@ -66,13 +66,15 @@ export class FetchResponder implements HttpResponder {
     if (this.#answered) return;
     this.#answered = true;
     const isEmpty = body === undefined || status === 204;
-    this.#respond(new Response(isEmpty ? null : body, { status, headers }));
+    this.#respond(toResponse(isEmpty ? null : body, status, headers));
   }
 
   stream(headers: HttpHeaders): EventSink {
     this.#answered = true;
-    this.#sink = new FetchEventSink();
-    this.#respond(new Response(this.#sink.body, { status: 200, headers }));
+    this.#sink = new FetchEventSink(() => {
+      for (const callback of this.#onCancel) callback();
+    });
+    this.#respond(toResponse(this.#sink.body, 200, headers));
     return this.#sink;
   }
 
@@ -86,6 +88,15 @@ export class FetchResponder implements HttpResponder {
   readonly #onCancel: (() => void)[] = [];
 }
 
+/** With headers of its own: some servers write into what a response was made with. */
+function toResponse(
+  body: string | ReadableStream<Uint8Array> | null,
+  status: number,
+  headers: HttpHeaders,
+): Response {
+  return new Response(body, { status, headers: { ...headers } });
+}
+
 /** Past this many bytes that nobody has read, the reader counts as behind. */
 const highWater = 64 * 1024;
 
@@ -97,7 +108,8 @@ class FetchEventSink implements EventSink {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   ended = false;
 
-  constructor() {
+  /** `onCancel` is called when the reader turns away: not every runtime aborts the request's signal then. */
+  constructor(onCancel: () => void) {
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -106,7 +118,10 @@ class FetchEventSink implements EventSink {
         pull: () => {
           for (const callback of this.#drains) callback();
         },
-        cancel: () => this.#closed(),
+        cancel: () => {
+          this.#closed();
+          onCancel();
+        },
       },
       new ByteLengthQueuingStrategy({ highWaterMark: highWater }),
     );

@@ -11,7 +11,7 @@ import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { CorsOptions, HttpLimits, HttpOptions } from "../http/options.ts";
-export type { SessionRecord, SessionStore } from "../session/store.ts";
+export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** Answers requests. */
 export interface FetchHandler {

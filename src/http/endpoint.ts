@@ -31,7 +31,7 @@ export class Endpoint {
   readonly #guard: Guard;
   readonly #legacySse: LegacySse | undefined;
   #inFlight = 0;
-  #draining = false;
+  #closing: Promise<void> | undefined;
   #onIdle: () => void = () => {};
 
   constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
@@ -44,7 +44,7 @@ export class Endpoint {
 
   /** Answers one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
-    if (this.#draining) return refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
+    if (this.#closing) return refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
       this.#state.server.logger.warn(refusal.reason);
@@ -62,9 +62,11 @@ export class Endpoint {
   }
 
   /** Stops taking requests, lets running calls finish within the grace period, and closes every stream in good order. */
-  async close(): Promise<void> {
-    if (this.#draining) return;
-    this.#draining = true;
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     const { listens } = this.#state;
     for (const connection of listens.keys()) for (const end of connection.subscriptions.values()) end();
     const idle = new Promise<void>((resolve) => {

@@ -35,8 +35,10 @@ export class EventStream implements Stream {
   #done = false;
   /** Whether anything was written since the last keep-alive. */
   #isFresh = true;
-  /** When its connection was lost; it may come back until the resume window ends. */
+  /** When its connection was lost; the client may come back. */
   lostAt: number | undefined;
+  /** When its connection was made, or made again. */
+  connectedAt = 0;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -100,6 +102,13 @@ export class EventStream implements Stream {
     if (this.#done) return;
     this.#sink?.end();
     this.#close();
+    this.#options.onDisconnected?.(this);
+  }
+
+  /** Ends it, and forgets what was sent on it: nobody comes back for it any more. */
+  discard(): void {
+    this.end();
+    if (this.#resumable !== undefined) this.#resumable.logs.remove(this.#resumable.log);
   }
 
   destroy(): void {
@@ -129,14 +138,16 @@ export class EventStream implements Stream {
   lose(): void {
     if (this.#sink === undefined) return;
     this.#sink = undefined;
+    this.lostAt = Date.now();
     if (this.#resumable === undefined) this.#close();
-    else this.lostAt = Date.now();
+    else if (!this.#resumable.logs.has(this.#resumable.log)) this.giveUp();
     this.#options.onDisconnected?.(this);
   }
 
-  /** The client did not come back. */
-  abandon(): void {
-    if (!this.#done) this.#close();
+  /** The client did not come back in time to be asked anything; what it has missed may still be kept for it. */
+  giveUp(): void {
+    this.#losses.call();
+    this.#losses.clear();
   }
 
   /** The client has come back: it gets what it has missed, then what comes. */
@@ -157,6 +168,7 @@ export class EventStream implements Stream {
 
   #use(sink: EventSink): void {
     this.#sink = sink;
+    this.connectedAt = Date.now();
     sink.onDrain(() => {
       if (this.#sink === sink) this.#drains.call();
     });
@@ -170,8 +182,7 @@ export class EventStream implements Stream {
     this.#done = true;
     this.#sink = undefined;
     if (this.log !== undefined) this.log.finishedAt = Date.now();
-    this.#losses.call();
-    this.#losses.clear();
+    this.giveUp();
     this.#drains.clear();
   }
 }

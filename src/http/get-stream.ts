@@ -8,44 +8,36 @@ export class GetStream implements Tended {
   readonly #state: HttpState;
   readonly #session: HttpSession;
   readonly #stream: EventStream;
-  /** When its connection is closed in good order. */
-  #releaseAt: number;
   #nextKeepAlive: number;
 
   constructor(state: HttpState, session: HttpSession, stream: EventStream) {
-    const now = Date.now();
     this.#state = state;
     this.#session = session;
     this.#stream = stream;
-    this.#releaseAt = now + state.settings.maxStreamMs;
-    this.#nextKeepAlive = now + state.settings.keepAliveMs;
+    this.#nextKeepAlive = Date.now() + state.settings.keepAliveMs;
   }
 
   tend(now: number): boolean {
-    const { keepAliveMs, maxStreamMs, limits } = this.#state.settings;
-    if (this.#stream.live) {
-      if (now >= this.#releaseAt) {
-        this.#releaseAt = now + maxStreamMs;
-        this.#stream.release();
-      } else if (now >= this.#nextKeepAlive) {
-        this.#stream.keepAlive();
-        this.#nextKeepAlive = now + keepAliveMs;
-      }
-      return true;
-    }
-    this.#releaseAt = now + maxStreamMs;
-    const { lostAt } = this.#stream;
-    return lostAt !== undefined && now - lostAt < limits.keepMs ? true : this.#end();
+    return this.#stream.live ? this.#tendOpen(now) : this.#tendLost(now);
   }
 
-  #end(): boolean {
-    this.#stream.end();
-    this.#session.streamGone(this.#stream);
-    const { log } = this.#stream;
-    if (log === undefined) return false;
-    this.#session.streams.delete(log.id);
-    // A client that comes back for it now gets a new stream, which begins with what makes the gap good.
-    this.#state.logs.remove(log);
+  #tendOpen(now: number): true {
+    const { keepAliveMs, maxStreamMs } = this.#state.settings;
+    // The client comes back and goes on: only the connection has had its time.
+    if (now - this.#stream.connectedAt >= maxStreamMs) this.#stream.release();
+    else if (now >= this.#nextKeepAlive) {
+      this.#stream.keepAlive();
+      this.#nextKeepAlive = now + keepAliveMs;
+    }
+    return true;
+  }
+
+  #tendLost(now: number): boolean {
+    const { resumeWindowMs, limits } = this.#state.settings;
+    const lostMs = now - (this.#stream.lostAt ?? Number.NEGATIVE_INFINITY);
+    if (lostMs >= resumeWindowMs) this.#stream.giveUp();
+    if (lostMs < limits.keepMs) return true;
+    this.#session.dropGetStream(this.#stream);
     return false;
   }
 }

@@ -73,7 +73,8 @@ async function initialize(state: HttpState, post: Post): Promise<void> {
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
   // Nothing is kept for a client that could not be initialized.
-  if (connection.revision === undefined) return responder.reply(200, jsonHeaders, text);
+  const isRefused = isObject(response) && "error" in response;
+  if (isRefused || connection.revision === undefined) return responder.reply(200, jsonHeaders, text);
   if (!(await state.addSession(new HttpSession(state.server, connection)))) {
     return refuse(responder, 503, "Too many sessions are open", { "retry-after": "10" });
   }

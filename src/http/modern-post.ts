@@ -26,7 +26,8 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
 function serveListen(state: HttpState, post: Post, message: RpcRequest): void {
   const connection = new Connection({ transport: "http", principal: post.principal });
   const hasRoom = state.admitListen(connection, () => answerRequest(state, post, message, connection));
-  if (!hasRoom) refuse(post.responder, 429, "Too many subscriptions are open", { "retry-after": "10" });
+  if (hasRoom) limitLife(state, connection);
+  else refuse(post.responder, 429, "Too many subscriptions are open", { "retry-after": "10" });
 }
 
 async function acceptNotification(state: HttpState, { responder, principal, value }: Post): Promise<void> {
@@ -35,6 +36,19 @@ async function acceptNotification(state: HttpState, { responder, principal, valu
     era: "modern",
   });
   accept(responder);
+}
+
+/** A listen request ends in good order when its stream has had its time. */
+function limitLife(state: HttpState, connection: Connection): void {
+  const endAt = Date.now() + state.settings.maxStreamMs;
+  if (endAt === Number.POSITIVE_INFINITY) return;
+  state.heartbeat.add({
+    tend(now) {
+      if (now < endAt) return state.listens.has(connection);
+      for (const end of connection.subscriptions.values()) end();
+      return false;
+    },
+  });
 }
 
 async function answerRequest(

@@ -2,24 +2,34 @@
 import type { EventStream } from "./event-stream.ts";
 import type { Tended } from "./heartbeat.ts";
 
+/** The settings that matter to a call. */
+export interface PendingTimes {
+  readonly streamAfterMs: number;
+  readonly keepAliveMs: number;
+  readonly resumeWindowMs: number;
+}
+
 export class PendingPost implements Tended {
   readonly #stream: EventStream;
+  readonly #times: PendingTimes;
   readonly #streamAt: number;
-  readonly #keepAliveMs: number;
   #nextKeepAlive = 0;
 
-  constructor(stream: EventStream, times: { readonly streamAfterMs: number; readonly keepAliveMs: number }) {
+  constructor(stream: EventStream, times: PendingTimes) {
     this.#stream = stream;
+    this.#times = times;
     this.#streamAt = Date.now() + times.streamAfterMs;
-    this.#keepAliveMs = times.keepAliveMs;
   }
 
   tend(now: number): boolean {
-    if (!this.#stream.opened && now >= this.#streamAt) this.#stream.open();
+    const { keepAliveMs, resumeWindowMs } = this.#times;
+    const { opened, lostAt } = this.#stream;
+    if (!opened && now >= this.#streamAt) this.#stream.open();
     if (this.#stream.opened && now >= this.#nextKeepAlive) {
       this.#stream.keepAlive();
-      this.#nextKeepAlive = now + this.#keepAliveMs;
+      this.#nextKeepAlive = now + keepAliveMs;
     }
+    if (lostAt !== undefined && now - lostAt >= resumeWindowMs) this.#stream.giveUp();
     return true;
   }
 }

@@ -72,7 +72,6 @@ function openStream(state: HttpState, session: HttpSession, responder: HttpRespo
     onDisconnected: (lost) => session.streamGone(lost),
   });
   stream.open();
-  if (stream.log !== undefined) session.streams.set(stream.log.id, stream);
   state.heartbeat.add(new GetStream(state, session, stream));
   session.addGetStream(stream);
 }

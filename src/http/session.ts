@@ -10,13 +10,15 @@ import type { LiveSession } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
 import type { EventStream } from "./event-stream.ts";
 
-/** How many GET streams one session may have open; past it, the oldest is closed. */
+/** How many GET streams one session may have, open or waiting for the client to come back; past it, one ends. */
 const maxGetStreams = 8;
 
 export class HttpSession implements LiveSession {
   readonly connection: Connection;
   /** Streams that have not ended, by the id of their log: a client that lost one comes back for it. */
   readonly streams: Map<string, EventStream> = new Map();
+  /** Its GET streams that have not ended, least recently connected first. */
+  readonly #gets = new Set<EventStream>();
   readonly #outlet = new Outlet();
   readonly #detach: () => void;
 
@@ -53,7 +55,9 @@ export class HttpSession implements LiveSession {
   }
 
   get busy(): boolean {
-    return [...this.streams.values()].some((stream) => stream.live);
+    if (this.connection.inFlight.size > 0) return true;
+    for (const stream of this.streams.values()) if (stream.live) return true;
+    return false;
   }
 
   /** How many GET streams are open. */
@@ -77,9 +81,19 @@ export class HttpSession implements LiveSession {
 
   /** A GET stream that takes pushes from now on. */
   addGetStream(stream: EventStream): void {
+    this.#gets.delete(stream);
+    this.#gets.add(stream);
     this.#outlet.add(stream);
-    while (this.#outlet.size > maxGetStreams) this.#outlet.oldest()?.release();
+    if (stream.log !== undefined) this.streams.set(stream.log.id, stream);
+    if (this.#gets.size > maxGetStreams) this.dropGetStream(this.#leastUseful());
     this.connection.listener?.release();
+  }
+
+  /** Nobody comes back to this stream any more; what it has not delivered is made good when somebody does. */
+  dropGetStream(stream: EventStream): void {
+    this.#gets.delete(stream);
+    if (stream.log !== undefined) this.streams.delete(stream.log.id);
+    stream.discard();
   }
 
   /** A stream has lost its connection, or has ended. */
@@ -88,22 +102,32 @@ export class HttpSession implements LiveSession {
     if (this.#outlet.size === 0) this.connection.listener?.hold();
   }
 
-  /** Pushes have been lost: says what the client has to read again. */
+  /** Pushes have been lost: the stream that is opened next begins with what the client has to read again. */
   makeGood(): void {
+    this.connection.listener?.hold();
     this.connection.listener?.makeGood();
   }
 
   close(): void {
     this.#detach();
     this.connection.inFlight.cancelAll("The session has ended");
-    for (const stream of this.streams.values()) stream.end();
+    for (const stream of this.streams.values()) stream.discard();
     this.streams.clear();
+    this.#gets.clear();
+  }
+
+  /** The oldest stream that has lost its connection, else the oldest. */
+  #leastUseful(): EventStream {
+    const [oldest] = this.#gets;
+    for (const stream of this.#gets) if (!stream.live) return stream;
+    return oldest as EventStream;
   }
 }
 
 /** The GET streams of a session as one: each message goes to exactly one of them, the newest that has room. */
 class Outlet implements Stream {
-  readonly #streams = new Set<EventStream>();
+  /** With the way to stop hearing of each. */
+  readonly #streams = new Map<EventStream, () => void>();
   readonly #drains = new Callbacks();
 
   get size(): number {
@@ -114,16 +138,16 @@ class Outlet implements Stream {
     return this.#pick()?.congested ?? false;
   }
 
-  oldest(): EventStream | undefined {
-    return this.#streams.values().next().value;
-  }
-
   add(stream: EventStream): void {
-    this.#streams.add(stream);
-    stream.onDrain(() => this.#drains.call());
+    this.delete(stream);
+    this.#streams.set(
+      stream,
+      stream.onDrain(() => this.#drains.call()),
+    );
   }
 
   delete(stream: EventStream): void {
+    this.#streams.get(stream)?.();
     this.#streams.delete(stream);
   }
 
@@ -140,11 +164,16 @@ class Outlet implements Stream {
   }
 
   destroy(): void {
-    for (const stream of this.#streams) stream.destroy();
+    for (const stream of this.#streams.keys()) stream.destroy();
   }
 
   #pick(): EventStream | undefined {
-    const newestFirst = [...this.#streams].toReversed();
-    return newestFirst.find((stream) => !stream.congested) ?? newestFirst[0];
+    let newest: EventStream | undefined;
+    let newestWithRoom: EventStream | undefined;
+    for (const stream of this.#streams.keys()) {
+      newest = stream;
+      if (!stream.congested) newestWithRoom = stream;
+    }
+    return newestWithRoom ?? newest;
   }
 }

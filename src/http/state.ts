@@ -22,7 +22,10 @@ export class HttpState {
     const { sessionStore, limits } = settings;
     this.server = server;
     this.settings = settings;
-    this.sessions = new Sessions(sessionStore, limits, (record) => HttpSession.revive(server, record));
+    this.sessions = new Sessions(sessionStore, limits, (record) => {
+      this.heartbeat.add(this.#sweeper);
+      return HttpSession.revive(server, record);
+    });
     this.logs = new ReplayLogs(limits);
   }
 

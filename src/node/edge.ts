@@ -129,7 +129,9 @@ class NodeEventSink implements EventSink {
   }
 
   onClose(callback: () => void): void {
-    this.#response.on("close", callback);
+    // The client may have gone before the stream was opened.
+    if (this.#response.closed) queueMicrotask(callback);
+    else this.#response.on("close", callback);
   }
 
   end(): void {

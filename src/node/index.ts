@@ -9,13 +9,14 @@ import { HalyardError } from "../errors.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
 import type { HttpOptions } from "../http/options.ts";
+import { within } from "../pipe/within.ts";
 import type { Servable } from "../server/server.ts";
 import { NodeRequest, NodeResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/exchange.ts";
 export type { CorsOptions, HttpLimits, HttpOptions } from "../http/options.ts";
-export type { SessionRecord, SessionStore } from "../session/store.ts";
+export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** How {@link serveHttp} behaves; everything has a default. */
 export interface ServeHttpOptions extends HttpOptions {
@@ -101,11 +102,8 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
     listening.push(http);
     actualPort = (http.address() as AddressInfo).port;
   }
-  const close = async (): Promise<void> => {
-    for (const http of listening) http.close();
-    await endpoint.close();
-    for (const http of listening) http.closeAllConnections();
-  };
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= closeAll(listening, endpoint));
   if (options.handleSignals)
     for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void close());
   const name = hosts[0]?.includes(":") ? `[${hosts[0]}]` : hosts[0];
@@ -115,6 +113,23 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
     stats: handler.stats,
     close,
   };
+}
+
+/** Drains the endpoint, then waits until what it has answered has left for its reader. */
+async function closeAll(listening: readonly Server[], endpoint: Endpoint): Promise<void> {
+  const closed = listening.map((http) => new Promise<void>((resolve) => http.close(() => resolve())));
+  await endpoint.close();
+  const closeIdle = (): void => {
+    for (const http of listening) http.closeIdleConnections();
+  };
+  closeIdle();
+  const timer = setInterval(closeIdle, 20);
+  await within(
+    endpoint.settings.graceMs,
+    Promise.all(closed).then(() => {}),
+  );
+  clearInterval(timer);
+  for (const http of listening) http.closeAllConnections();
 }
 
 /** Slow headers and bodies are cut off; an idle connection outlives the 60 s that load balancers commonly keep one. */

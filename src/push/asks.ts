@@ -32,18 +32,17 @@ export class Asks {
   ask(ask: Ask): Promise<JsonObject> {
     const id = crypto.randomUUID();
     const key = `${ask.session} ${id}`;
+    if (ask.signal?.aborted) return Promise.reject(failure(ask, "The call that asked was cancelled"));
     return new Promise<JsonObject>((resolve, reject) => {
       const giveUp = (problem: string): void => {
         ask.stream.write(encodeNotification("notifications/cancelled", { requestId: id, reason: problem }));
-        settle(() => reject(new HalyardError("ASK_FAILED", `${ask.method}: ${problem}`)));
+        settle(() => reject(failure(ask, problem)));
       };
       const onAbort = (): void => giveUp("The call that asked was cancelled");
       const timer = setTimeout(() => giveUp(`No answer within ${ask.timeoutMs} ms`), ask.timeoutMs);
       // Bound to its stream before it is written: a stream that breaks meanwhile fails it at once.
       const stopLosing = ask.stream.onLost(() => {
-        settle(() =>
-          reject(new HalyardError("ASK_FAILED", `${ask.method}: The client cannot be reached any more`)),
-        );
+        settle(() => reject(failure(ask, "The client cannot be reached any more")));
       });
       const settle = (finish: () => void): void => {
         this.#pending.delete(key);
@@ -69,4 +68,8 @@ export class Asks {
     else pending.reject(new HalyardError("ASK_FAILED", response.error.message, { cause: response.error }));
     return true;
   }
+}
+
+function failure({ method }: Ask, problem: string): HalyardError {
+  return new HalyardError("ASK_FAILED", `${method}: ${problem}`);
 }

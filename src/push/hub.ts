@@ -3,11 +3,22 @@ import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions, type Stream } from "./listener.ts";
 import { topicOf } from "./topic.ts";
 
+/** Told when a topic gets its first listener, and when it has lost its last one. */
+export interface TopicWatch {
+  first(topic: string): void;
+  last(topic: string): void;
+}
+
 /** Holds the listeners, indexed by topic: a message costs only those who asked for it. */
 export class Hub {
   readonly #listeners = new Set<Listener>();
   readonly #sessions = new Map<string, Listener>();
   readonly #topics = new Map<string, Set<Listener>>();
+  readonly #watch: TopicWatch | undefined;
+
+  constructor(watch?: TopicWatch) {
+    this.#watch = watch;
+  }
 
   /** Adds a listener; it takes messages from now on. */
   open(options: ListenerOptions): Listener {
@@ -92,12 +103,15 @@ export class Hub {
 
   #index(topic: string, listener: Listener): void {
     const listeners = this.#topics.get(topic);
-    if (listeners === undefined) this.#topics.set(topic, new Set([listener]));
-    else listeners.add(listener);
+    if (listeners !== undefined) return void listeners.add(listener);
+    this.#topics.set(topic, new Set([listener]));
+    this.#watch?.first(topic);
   }
 
   #unindex(topic: string, listener: Listener): void {
     const listeners = this.#topics.get(topic);
-    if (listeners?.delete(listener) && listeners.size === 0) this.#topics.delete(topic);
+    if (!listeners?.delete(listener) || listeners.size > 0) return;
+    this.#topics.delete(topic);
+    this.#watch?.last(topic);
   }
 }

@@ -83,7 +83,7 @@ export class Listener {
   /** Writes the frame, or keeps it until the reader is ready. False when the listener is gone, or goes now. */
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
-    const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
+    const text = this.#textOf(frame);
     const waits = this.#held || this.stream.congested || this.#queue !== undefined;
     if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text);
     this.stream.write(text);
@@ -114,16 +114,12 @@ export class Listener {
     if (this.#queue?.size === 0) this.#queue = undefined;
   }
 
-  /** Messages were lost: says everything that the client may have missed, so that it reads it again. */
+  /** Messages were lost: first says everything that the client may have missed, so that it reads it again. */
   makeGood(): void {
-    this.#queue = new Map();
-    this.#queuedBytes = 0;
-    for (const topic of this.topics) {
-      const frame = changeFrame(topic);
-      const text = this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
-      this.#queue.set(topic, text);
-      this.#queuedBytes += text.length;
-    }
+    const waiting = this.#queue ?? [];
+    this.#forgetQueue();
+    for (const topic of this.topics) this.#enter(topic, this.#textOf(changeFrame(topic)));
+    for (const [key, text] of waiting) this.#enter(key, text);
     this.flush();
   }
 
@@ -131,18 +127,33 @@ export class Listener {
   close(): void {
     this.#closed = true;
     this.#stopDraining();
+    this.#forgetQueue();
+  }
+
+  #textOf(frame: Frame): string {
+    return this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
+  }
+
+  #enter(key: string | symbol, text: string): void {
+    const queue = (this.#queue ??= new Map());
+    this.#queuedBytes += text.length - (queue.get(key)?.length ?? 0);
+    queue.set(key, text);
+  }
+
+  #forgetQueue(): void {
     this.#queue = undefined;
+    this.#queuedBytes = 0;
   }
 
   /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */
   #enqueue(key: string | symbol, text: string): boolean {
-    const queue = (this.#queue ??= new Map());
-    this.#queuedBytes += text.length - (queue.get(key)?.length ?? 0);
-    queue.set(key, text);
+    this.#enter(key, text);
     if (this.#queuedBytes <= this.#maxQueueBytes) return true;
     const isGap = this.#overflow === "gap";
-    if (isGap) this.makeGood();
-    else this.close();
+    if (isGap) {
+      this.#forgetQueue();
+      this.makeGood();
+    } else this.close();
     this.stream.destroy(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
     return isGap;
   }

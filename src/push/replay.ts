@@ -64,6 +64,11 @@ export class ReplayLogs {
     return this.#bytes;
   }
 
+  /** Whether the log is still kept. */
+  has(log: StreamLog): boolean {
+    return this.#logs.get(log.id) === log;
+  }
+
   open(kind: StreamKind, session: string): StreamLog {
     const log = new StreamLog(kind, session);
     this.#logs.set(log.id, log);
@@ -74,7 +79,7 @@ export class ReplayLogs {
   /** Keeps a message and returns the id of its event. */
   append(log: StreamLog, text: string): string {
     log.sequence++;
-    if (this.#logs.get(log.id) !== log) return log.eventId();
+    if (!this.has(log)) return log.eventId();
     log.entries.push({ sequence: log.sequence, text });
     log.bytes += text.length;
     this.#bytes += text.length;

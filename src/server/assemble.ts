@@ -13,11 +13,12 @@ import { Features } from "./features.ts";
 import { Middlewares } from "./middleware.ts";
 import type { Settings } from "./options.ts";
 import { Push } from "./push.ts";
+import { watchSubscribers } from "./subscribers.ts";
 
 type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
-  const hub = new Hub();
+  const hub = new Hub(watchSubscribers(settings));
   const asks = new Asks();
   const push = new Push(hub, asks, settings.observe);
   const announced = { legacy: false };

@@ -4,6 +4,7 @@ import type { CacheHint, Implementation } from "../protocol/model.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { iconProblem } from "./catalogue/definition.ts";
+import type { Context } from "./context.ts";
 import type { ServerEvent } from "./events.ts";
 import { type Logger, stderrLogger } from "./logger.ts";
 
@@ -58,6 +59,15 @@ export interface ServerOptions {
   readonly validateOutput?: boolean;
   /** Refuse requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
   readonly requireInitialized?: boolean;
+  /**
+   * Whether a client may be told of changes of the resource at `uri`; anything but `true` refuses. A listen request goes on
+   * without the URI, `resources/subscribe` is answered as if there were no such resource. @default {everybody may}
+   */
+  readonly authorizeSubscription?: (uri: string, ctx: Context) => boolean | Promise<boolean>;
+  /** Called when a resource gets its first subscriber, over whichever transport. */
+  readonly onSubscribed?: (uri: string) => void | Promise<void>;
+  /** Called when a resource has lost its last subscriber. */
+  readonly onUnsubscribed?: (uri: string) => void | Promise<void>;
   readonly limits?: Partial<ServerLimits>;
   /** @default {warnings and errors to standard error} */
   readonly logger?: Logger;
@@ -75,6 +85,9 @@ export interface Settings {
   readonly validateInput: boolean;
   readonly validateOutput: boolean;
   readonly requireInitialized: boolean;
+  readonly authorizeSubscription: ServerOptions["authorizeSubscription"];
+  readonly onSubscribed: ServerOptions["onSubscribed"];
+  readonly onUnsubscribed: ServerOptions["onUnsubscribed"];
   readonly limits: ServerLimits;
   readonly logger: Logger;
   readonly observe: ServerOptions["observe"];
@@ -111,6 +124,9 @@ export function resolveOptions(options: ServerOptions): Settings {
     validateInput: options.validateInput ?? true,
     validateOutput: options.validateOutput ?? true,
     requireInitialized: options.requireInitialized ?? false,
+    authorizeSubscription: options.authorizeSubscription,
+    onSubscribed: options.onSubscribed,
+    onUnsubscribed: options.onUnsubscribed,
     limits: { ...defaultLimits, ...limits },
     logger,
     observe: options.observe && guarded(options.observe, logger),

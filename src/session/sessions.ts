@@ -6,7 +6,7 @@ import type { SessionRecord, SessionStore } from "./store.ts";
 export interface LiveSession {
   readonly id: string;
   readonly principal: Principal | undefined;
-  /** Whether a stream is open, so that it is not idle. */
+  /** Whether a stream is open or a call is running, so that it is not idle. */
   readonly busy: boolean;
   record(): SessionRecord;
   /** It has ended, or is served elsewhere from now on. */
@@ -20,13 +20,19 @@ export interface SessionLimits {
   readonly idleMs: number;
 }
 
+/** A session, when it was last used, and when the store was last told that it is in use. */
+interface Held<Live> {
+  readonly session: Live;
+  seenAt: number;
+  touchedAt: number;
+}
+
 export class Sessions<Live extends LiveSession> {
   readonly #store: SessionStore;
   readonly #limits: SessionLimits;
   readonly #revive: (record: SessionRecord) => Live;
   /** Least recently used first. */
-  readonly #live = new Map<string, { readonly session: Live; seenAt: number }>();
-  readonly #touched = new Set<string>();
+  readonly #live = new Map<string, Held<Live>>();
 
   constructor(store: SessionStore, limits: SessionLimits, revive: (record: SessionRecord) => Live) {
     this.#store = store;
@@ -42,10 +48,10 @@ export class Sessions<Live extends LiveSession> {
     return [...this.#live.values()].map(({ session }) => session);
   }
 
-  /** Takes a new session in. False when there is no room: every session has a stream open. */
+  /** Takes a new session in. False when there is no room: every session is busy. */
   async add(session: Live): Promise<boolean> {
     if (this.#live.size >= this.#limits.maxSessions && !(await this.#endLongestIdle())) return false;
-    this.#live.set(session.id, { session, seenAt: Date.now() });
+    this.#hold(session);
     await this.#store.save(session.record(), this.#limits.idleMs);
     return true;
   }
@@ -57,13 +63,12 @@ export class Sessions<Live extends LiveSession> {
 
   /** The session with this id, if it is the principal's own; anybody else's does not exist. */
   async find(id: string, principal: Principal | undefined): Promise<Live | undefined> {
-    const held = this.#live.get(id);
-    const session = held?.session ?? (await this.#load(id));
-    if (session === undefined || !isSamePrincipal(session.principal, principal)) return undefined;
+    const held = this.#live.get(id) ?? (await this.#load(id, principal));
+    if (held === undefined || !isSamePrincipal(held.session.principal, principal)) return undefined;
+    held.seenAt = Date.now();
     this.#live.delete(id);
-    this.#live.set(id, { session, seenAt: Date.now() });
-    this.#touched.add(id);
-    return session;
+    this.#live.set(id, held);
+    return held.session;
   }
 
   async end(session: Live): Promise<void> {
@@ -72,15 +77,18 @@ export class Sessions<Live extends LiveSession> {
     await this.#store.remove(session.id);
   }
 
-  /** Ends what has been idle for too long, and tells the store what has not. */
+  /** Lets go of what has been idle for too long, and tells the store what has not. */
   async sweep(now: number): Promise<void> {
-    const touched = [...this.#touched];
-    this.#touched.clear();
-    if (touched.length > 0) await this.#store.touch(touched, this.#limits.idleMs);
+    const { idleMs } = this.#limits;
+    const touched: string[] = [];
     for (const held of this.#live.values()) {
-      if (held.session.busy) held.seenAt = now;
-      else if (now - held.seenAt > this.#limits.idleMs) await this.end(held.session);
+      // A session that is busy for long need not be mentioned every time.
+      if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
+      if (now - held.seenAt > idleMs) this.#letGo(held.session);
+      else if (held.seenAt > held.touchedAt) touched.push(held.session.id);
+      held.touchedAt = held.seenAt;
     }
+    if (touched.length > 0) await this.#store.touch(touched, idleMs);
   }
 
   /** The process stops: its sessions are not ended, for another process may go on with them. */
@@ -89,17 +97,34 @@ export class Sessions<Live extends LiveSession> {
     this.#live.clear();
   }
 
-  async #load(id: string): Promise<Live | undefined> {
+  /** Goes on with a session of the store. One that exists is served even where every other session is busy. */
+  async #load(id: string, principal: Principal | undefined): Promise<Held<Live> | undefined> {
     const record = await this.#store.load(id);
     // Another request may have brought it in meanwhile.
     const held = this.#live.get(id);
-    if (held !== undefined || record === undefined) return held?.session;
-    return this.#revive(record);
+    if (held !== undefined || record === undefined) return held;
+    if (!isSamePrincipal(record.principal, principal)) return undefined;
+    const revived = this.#hold(this.#revive(record));
+    if (this.#live.size > this.#limits.maxSessions) await this.#endLongestIdle(id);
+    return revived;
   }
 
-  async #endLongestIdle(): Promise<boolean> {
+  #hold(session: Live): Held<Live> {
+    const now = Date.now();
+    const held = { session, seenAt: now, touchedAt: now };
+    this.#live.set(session.id, held);
+    return held;
+  }
+
+  /** The store forgets it by itself: it is not for one process to say that no other serves it. */
+  #letGo(session: Live): void {
+    this.#live.delete(session.id);
+    session.close();
+  }
+
+  async #endLongestIdle(spared?: string): Promise<boolean> {
     for (const { session } of this.#live.values()) {
-      if (session.busy) continue;
+      if (session.busy || session.id === spared) continue;
       await this.end(session);
       return true;
     }

@@ -26,22 +26,62 @@ export interface SessionStore {
   remove(id: string): Promise<void>;
 }
 
-/** Keeps records in this process, as text: what comes out is never what went in, as with a remote store. */
-export class MemorySessionStore implements SessionStore {
-  readonly #records = new Map<string, string>();
+interface Kept {
+  readonly text: string;
+  readonly endsAt: number;
+}
 
-  async save(record: SessionRecord): Promise<void> {
-    this.#records.set(record.id, JSON.stringify(record));
+/**
+ * Keeps records in this process, as text: what comes out is never what went in, as with a remote store.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { MemorySessionStore, nodeHandler } from "halyard/node";
+ *
+ * const sessionStore = new MemorySessionStore();
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const handlers = [nodeHandler(server, { sessionStore }), nodeHandler(server, { sessionStore })];
+ * for (const handler of handlers) await handler.close();
+ * ```
+ */
+export class MemorySessionStore implements SessionStore {
+  /** Those that were mentioned longest ago first. */
+  readonly #records = new Map<string, Kept>();
+
+  async save(record: SessionRecord, idleMs: number): Promise<void> {
+    this.#keep(record.id, JSON.stringify(record), idleMs);
+    this.#forgetOld();
   }
 
   async load(id: string): Promise<SessionRecord | undefined> {
-    const text = this.#records.get(id);
-    return text === undefined ? undefined : (JSON.parse(text) as SessionRecord);
+    this.#forgetOld();
+    const kept = this.#records.get(id);
+    return kept && kept.endsAt > Date.now() ? (JSON.parse(kept.text) as SessionRecord) : undefined;
   }
 
-  async touch(): Promise<void> {}
+  async touch(ids: readonly string[], idleMs: number): Promise<void> {
+    this.#forgetOld();
+    for (const id of ids) {
+      const kept = this.#records.get(id);
+      if (kept && kept.endsAt > Date.now()) this.#keep(id, kept.text, idleMs);
+    }
+  }
 
   async remove(id: string): Promise<void> {
     this.#records.delete(id);
+  }
+
+  #keep(id: string, text: string, idleMs: number): void {
+    this.#records.delete(id);
+    this.#records.set(id, { text, endsAt: Date.now() + idleMs });
+  }
+
+  #forgetOld(): void {
+    const now = Date.now();
+    for (const [id, { endsAt }] of this.#records) {
+      if (endsAt > now) return;
+      this.#records.delete(id);
+    }
   }
 }

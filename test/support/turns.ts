@@ -7,9 +7,9 @@ export function nextTurn(): Promise<void> {
 
 /** Resolves once `holds` is true. */
 export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 5000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Not true within ${timeoutMs} ms: ${holds.toString()}`);
+    if (performance.now() > deadline) throw new Error(`Not true within ${timeoutMs} ms: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

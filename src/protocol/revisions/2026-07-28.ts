@@ -39,6 +39,7 @@ export const revision20260728: Revision = {
   ...before,
   date: "2026-07-28",
   era: "modern",
+  primesStreams: false,
   requests,
   notifications: new Set(["notifications/cancelled"]),
   listens,

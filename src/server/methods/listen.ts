@@ -1,10 +1,12 @@
 // subscriptions/listen: an ordinary handler whose promise stays open, and a listener in the hub for as long as it does.
 import { invalidParams, invalidRequest } from "../../errors.ts";
+import { resourceUpdated } from "../../protocol/notifications.ts";
 import type { ListenRow, Revision } from "../../protocol/revision.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
 import { topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
+import { permittedUris } from "../subscribers.ts";
 import type { MethodHandler } from "./method.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
@@ -14,14 +16,16 @@ export const listen: MethodHandler = {
     const { core, exchange, id } = call;
     const { stream, connection } = exchange;
     if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
-    if (connection.subscriptions.size >= core.settings.limits.maxSubscriptions) {
-      const { maxSubscriptions } = core.settings.limits;
+    const { maxQueueBytes, maxSubscriptions } = core.settings.limits;
+    const wanted = readFilter(call);
+    const { honoured, topics } = honour(
+      core.settings.authorizeSubscription ? await permitted(call, wanted) : wanted,
+    );
+    if (connection.subscriptions.size >= maxSubscriptions) {
       throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
     }
-    const { honoured, topics } = readFilter(call);
     // Middleware may have held the request back, and the client may have cancelled it meanwhile.
     if (call.cancelled) return {};
-    const { maxQueueBytes } = core.settings.limits;
     // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
     const listener = core.hub.open({
       stream,
@@ -58,23 +62,44 @@ function ended(call: Call, close: () => void): Promise<void> {
   });
 }
 
-/** The part of the filter that this server can honour, and the topics that it stands for. */
-function readFilter(call: Call): { honoured: JsonObject; topics: string[] } {
+/** A member of the filter that means something to this server; with keys, those that were named. */
+interface Wanted {
+  readonly member: string;
+  readonly notification: string;
+  readonly keys: readonly string[] | undefined;
+}
+
+function readFilter(call: Call): Wanted[] {
   const filter = call.params["notifications"];
   if (!isObject(filter)) throw invalidParams("notifications must be an object");
-  const honoured: Record<string, unknown> = {};
-  const topics: string[] = [];
+  const members: Wanted[] = [];
   for (const [member, wanted] of Object.entries(filter)) {
     const row = rowOf(member, call.table, call);
     if (row === undefined) continue;
     const keys = row.kind === "keys" ? readKeys(member, wanted, call) : undefined;
     if (keys === undefined && !isOn(member, wanted)) continue;
-    honoured[member] = keys ?? true;
-    topics.push(
-      ...(keys === undefined ? [row.notification] : keys.map((key) => topicOf(row.notification, key))),
-    );
+    members.push({ member, notification: row.notification, keys });
   }
-  return { honoured, topics };
+  return members;
+}
+
+/** The filter without the resources that this client may not be told of, nor a member that named nothing else. */
+async function permitted(call: Call, members: readonly Wanted[]): Promise<Wanted[]> {
+  const checked = members.map(async (wanted) => {
+    if (wanted.notification !== resourceUpdated || !wanted.keys?.length) return [wanted];
+    const keys = await permittedUris(call.core.settings, wanted.keys, call);
+    return keys.length === 0 ? [] : [{ ...wanted, keys }];
+  });
+  return (await Promise.all(checked)).flat();
+}
+
+/** The filter as it is acknowledged, and the topics that it stands for. */
+function honour(members: readonly Wanted[]): { honoured: JsonObject; topics: string[] } {
+  const honoured = members.map(({ member, keys }) => [member, keys ?? true] as const);
+  const topics = members.flatMap(({ notification, keys }) =>
+    keys === undefined ? [notification] : keys.map((key) => topicOf(notification, key)),
+  );
+  return { honoured: Object.fromEntries(honoured), topics };
 }
 
 /** What the filter member means; undefined when it means nothing to this server. */

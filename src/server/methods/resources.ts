@@ -7,6 +7,7 @@ import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
 import { topicOf } from "../../push/topic.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { Call } from "../call.ts";
+import { permittedUris } from "../subscribers.ts";
 import { toContents } from "../results.ts";
 import { cacheFields } from "../stamp.ts";
 import type { MethodHandler } from "./method.ts";
@@ -28,10 +29,13 @@ export const readResource: MethodHandler = {
 };
 
 export const subscribeResource: MethodHandler = {
-  run(call) {
+  async run(call) {
     const uri = uriOf(call);
     const { listener } = call.exchange.connection;
     if (listener === undefined) throw notSubscribable();
+    // Nobody learns from the refusal whether the resource is there.
+    if ((await permittedUris(call.core.settings, [uri], call)).length === 0)
+      throw new ResourceNotFoundError(uri);
     const { maxSubscribedKeys } = call.core.settings.limits;
     const topic = topicOf(resourceUpdated, uri);
     if (!listener.topics.has(topic) && listener.addedTopics >= maxSubscribedKeys) {

@@ -1,0 +1,35 @@
+// Who may subscribe to a resource, and what the author is told of: its first subscriber, and its last one's leaving.
+import { resourceUpdated } from "../protocol/notifications.ts";
+import type { TopicWatch } from "../push/hub.ts";
+import { topicOf } from "../push/topic.ts";
+import type { Context } from "./context.ts";
+import type { Settings } from "./options.ts";
+
+/** Tells the author; nothing is watched when nobody wants to know. */
+export function watchSubscribers(settings: Settings): TopicWatch | undefined {
+  const { onSubscribed, onUnsubscribed } = settings;
+  if (onSubscribed === undefined && onUnsubscribed === undefined) return undefined;
+  const prefix = topicOf(resourceUpdated, "");
+  const tell = (name: string, hook: Settings["onSubscribed"], topic: string): void => {
+    if (hook === undefined || !topic.startsWith(prefix)) return;
+    // Nobody waits for the author's code, and what it throws is no concern of the client's.
+    const told = Promise.resolve(topic.slice(prefix.length)).then(hook);
+    told.catch((error: unknown) => settings.logger.error(`${name}() failed`, { error }));
+  };
+  return {
+    first: (topic) => tell("onSubscribed", onSubscribed, topic),
+    last: (topic) => tell("onUnsubscribed", onUnsubscribed, topic),
+  };
+}
+
+/** Those of the URIs that this peer may subscribe to. When the author's code fails, so does the request. */
+export async function permittedUris(
+  settings: Settings,
+  uris: readonly string[],
+  ctx: Context,
+): Promise<string[]> {
+  const { authorizeSubscription } = settings;
+  if (authorizeSubscription === undefined) return [...uris];
+  const verdicts = await Promise.all(uris.map((uri) => authorizeSubscription(uri, ctx)));
+  return uris.filter((_, index) => verdicts[index] === true);
+}

@@ -1,0 +1,149 @@
+// One HTTP exchange over a socket of its own: its events as they arrive, and the means to stop reading or to cut it.
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import type { JsonObject } from "halyard";
+
+export interface SseEvent {
+  readonly id?: string;
+  readonly data?: string;
+  readonly retry?: string;
+}
+
+export interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string;
+}
+
+/** Sends a request and resolves when the head of the response has arrived. */
+export function send(url: string, asked: Asked): Promise<EventReply> {
+  const { method = "POST", headers = {}, body } = asked;
+  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new Promise((resolve, reject) => {
+    const sending = request(url, { method, headers: Object.fromEntries(given), agent: false }, (response) =>
+      resolve(new EventReply(response)),
+    );
+    sending.on("error", reject);
+    sending.end(body);
+  });
+}
+
+export class EventReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Every event so far, those without data too. */
+  readonly events: SseEvent[] = [];
+  /** How it ended, once it has. */
+  end: "complete" | "cut" | undefined;
+  /** Called with each event as it arrives. */
+  onEvent: (event: SseEvent) => void = () => {};
+  readonly closed: Promise<void>;
+  readonly #response: IncomingMessage;
+  #text = "";
+  #rest = "";
+  #wake: () => void = () => {};
+
+  constructor(response: IncomingMessage) {
+    this.#response = response;
+    this.status = response.statusCode ?? 0;
+    this.headers = response.headers;
+    response.setEncoding("utf8").on("data", (text: string) => this.#take(text));
+    response.on("error", () => {});
+    this.closed = new Promise((resolve) => {
+      response.on("close", () => {
+        this.end = response.complete ? "complete" : "cut";
+        this.#wake();
+        resolve();
+      });
+    });
+  }
+
+  /** The messages that the events carry, in order. */
+  get messages(): JsonObject[] {
+    return this.events.filter(({ data }) => data).map(({ data }) => JSON.parse(data ?? "") as JsonObject);
+  }
+
+  get lastEventId(): string | undefined {
+    return this.events.findLast(({ id }) => id !== undefined)?.id;
+  }
+
+  /** The whole body as JSON. */
+  async json(): Promise<JsonObject> {
+    await this.closed;
+    return JSON.parse(this.#text) as JsonObject;
+  }
+
+  async text(): Promise<string> {
+    await this.closed;
+    return this.#text;
+  }
+
+  /** What has arrived, comments too. */
+  get textSoFar(): string {
+    return this.#text;
+  }
+
+  /** Resolves with the first message for which `matches` holds, past or to come; fails when the stream ends without it. */
+  async message(matches: (message: JsonObject) => boolean, timeoutMs = 5000): Promise<JsonObject> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const found = this.messages.find(matches);
+      if (found !== undefined) return found;
+      if (this.end !== undefined || performance.now() > deadline) {
+        throw new Error(`No such message on a stream that is ${this.end ?? "open"}: ${this.#text.slice(-500)}`);
+      }
+      await this.#news(50);
+    }
+  }
+
+  /** Resolves when so many messages have arrived. */
+  async count(messages: number): Promise<JsonObject[]> {
+    await this.message(() => this.messages.length >= messages);
+    return this.messages;
+  }
+
+  /** Cuts the connection. */
+  cut(): void {
+    this.#response.destroy();
+  }
+
+  /** Stops reading, so that the server's writes pile up. */
+  stall(): void {
+    this.#response.pause();
+    this.#response.socket.pause();
+  }
+
+  #take(text: string): void {
+    this.#text += text;
+    if (!this.headers["content-type"]?.startsWith("text/event-stream")) return;
+    const blocks = (this.#rest + text).split("\n\n");
+    this.#rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const event = readEvent(block);
+      if (event === undefined) continue;
+      this.events.push(event);
+      this.onEvent(event);
+    }
+    this.#wake();
+  }
+
+  #news(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function readEvent(block: string): SseEvent | undefined {
+  const fields = block.split("\n").filter((line) => line !== "" && !line.startsWith(":"));
+  if (fields.length === 0) return undefined;
+  return Object.fromEntries(
+    fields.map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
+    }),
+  );
+}
