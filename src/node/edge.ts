@@ -31,10 +31,12 @@ export class NodeRequest implements HttpRequest {
   }
 
   body(maxBytes: number): Promise<HttpBody> {
+    if (Number(this.header("content-length")) > maxBytes) return Promise.resolve({ kind: "too-large" });
     // A framework such as Express may have read it already.
     const { body } = this.#message as { body?: unknown };
     if (body !== undefined) return Promise.resolve(frameworkBody(body, maxBytes));
-    if (Number(this.header("content-length")) > maxBytes) return Promise.resolve({ kind: "too-large" });
+    // Read by somebody who did not leave it here: no event would come any more.
+    if (this.#message.readableEnded || this.#message.destroyed) return Promise.resolve({ kind: "broken" });
     return collect(this.#message, maxBytes);
   }
 }
@@ -77,7 +79,8 @@ export class NodeResponder implements HttpResponder {
   reply(status: number, headers: HttpHeaders, body = ""): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) return;
-    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+    const length = status === 204 ? {} : { "content-length": Buffer.byteLength(body) };
+    response.writeHead(status, { ...headers, ...length });
     response.end(body);
   }
 
@@ -91,6 +94,10 @@ export class NodeResponder implements HttpResponder {
     this.#response.on("close", () => {
       if (!this.#response.writableFinished) callback();
     });
+  }
+
+  get gone(): boolean {
+    return this.#response.destroyed;
   }
 }
 
@@ -109,6 +116,8 @@ class NodeEventSink implements EventSink {
   }
 
   write(text: string): boolean {
+    // A call may still have something to say when its stream has been closed; to write it would be an error.
+    if (this.#response.writableEnded || this.#response.destroyed) return true;
     this.#response.write(text);
     return !this.congested;
   }
@@ -118,7 +127,8 @@ class NodeEventSink implements EventSink {
   }
 
   onClose(callback: () => void): void {
-    this.#response.on("close", callback);
+    if (this.#response.destroyed) queueMicrotask(callback);
+    else this.#response.on("close", callback);
   }
 
   end(): void {
