@@ -1,7 +1,8 @@
 // A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
+import { errorCodes } from "../errors.ts";
 import { newestRevision } from "../protocol/revisions/index.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
-import { isObject, readMessage, type RpcRequest } from "../wire/message.ts";
+import { isObject, readMessage, type RpcRequest, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
@@ -28,12 +29,16 @@ export async function answerModernPost(state: HttpState, post: Post): Promise<vo
   }
   const problem = mirroredProblem(request, read.message, (tool) => state.server.paramHeaders(tool));
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
-  if (newestRevision("modern").requests.get(read.message.method)?.stream) {
-    if (!state.admitListen(connection)) {
-      return refuse(responder, 429, "Too many subscriptions are open", { "retry-after": "10" });
-    }
+  const staysOpen = newestRevision("modern").requests.get(read.message.method)?.stream === true;
+  if (staysOpen && !state.admitListen(connection)) {
+    const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
+    return replyError(responder, 429, error, read.message.id, { "retry-after": "10" });
   }
-  return answerRequest(state, post, read.message, exchange);
+  try {
+    await answerRequest(state, post, read.message, exchange);
+  } finally {
+    state.listens.delete(connection);
+  }
 }
 
 async function answerRequest(
@@ -44,19 +49,34 @@ async function answerRequest(
 ): Promise<void> {
   const { responder, accepted } = post;
   const { connection } = exchange;
+  // Gone before its work has begun: there is nothing to cancel, and nothing to do.
+  if (responder.gone) return;
+  responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
   const stream = accepted.events
     ? new EventStream({ open: () => responder.stream(eventHeaders) })
     : undefined;
-  const pending = stream && new PendingPost(stream, Date.now(), state.settings);
   if (!accepted.json) stream?.open();
+  const pending = stream && pendingPost(state, stream, connection);
   if (pending) state.heartbeat.add(pending);
-  responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
-  const response = await state.server.handle(message, { ...exchange, stream });
-  if (pending) state.heartbeat.delete(pending);
-  state.listens.delete(connection);
+  let response: RpcResponse | undefined;
+  try {
+    response = await state.server.handle(message, { ...exchange, stream });
+  } finally {
+    if (pending) state.heartbeat.delete(pending);
+  }
   if (response === undefined) return;
   const text = state.server.encode(response);
   if (stream?.opened) return stream.finish(text);
   const isIncomplete = isObject(response) && "error" in response && !hasRequiredMeta(message.params ?? {});
   responder.reply(isIncomplete ? 400 : statusOf(response, "modern"), jsonHeaders, text);
+}
+
+/** A listen stream that has lived for as long as it may ends with its closing result. */
+function pendingPost(state: HttpState, stream: EventStream, connection: Connection): PendingPost {
+  const now = Date.now();
+  const end = (): void => {
+    for (const close of connection.subscriptions.values()) close();
+  };
+  const life = state.listens.has(connection) ? { endAt: now + state.settings.maxStreamMs, end } : undefined;
+  return new PendingPost(stream, now, state.settings, life);
 }
