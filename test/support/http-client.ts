@@ -50,7 +50,10 @@ class HttpWire implements Wire {
     const controller = new AbortController();
     this.#open.set(message["id"], controller);
     try {
-      const reply = await sendTo(this.#port, { ...post(text, this.#headers(message)), signal: controller.signal });
+      const reply = await sendTo(this.#port, {
+        ...post(text, this.#headers(message)),
+        signal: controller.signal,
+      });
       if (message["method"] === "initialize") await this.#begin(reply);
       await this.#hear(reply);
     } catch (error) {
@@ -74,7 +77,11 @@ class HttpWire implements Wire {
     await reply.complete();
     this.#session = reply.headers["mcp-session-id"];
     if (this.#session === undefined) return;
-    const headers = { accept: "text/event-stream", "mcp-session-id": this.#session, ...versionOf(this.#revision) };
+    const headers = {
+      accept: "text/event-stream",
+      "mcp-session-id": this.#session,
+      ...versionOf(this.#revision),
+    };
     void this.#hear(await sendTo(this.#port, { method: "GET", headers }));
   }
 

@@ -103,4 +103,3 @@ function readEvent(block: string): SseEvent {
   }
   return fields;
 }
-

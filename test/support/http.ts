@@ -113,7 +113,9 @@ function toFetchRequest(request: RawRequest, signal: AbortSignal): Request {
 }
 
 function defined(headers: RawRequest["headers"] = {}): Record<string, string> {
-  const entries = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const entries = Object.entries(headers).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   return Object.fromEntries(entries);
 }
 
@@ -169,7 +171,9 @@ export async function openSession(edge: HttpEdge, revision: string, headers: Hea
   const id = reply.headers["mcp-session-id"];
   if (id === undefined) throw new Error(`No session: ${reply.status} ${reply.text}`);
   const session = { id, headers: { "mcp-session-id": id, ...versionOf(revision) } };
-  await edge.send(post({ jsonrpc: "2.0", method: "notifications/initialized" }, { ...headers, ...session.headers }));
+  await edge.send(
+    post({ jsonrpc: "2.0", method: "notifications/initialized" }, { ...headers, ...session.headers }),
+  );
   return session;
 }
 
@@ -180,5 +184,8 @@ export function versionOf(revision: string): Record<string, string> {
 
 /** Opens the GET stream of a session. */
 export function openGet(edge: HttpEdge, session: Session, headers: Headers = {}): Promise<HttpReply> {
-  return edge.send({ method: "GET", headers: { accept: "text/event-stream", ...session.headers, ...headers } });
+  return edge.send({
+    method: "GET",
+    headers: { accept: "text/event-stream", ...session.headers, ...headers },
+  });
 }
