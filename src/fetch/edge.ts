@@ -50,15 +50,20 @@ export class FetchRequest implements HttpRequest {
 
 export class FetchResponder implements HttpResponder {
   readonly response: Promise<Response>;
-  readonly #signal: AbortSignal;
+  readonly #onGone: (() => void)[] = [];
+  #gone = false;
   #respond: (response: Response) => void = () => {};
   #answered = false;
   #sink: FetchEventSink | undefined;
 
   constructor(signal: AbortSignal) {
-    this.#signal = signal;
     this.response = new Promise((resolve) => {
       this.#respond = resolve;
+    });
+    if (signal.aborted) this.#leave();
+    signal.addEventListener("abort", () => {
+      this.#sink?.lose();
+      this.#leave();
     });
   }
 
@@ -71,21 +76,29 @@ export class FetchResponder implements HttpResponder {
 
   stream(headers: HttpHeaders): EventSink {
     this.#answered = true;
-    this.#sink = new FetchEventSink(() => {
-      for (const callback of this.#onCancel) callback();
-    });
+    this.#sink = new FetchEventSink();
+    this.#sink.onClose(() => this.#leave());
+    if (this.#gone) this.#sink.lose();
     this.#respond(toResponse(this.#sink.body, 200, headers));
     return this.#sink;
   }
 
   onGone(callback: () => void): void {
-    this.#signal.addEventListener("abort", () => {
-      if (this.#sink === undefined ? !this.#answered : !this.#sink.ended) callback();
-    });
-    this.#onCancel.push(callback);
+    this.#onGone.push(callback);
   }
 
-  readonly #onCancel: (() => void)[] = [];
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** The client has gone: by the signal of its request, or by cancelling the body that it was reading. */
+  #leave(): void {
+    if (this.#gone || (this.#answered && !this.#sink?.lost)) return;
+    this.#gone = true;
+    for (const callback of this.#onGone) callback();
+    // Whoever waits for the response must not wait for ever; nobody will read it.
+    this.reply(499, {});
+  }
 }
 
 /** With headers of its own: some servers write into what a response was made with. */
@@ -107,9 +120,10 @@ class FetchEventSink implements EventSink {
   readonly #closes: (() => void)[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   ended = false;
+  /** The reader has gone before the end. */
+  lost = false;
 
-  /** `onCancel` is called when the reader turns away: not every runtime aborts the request's signal then. */
-  constructor(onCancel: () => void) {
+  constructor() {
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -119,8 +133,8 @@ class FetchEventSink implements EventSink {
           for (const callback of this.#drains) callback();
         },
         cancel: () => {
+          this.lost = true;
           this.#closed();
-          onCancel();
         },
       },
       new ByteLengthQueuingStrategy({ highWaterMark: highWater }),
@@ -142,7 +156,8 @@ class FetchEventSink implements EventSink {
   }
 
   onClose(callback: () => void): void {
-    this.#closes.push(callback);
+    if (this.ended) queueMicrotask(callback);
+    else this.#closes.push(callback);
   }
 
   end(): void {
@@ -152,8 +167,18 @@ class FetchEventSink implements EventSink {
   }
 
   destroy(): void {
+    this.#cut("The reader is too slow");
+  }
+
+  /** Nobody reads any more. */
+  lose(): void {
+    this.#cut("The client has gone");
+  }
+
+  #cut(reason: string): void {
     if (this.ended) return;
-    this.#controller?.error(new Error("The reader is too slow"));
+    this.lost = true;
+    this.#controller?.error(new Error(reason));
     this.#closed();
   }
 

@@ -52,7 +52,8 @@ export class Endpoint {
     }
     this.#inFlight++;
     try {
-      await this.#route(request, this.settings.cors ? withCors(request, responder) : responder);
+      const { cors } = this.settings;
+      await this.#route(request, cors ? withCors(cors, request, responder) : responder);
     } catch (error) {
       this.#state.server.logger.error("A request could not be answered", { error });
       refuse(responder, 500, "Internal error");
@@ -73,11 +74,9 @@ export class Endpoint {
       this.#onIdle = resolve;
       if (this.#inFlight === 0) resolve();
     });
-    await within(
-      this.settings.graceMs,
-      Promise.all([idle, ...listens.values()]).then(() => {}),
-    );
-    this.#legacySse?.close();
+    const { graceMs } = this.settings;
+    const answered = Promise.all([idle, ...listens.values()]).then(() => {});
+    await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
   }
@@ -100,7 +99,7 @@ export class Endpoint {
 
   async #route(request: HttpRequest, responder: HttpResponder): Promise<void> {
     if (request.method === "OPTIONS" && this.settings.cors) {
-      return responder.reply(204, preflightHeaders(allowedMethods(this.#state)));
+      return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
     }
     const { authenticate } = this.settings;
     const principal = authenticate && (await authenticate(request));

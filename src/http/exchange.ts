@@ -34,6 +34,8 @@ export interface HttpResponder {
   stream(headers: HttpHeaders): EventSink;
   /** Calls back once, when the client has gone before the answer was complete. */
   onGone(callback: () => void): void;
+  /** Whether the client has gone already. */
+  readonly gone: boolean;
 }
 
 /** An open event stream. */

@@ -28,8 +28,10 @@ export function hostsFor(
     const remedy = `is missing: ${outside} can be reached from elsewhere, so name the hosts that clients use, such as ["mcp.example.com"]`;
     throw new ConfigurationError("INVALID_OPTION", where, remedy);
   }
-  // 127.0.0.2 and its like are loopback addresses too, and clients use them as they are.
-  return [...loopbackNames, ...addresses.filter(isLoopback), ...(allowedHosts ?? [])];
+  const own = addresses
+    .filter(isLoopback)
+    .map((address) => (address.includes(":") ? `[${address}]` : address));
+  return [...loopbackNames, ...own, ...(allowedHosts ?? [])];
 }
 
 export function isLoopback(address: string): boolean {

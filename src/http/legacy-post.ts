@@ -10,7 +10,7 @@ import { PendingPost } from "./pending-post.ts";
 import type { Post } from "./parsed-post.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, replyError } from "./replies.ts";
 import { HttpSession } from "./session.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
 
 export const sessionHeader = "mcp-session-id";
 
@@ -74,11 +74,11 @@ async function initialize(state: HttpState, post: Post): Promise<void> {
   const text = state.server.encode(response);
   // Nothing is kept for a client that could not be initialized.
   const isRefused = isObject(response) && "error" in response;
-  if (isRefused || connection.revision === undefined) return responder.reply(200, jsonHeaders, text);
-  if (!(await state.addSession(new HttpSession(state.server, connection)))) {
+  const isAgreed = !isRefused && connection.revision !== undefined;
+  if (isAgreed && !(await state.addSession(new HttpSession(state.server, connection)))) {
     return refuse(responder, 503, "Too many sessions are open", { "retry-after": "10" });
   }
-  const headers = { "mcp-session-id": connection.session ?? "" };
+  const headers: HttpHeaders = isAgreed ? { "mcp-session-id": connection.session ?? "" } : {};
   if (post.accepted.json) return responder.reply(200, { ...jsonHeaders, ...headers }, text);
   const stream = new EventStream({ open: () => responder.stream({ ...eventHeaders, ...headers }) });
   stream.finish(text);
@@ -104,7 +104,9 @@ async function answerUnder(
   if (answer === undefined) return stream?.opened ? stream.end() : accept(responder);
   const text = state.server.encode(answer);
   if (stream?.opened) return stream.finish(text);
-  responder.reply(read?.ok === false ? 400 : 200, jsonHeaders, text);
+  // A batch that is answered with one message was refused as a whole.
+  const isRefused = read === undefined ? !Array.isArray(answer) : !read.ok;
+  responder.reply(isRefused ? 400 : 200, jsonHeaders, text);
 }
 
 /** Waits for an answer with a stream at hand: at once where the client takes nothing else, or when it takes long. */

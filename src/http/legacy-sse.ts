@@ -7,6 +7,7 @@ import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
+import type { Tended } from "./heartbeat.ts";
 import { accept, eventHeaders, refuse } from "./replies.ts";
 
 interface Client {
@@ -48,11 +49,11 @@ export class LegacySse {
     return true;
   }
 
-  close(): void {
-    for (const { pipe, sink } of this.#clients.values()) {
-      void pipe.end(0);
-      sink.end();
-    }
+  /** Running calls may finish within `graceMs`; then every stream is closed. */
+  async close(graceMs: number): Promise<void> {
+    const clients = [...this.#clients.values()];
+    await Promise.all(clients.map(({ pipe }) => pipe.end(graceMs)));
+    for (const { sink } of clients) sink.end();
     this.#clients.clear();
   }
 
@@ -74,14 +75,26 @@ export class LegacySse {
     sink.onDrain(() => pipe.drained());
     const client = { pipe, sink, principal };
     this.#clients.set(token, client);
-    const keepAlive = {
-      tend: () => this.#clients.get(token) === client && (sink.write(keepAliveComment), true),
-    };
-    this.#state.heartbeat.add(keepAlive);
+    this.#state.heartbeat.add(this.#keepAlive(token, sink));
     sink.onClose(() => {
       this.#clients.delete(token);
       void pipe.end(0);
     });
+  }
+
+  #keepAlive(token: string, sink: EventSink): Tended {
+    const { keepAliveMs } = this.#state.settings;
+    let next = Date.now() + keepAliveMs;
+    return {
+      tend: (now) => {
+        if (!this.#clients.has(token)) return false;
+        if (now >= next) {
+          sink.write(keepAliveComment);
+          next = now + keepAliveMs;
+        }
+        return true;
+      },
+    };
   }
 
   async #receive(
@@ -98,7 +111,10 @@ export class LegacySse {
       return refuse(responder, 404, "There is no such stream: connect again");
     const { maxBytes } = this.#state.server.limits;
     const body = await request.body(maxBytes);
-    if (body.kind === "too-large") return refuse(responder, 413, `The body is larger than ${maxBytes} bytes`);
+    if (body.kind === "too-large") {
+      const problem = `The body is larger than ${maxBytes} bytes`;
+      return refuse(responder, 413, problem, { connection: "close" });
+    }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
     client.pipe.receive(body.kind === "text" ? body.text : JSON.stringify(body.value));
     accept(responder);

@@ -36,6 +36,7 @@ export function mirroredProblem(
   if (methodHeader.trim() !== method) return mismatch("The Mcp-Method header differs from the method");
   if (nameHeader !== undefined && nameParam !== undefined) {
     const name = decodeHeaderValue(nameHeader.trim());
+    if (name === undefined) return mismatch("The Mcp-Name header is not valid");
     if (name !== params[nameParam]) return mismatch(`The Mcp-Name header differs from ${nameParam}`);
   }
   if (method !== "tools/call" || typeof params["name"] !== "string") return undefined;
@@ -76,9 +77,13 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** Numbers are compared as numbers: 42.0 is 42. */
+const decimal = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** Numbers are compared as numbers: 42.0 is 42. One too large to be exact may stand for several, so it is like none. */
 function isSame(header: string, value: unknown): boolean {
-  if (typeof value === "number") return header.trim() !== "" && Number(header) === value;
+  if (typeof value === "number") {
+    return decimal.test(header) && Math.abs(value) <= Number.MAX_SAFE_INTEGER && Number(header) === value;
+  }
   return header === String(value);
 }
 

@@ -1,7 +1,8 @@
 // A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
+import { errorCodes } from "../errors.ts";
 import { newestRevision } from "../protocol/revisions/index.ts";
 import { Connection } from "../server/connection.ts";
-import { readMessage, type RpcRequest } from "../wire/message.ts";
+import { readMessage, type RpcRequest, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
@@ -26,8 +27,9 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
 function serveListen(state: HttpState, post: Post, message: RpcRequest): void {
   const connection = new Connection({ transport: "http", principal: post.principal });
   const hasRoom = state.admitListen(connection, () => answerRequest(state, post, message, connection));
-  if (hasRoom) limitLife(state, connection);
-  else refuse(post.responder, 429, "Too many subscriptions are open", { "retry-after": "10" });
+  if (hasRoom) return limitLife(state, connection);
+  const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
+  replyError(post.responder, 429, error, message.id, { "retry-after": "10" });
 }
 
 async function acceptNotification(state: HttpState, { responder, principal, value }: Post): Promise<void> {
@@ -57,21 +59,27 @@ async function answerRequest(
   message: RpcRequest,
   connection: Connection = new Connection({ transport: "http", principal }),
 ): Promise<void> {
+  // Gone before its work has begun: there is nothing to cancel, and nothing to do.
+  if (responder.gone) return;
+  responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
   const stream = accepted.events
     ? new EventStream({ open: () => responder.stream(eventHeaders) })
     : undefined;
-  const pending = stream && new PendingPost(stream, state.settings);
   if (!accepted.json) stream?.open();
+  const pending = stream && new PendingPost(stream, state.settings);
   if (pending) state.heartbeat.add(pending);
-  responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
-  const response = await state.server.handle(message, {
-    connection,
-    stream,
-    era: "modern",
-    headers: request.headers(),
-    address: request.address,
-  });
-  if (pending) state.heartbeat.delete(pending);
+  let response: RpcResponse | undefined;
+  try {
+    response = await state.server.handle(message, {
+      connection,
+      stream,
+      era: "modern",
+      headers: request.headers(),
+      address: request.address,
+    });
+  } finally {
+    if (pending) state.heartbeat.delete(pending);
+  }
   if (response === undefined) return;
   const text = state.server.encode(response);
   if (stream?.opened) return stream.finish(text);

@@ -1,12 +1,14 @@
 // The values of mirrored headers: plain text, or base64 between markers for what a header cannot carry.
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
+/** What a header may hold as it is: visible ASCII, with blanks between. */
+const plain = /^[\t\x20-\x7e]*$/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The text that a header value stands for; undefined when its base64 is not valid. */
+/** The text that a header value stands for; undefined when it has other characters, or its base64 is not valid. */
 export function decodeHeaderValue(value: string): string | undefined {
   const encoded = sentinel.exec(value)?.[1];
-  if (encoded === undefined) return value;
+  if (encoded === undefined) return plain.test(value) ? value : undefined;
   if (!base64.test(encoded)) return undefined;
   try {
     const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));

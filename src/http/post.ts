@@ -1,6 +1,6 @@
 // POST: read the body once, find out which era it speaks, and answer it as that era does.
 import { errorCodes } from "../errors.ts";
-import { metaKeys } from "../protocol/meta.ts";
+import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
 import { findRevision } from "../protocol/revisions/index.ts";
 import { checkValue, parseJson, type ParsedJson } from "../wire/json.ts";
@@ -29,6 +29,7 @@ export async function answerPost(
   if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
   const parsed = await readBody(state, request, responder);
   if (parsed === undefined) return;
+  if (!parsed.ok && parsed.reason === "size") return refuse(responder, 413, parsed.problem);
   if (!parsed.ok) {
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return replyError(responder, 400, { code, message: parsed.problem });
@@ -60,10 +61,14 @@ async function readBody(
   }
 }
 
-/** A modern request says so in its header, or in its body. */
+/** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */
 function speaksModern({ request, value }: Post): boolean {
   if (findRevision(request.header(versionHeader)?.trim())?.era === "modern") return true;
-  if (!isObject(value) || !isObject(value["params"])) return false;
-  const meta = value["params"]["_meta"];
-  return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
+  return [value].flat().some(hasModernMeta);
+}
+
+function hasModernMeta(message: unknown): boolean {
+  if (!isObject(message) || !isObject(message["params"])) return false;
+  const meta = message["params"]["_meta"];
+  return isObject(meta) && hasModernKey(meta);
 }

@@ -22,7 +22,8 @@ type Route = (
 
 /** The methods that the endpoint supports. */
 export function allowedMethods(state: HttpState): string {
-  return state.server.mode === "stateless" ? "POST" : "GET, POST, DELETE";
+  const methods = state.server.mode === "stateless" ? "POST" : "GET, POST, DELETE";
+  return state.settings.cors ? `${methods}, OPTIONS` : methods;
 }
 
 /** A method that the peer's era, or this server, does not have. */

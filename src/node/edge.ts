@@ -31,10 +31,12 @@ export class NodeRequest implements HttpRequest {
   }
 
   body(maxBytes: number): Promise<HttpBody> {
+    if (Number(this.header("content-length")) > maxBytes) return Promise.resolve({ kind: "too-large" });
     // A framework such as Express may have read it already.
     const { body } = this.#message as { body?: unknown };
     if (body !== undefined) return Promise.resolve(frameworkBody(body, maxBytes));
-    if (Number(this.header("content-length")) > maxBytes) return Promise.resolve({ kind: "too-large" });
+    // Read by somebody who did not leave it here: no event would come any more.
+    if (this.#message.readableEnded || this.#message.destroyed) return Promise.resolve({ kind: "broken" });
     return collect(this.#message, maxBytes);
   }
 }
@@ -72,8 +74,8 @@ function collect(message: IncomingMessage, maxBytes: number): Promise<HttpBody> 
 }
 
 /** Headers in the form that Node takes with the least work: names and values in turn. */
-function flat(headers: HttpHeaders, length: number): string[] {
-  const list = ["content-length", String(length)];
+function flat(headers: HttpHeaders, length: number | undefined): string[] {
+  const list = length === undefined ? [] : ["content-length", String(length)];
   for (const name in headers) list.push(name, headers[name] ?? "");
   return list;
 }
@@ -88,7 +90,7 @@ export class NodeResponder implements HttpResponder {
   reply(status: number, headers: HttpHeaders, body = ""): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) return;
-    response.writeHead(status, flat(headers, Buffer.byteLength(body)));
+    response.writeHead(status, flat(headers, status === 204 ? undefined : Buffer.byteLength(body)));
     response.end(body);
   }
 
@@ -102,6 +104,10 @@ export class NodeResponder implements HttpResponder {
     this.#response.on("close", () => {
       if (!this.#response.writableFinished) callback();
     });
+  }
+
+  get gone(): boolean {
+    return this.#response.destroyed;
   }
 }
 
@@ -120,6 +126,8 @@ class NodeEventSink implements EventSink {
   }
 
   write(text: string): boolean {
+    // A call may still have something to say when its stream has been closed; to write it would be an error.
+    if (this.#response.writableEnded || this.#response.destroyed) return true;
     this.#response.write(text);
     return !this.congested;
   }
@@ -130,7 +138,7 @@ class NodeEventSink implements EventSink {
 
   onClose(callback: () => void): void {
     // The client may have gone before the stream was opened.
-    if (this.#response.closed) queueMicrotask(callback);
+    if (this.#response.destroyed) queueMicrotask(callback);
     else this.#response.on("close", callback);
   }
 

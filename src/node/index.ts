@@ -98,7 +98,12 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   let actualPort = port;
   for (const address of hosts) {
     const http = configured(createServer((request, response) => void handler(request, response)));
-    await listen(http, actualPort, address);
+    try {
+      await listen(http, actualPort, address);
+    } catch (error) {
+      for (const started of listening) started.close();
+      throw error;
+    }
     listening.push(http);
     actualPort = (http.address() as AddressInfo).port;
   }

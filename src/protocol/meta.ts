@@ -9,6 +9,11 @@ export const metaKeys = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
+/** Whether `_meta` makes its request a modern one. */
+export function hasModernKey(meta: { readonly [key: string]: unknown }): boolean {
+  return meta[metaKeys.protocolVersion] !== undefined || meta[metaKeys.clientCapabilities] !== undefined;
+}
+
 const label = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/i;
 const name = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)?$/i;
 

@@ -1,6 +1,6 @@
 // Under which revision a request is answered: said by the request itself (modern) or agreed before (legacy).
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../errors.ts";
-import { metaKeys } from "../protocol/meta.ts";
+import { hasModernKey, metaKeys } from "../protocol/meta.ts";
 import { type ClientCapabilities, isLogLevel } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, newestRevision, revisionDates } from "../protocol/revisions/index.ts";
@@ -22,10 +22,6 @@ export function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange)
   const { connection } = exchange;
   if (isAgreed(connection)) return connection;
   return unagreedPeer(request.method, connection, speaksModern);
-}
-
-function hasModernKey(meta: JsonObject): boolean {
-  return meta[metaKeys.protocolVersion] !== undefined || meta[metaKeys.clientCapabilities] !== undefined;
 }
 
 function isAgreed(connection: Connection): connection is Connection & { readonly revision: Revision } {

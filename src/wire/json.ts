@@ -3,7 +3,7 @@ import type { MessageLimits } from "./limits.ts";
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly reason: "syntax" | "limit"; readonly problem: string };
+  | { readonly ok: false; readonly reason: "syntax" | "limit" | "size"; readonly problem: string };
 
 /** Parses `text`. Duplicate keys: the last one wins, and every layer reads that one value. */
 export function parseJson(text: string, limits: MessageLimits): ParsedJson {
@@ -18,8 +18,10 @@ export function parseJson(text: string, limits: MessageLimits): ParsedJson {
 
 /** Applies the same limits to a value that somebody else has parsed. */
 export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
-  const left = { elements: limits.maxElements };
+  const left = { elements: limits.maxElements, characters: limits.maxBytes };
   const problem = valueProblem(value, 0, limits, left);
+  // No text of it can be shorter than its strings.
+  if (left.characters < 0) return { ok: false, reason: "size", problem: tooLarge(limits) };
   return problem === undefined ? { ok: true, value } : { ok: false, reason: "limit", problem };
 }
 
@@ -27,16 +29,22 @@ function valueProblem(
   value: unknown,
   level: number,
   limits: MessageLimits,
-  left: { elements: number },
+  left: { elements: number; characters: number },
 ): string | undefined {
   if (--left.elements < 0) return tooFull(limits);
+  if (typeof value === "string") left.characters -= value.length;
   if (typeof value !== "object" || value === null) return undefined;
   if (level >= limits.maxDepth) return tooDeep(limits);
-  for (const member of Object.values(value)) {
+  for (const [name, member] of Object.entries(value)) {
+    if (!Array.isArray(value)) left.characters -= name.length;
     const problem = valueProblem(member, level + 1, limits, left);
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+function tooLarge({ maxBytes }: MessageLimits): string {
+  return `The message is larger than ${maxBytes} bytes`;
 }
 
 function tooDeep({ maxDepth }: MessageLimits): string {
@@ -48,9 +56,7 @@ function tooFull({ maxElements }: MessageLimits): string {
 }
 
 function exceededLimit(text: string, limits: MessageLimits): string | undefined {
-  if (exceedsBytes(text, limits.maxBytes)) {
-    return `The message is larger than ${limits.maxBytes} bytes`;
-  }
+  if (exceedsBytes(text, limits.maxBytes)) return tooLarge(limits);
   // Most messages are too short or too flat to break a limit; these two look-ups settle that without a scan.
   const flat = hasAtMost(text, "{", limits.maxDepth, hasAtMost(text, "[", limits.maxDepth, 0));
   if (flat >= 0 && text.length <= 2 * limits.maxElements) return undefined;

@@ -2,10 +2,11 @@
 import type { ClientCapabilities, Servable } from "halyard";
 import { connect, protocolRevisions, type TestClient } from "halyard/testing";
 import { describe } from "vitest";
+import { connectHttp } from "./http-client.ts";
 import { connectStdio } from "./stdio.ts";
 
 export type Era = "modern" | "legacy";
-export type Transport = "memory" | "stdio";
+export type Transport = "memory" | "stdio" | "http";
 
 export interface Cell {
   readonly revision: string;
@@ -29,7 +30,7 @@ export interface MatrixOptions {
   readonly transports?: readonly Transport[];
 }
 
-const connectors = { memory: connect, stdio: connectStdio };
+const connectors = { memory: connect, stdio: connectStdio, http: connectHttp };
 
 /** Every cell of the matrix that `options` leaves in. */
 export function cells(options: MatrixOptions = {}): Cell[] {
@@ -37,7 +38,7 @@ export function cells(options: MatrixOptions = {}): Cell[] {
     eras = ["modern", "legacy"],
     since = "",
     until = "9999",
-    transports = ["memory", "stdio"],
+    transports = ["memory", "stdio", "http"],
   } = options;
   return protocolRevisions
     .filter(({ date, era }) => eras.includes(era) && date >= since && date <= until)

@@ -1,0 +1,138 @@
+// Mcp-Param-*: arguments that travel in headers too, and must say there what they say in the body.
+import type { JsonObject } from "halyard";
+import { expect, test } from "vitest";
+import { describeEdges, type HttpEdge, modernPost } from "../support/http.ts";
+import { httpServer, modernCall } from "../support/http-server.ts";
+import { openRaw } from "../support/raw-socket.ts";
+
+const input = {
+  type: "object",
+  properties: {
+    region: { type: "string", "x-mcp-header": "Region" },
+    count: { type: "integer", "x-mcp-header": "Count" },
+    dry: { type: "boolean", "x-mcp-header": "Dry" },
+    where: { type: "object", properties: { zone: { type: "string", "x-mcp-header": "Zone" } } },
+    plain: { type: "string" },
+  },
+} as const;
+
+const withTool = (): ReturnType<typeof httpServer> => {
+  const made = httpServer();
+  made.server.tool("deploy", { input }, () => "done");
+  return made;
+};
+
+type Headers = Record<string, string | undefined>;
+
+async function outcome(edge: HttpEdge, args: JsonObject, headers: Headers): Promise<unknown> {
+  const reply = await edge.send(modernPost(modernCall("p", "deploy", args), headers));
+  const { id, error } = await reply.answer();
+  expect(id).toBe("p");
+  return error === undefined ? reply.status : [reply.status, error.code];
+}
+
+const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;
+const max = Number.MAX_SAFE_INTEGER;
+
+const right: readonly [JsonObject, Headers][] = [
+  [{}, {}],
+  [{ region: null, count: null, where: null }, {}],
+  [{ where: {} }, {}],
+  [{ plain: "x" }, {}],
+  [{ region: "eu" }, { "mcp-param-region": "eu" }],
+  [{ region: "eu" }, { "MCP-PARAM-REGION": "  eu " }],
+  [{ region: "eu" }, { "mcp-param-region": base64("eu") }],
+  [{ region: "Zürich 🌍" }, { "mcp-param-region": base64("Zürich 🌍") }],
+  [{ region: " eu " }, { "mcp-param-region": base64(" eu ") }],
+  [{ region: "" }, { "mcp-param-region": "" }],
+  [{ region: "" }, { "mcp-param-region": "=?base64??=" }],
+  [{ region: "=?base64?ZXU=" }, { "mcp-param-region": "=?base64?ZXU=" }],
+  [{ region: "=?base64?=" }, { "mcp-param-region": "=?base64?=" }],
+  [{ region: "=?Base64?ZXU=?=" }, { "mcp-param-region": "=?Base64?ZXU=?=" }],
+  [{ region: "=?base64?ZXU=?=" }, { "mcp-param-region": base64("=?base64?ZXU=?=") }],
+  [{ count: 42 }, { "mcp-param-count": "42" }],
+  [{ count: 42 }, { "mcp-param-count": "42.0" }],
+  [{ count: 42 }, { "mcp-param-count": base64("42") }],
+  [{ count: -7 }, { "mcp-param-count": "-7" }],
+  [{ count: 0 }, { "mcp-param-count": "0" }],
+  [{ count: max }, { "mcp-param-count": String(max) }],
+  [{ count: -max }, { "mcp-param-count": String(-max) }],
+  [{ dry: true }, { "mcp-param-dry": "true" }],
+  [{ dry: false }, { "mcp-param-dry": "false" }],
+  [{ where: { zone: "a" } }, { "mcp-param-zone": "a" }],
+  [{}, { "mcp-param-unknown": "x" }],
+];
+
+const wrong: readonly [JsonObject, Headers][] = [
+  [{ region: "eu" }, {}],
+  [{ region: "" }, {}],
+  [{ count: 0 }, {}],
+  [{ dry: false }, {}],
+  [{ where: { zone: "a" } }, {}],
+  [{ region: "eu" }, { "mcp-param-region": "us" }],
+  [{ region: "eu" }, { "mcp-param-region": "EU" }],
+  [{ region: "eu" }, { "mcp-param-region": base64("us") }],
+  [{ region: "eu" }, { "mcp-param-region": "=?base64?ZXU?=" }],
+  [{ region: "eu" }, { "mcp-param-region": "=?base64?ZXU==?=" }],
+  [{ region: "eu" }, { "mcp-param-region": "=?base64?Z XU=?=" }],
+  [{ region: "?" }, { "mcp-param-region": "=?base64?Pw_-?=" }],
+  [{ region: "eu" }, { "mcp-param-region": "=?base64?/w==?=" }],
+  [{ region: "eu" }, { "mcp-param-region": "=?BASE64?ZXU=?=" }],
+  [{ region: "eu" }, { "mcp-param-region": "=?base64?ZXU=" }],
+  [{ count: 42 }, { "mcp-param-count": "43" }],
+  [{ count: 42 }, { "mcp-param-count": "0x2a" }],
+  [{ count: 0 }, { "mcp-param-count": "" }],
+  [{ count: 42 }, { "mcp-param-count": "42 " + "x" }],
+  [{ count: max + 1 }, { "mcp-param-count": String(max + 1) }],
+  [{ count: max + 1 }, { "mcp-param-count": "9007199254740993" }],
+  [{ dry: true }, { "mcp-param-dry": "True" }],
+  [{ dry: true }, { "mcp-param-dry": "1" }],
+  [{ where: { zone: "a" } }, { "mcp-param-zone": "b" }],
+];
+
+describeEdges("Mcp-Param", (open) => {
+  test.each(right)(
+    "%j with %j says the same [XMH-VALUE-PRESENT, XMH-NULL-NOT-EXPECT, XMH-DECODE-COMPARE, XMH-INT-NUMERIC-COMPARE, XMH-INT-SAFE, XMH-SENTINEL-EXACT]",
+    async (args, headers) => {
+      const edge = await open(withTool().server);
+      const found = await outcome(edge, args, headers);
+      // An argument that is null may still be refused by its schema, but not for want of a header.
+      expect(found).not.toEqual([400, -32020]);
+      if (!Object.values(args).includes(null)) expect(found).toBe(200);
+    },
+  );
+
+  test.each(wrong)(
+    "%j with %j is 400 with -32020 [XMH-VALUE-PRESENT, XMH-MISSING-REJECT, XMH-DECODE-COMPARE, XMH-INVALID-CHARS, XMH-INT-SAFE, XMH-SENTINEL-EXACT, HTTP26-VALIDATE-400-32020]",
+    async (args, headers) => {
+      const edge = await open(withTool().server);
+      expect(await outcome(edge, args, headers)).toEqual([400, -32020]);
+    },
+  );
+});
+
+describeEdges(
+  "Mcp-Param off the wire",
+  (open) => {
+    test("with characters that no header may have is refused, even if the body has them too [XMH-INVALID-CHARS]", async () => {
+      const edge = await open(withTool().server);
+      const body = JSON.stringify(modernCall(1, "deploy", { region: "Zürich" }));
+      const lines = [
+        "POST /mcp HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        "MCP-Protocol-Version: 2026-07-28",
+        "Mcp-Method: tools/call",
+        "Mcp-Name: deploy",
+        "Mcp-Param-Region: Zürich",
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        "Connection: close",
+      ];
+      const head = Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+      const reply = await openRaw(edge.port).request(head, Buffer.from(body));
+      expect(reply).toMatch(/^HTTP\/1.1 400/);
+      expect(reply).toContain("-32020");
+    });
+  },
+  ["serveHttp", "nodeHandler"],
+);
