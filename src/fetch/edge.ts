@@ -66,13 +66,14 @@ export class FetchResponder implements HttpResponder {
     if (this.#answered) return;
     this.#answered = true;
     const isEmpty = body === undefined || status === 204;
-    this.#respond(new Response(isEmpty ? null : body, { status, headers }));
+    // A copy: Hono's own Response keeps the object, and its server writes the length of the body into it.
+    this.#respond(new Response(isEmpty ? null : body, { status, headers: { ...headers } }));
   }
 
   stream(headers: HttpHeaders): EventSink {
     this.#answered = true;
     this.#sink = new FetchEventSink();
-    this.#respond(new Response(this.#sink.body, { status: 200, headers }));
+    this.#respond(new Response(this.#sink.body, { status: 200, headers: { ...headers } }));
     return this.#sink;
   }
 
