@@ -72,19 +72,25 @@ export class FetchResponder implements HttpResponder {
 
   stream(headers: HttpHeaders): EventSink {
     this.#answered = true;
-    this.#sink = new FetchEventSink();
+    this.#sink = new FetchEventSink(() => this.#gone());
     this.#respond(new Response(this.#sink.body, { status: 200, headers: { ...headers } }));
     return this.#sink;
   }
 
   onGone(callback: () => void): void {
-    this.#signal.addEventListener("abort", () => {
-      if (this.#sink === undefined ? !this.#answered : !this.#sink.ended) callback();
-    });
-    this.#onCancel.push(callback);
+    this.#onGone = callback;
+    this.#signal.addEventListener("abort", () => this.#gone());
   }
 
-  readonly #onCancel: (() => void)[] = [];
+  #onGone: () => void = () => {};
+
+  /** Some runtimes abort the request, some only stop reading the response, some do both. */
+  #gone(): void {
+    const isComplete = this.#sink === undefined ? this.#answered : this.#sink.ended;
+    const onGone = this.#onGone;
+    this.#onGone = () => {};
+    if (!isComplete) onGone();
+  }
 }
 
 /** Past this many bytes that nobody has read, the reader counts as behind. */
@@ -98,7 +104,7 @@ class FetchEventSink implements EventSink {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   ended = false;
 
-  constructor() {
+  constructor(onCancelled: () => void) {
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -107,7 +113,10 @@ class FetchEventSink implements EventSink {
         pull: () => {
           for (const callback of this.#drains) callback();
         },
-        cancel: () => this.#closed(),
+        cancel: () => {
+          onCancelled();
+          this.#closed();
+        },
       },
       new ByteLengthQueuingStrategy({ highWaterMark: highWater }),
     );

@@ -195,6 +195,7 @@ function recordingStream(): { stream: Stream; texts: string[] } {
     congested: false,
     write: (text) => texts.push(text) > 0,
     onDrain: () => () => {},
+    onLost: () => () => {},
     destroy: () => {},
   };
   return { stream, texts };

@@ -19,6 +19,7 @@ function keepingStream(): Stream & { readonly written: string[] } {
     write: (text) => written.push(text) > 0,
     congested: false,
     onDrain: () => () => {},
+    onLost: () => () => {},
     destroy: () => {},
   };
 }
