@@ -5,7 +5,20 @@ import { expect, test } from "vitest";
 import { documents, readDocument } from "./support/documents.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const layers = ["wire", "protocol", "schema", "push", "server", "pipe", "stdio", "testing"].join("|");
+const layers = [
+  "wire",
+  "protocol",
+  "schema",
+  "session",
+  "push",
+  "server",
+  "pipe",
+  "http",
+  "node",
+  "fetch",
+  "stdio",
+  "testing",
+].join("|");
 const sourceFile = new RegExp(`\`((?:${layers})/[\\w./-]+\\.ts)\``, "g");
 
 test.each(documents)("%s links to files that exist", (path) => {

@@ -54,7 +54,7 @@ describe("samples", () => {
 
 /** A sample as it can be run beside others: on any free port, and ending when all that it says has been done. */
 function runnable(code: string): string {
-  const moved = code.replaceAll(/(port: |\.listen\()3000\b/g, "$10");
+  const moved = code.replaceAll(/(port: |\.listen\()3000\b/g, "$10").replace("0.0.0.0", "127.0.0.1");
   return moved === code ? code : `${moved}\nprocess.exit();`;
 }
 
