@@ -128,7 +128,3 @@ function call(id: number, name: string): string {
   };
   return JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, _meta: meta } });
 }
-
-function aborted(signal: AbortSignal): Promise<string> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("Aborted")));
-}

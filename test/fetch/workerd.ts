@@ -4,17 +4,18 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+// @ts-expect-error -- it has no types
+import workerd from "workerd";
 
 export interface Worker {
   readonly origin: string;
   stop(): Promise<void>;
 }
 
-/** The package exports where its program is, and has no types. */
-const { default: program } = createRequire(import.meta.url)("workerd") as { default: string };
+/** The package exports where its program is. */
+const program = workerd as string;
 
 const durableObject = `
   durableObjectNamespaces = [(className = "Mcp", uniqueKey = "mcp")],

@@ -1,9 +1,9 @@
 // A server asks the official clients something, over stdio and through every mount.
 import { expect, test, vi } from "vitest";
-import { officialClients } from "./clients.ts";
+import { rowsOf } from "./rows.ts";
 import { ways } from "./ways.ts";
 
-const rows = ways.flatMap((way) => officialClients.map((client) => ({ ...way, ...client })));
+const rows = rowsOf(ways);
 const legacyRows = rows.filter(({ era }) => era === "legacy");
 const modernRows = rows.filter(({ era }) => era === "modern");
 
@@ -39,12 +39,12 @@ test.each(legacyRows)(
 );
 
 test.each(modernRows)(
-  "ctx.ask of $name over $way fails, for a modern client takes no requests [PING-REMOVED]",
+  "ctx.ask and push.ping fail for $name over $way: a modern client is sent no requests [PING-REMOVED]",
   async ({ start, connect }) => {
     const target = await start("asking");
     const client = await connect(target);
-    const { isError } = await client.call("interview");
-    expect(isError).toBe(true);
+    for (const tool of ["interview", "wake"]) expect((await client.call(tool)).isError).toBe(true);
+    expect(client.errors).toEqual([]);
     await client.close();
     await target.close();
   },

@@ -1,9 +1,10 @@
 // The official clients begin and end sessions through every mount.
 import { expect, test, vi } from "vitest";
 import { officialClients } from "./clients.ts";
+import { rowsOf } from "./rows.ts";
 import { httpWays, type Target } from "./ways.ts";
 
-const rows = httpWays.flatMap((way) => officialClients.map((client) => ({ ...way, ...client })));
+const rows = rowsOf(httpWays);
 const legacyRows = rows.filter(({ era }) => era === "legacy");
 const modernRows = rows.filter(({ era }) => era === "modern");
 const eras = httpWays.map(({ way, start }) => ({ way, start }));

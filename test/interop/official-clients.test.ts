@@ -1,9 +1,10 @@
 // The official clients drive the demo server over stdio, and over HTTP through every mount: the same steps for each of them.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type InteropClient, officialClients } from "./clients.ts";
+import type { InteropClient } from "./clients.ts";
+import { rowsOf } from "./rows.ts";
 import { type Target, ways } from "./ways.ts";
 
-const rows = ways.flatMap((way) => officialClients.map((client) => ({ ...way, ...client })));
+const rows = rowsOf(ways);
 
 describe.each(rows)("$name over $way", ({ era, notFoundCode, start, connect }) => {
   let target: Target;
