@@ -83,7 +83,8 @@ export type {
 export type { ListMethod, ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
 export type { Push } from "./server/push.ts";
 export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
-export { McpServer, type Servable } from "./server/server.ts";
+export type { Answer } from "./server/raw.ts";
+export { type AttachOptions, McpServer, type Servable } from "./server/server.ts";
 export type { MessageLimits } from "./wire/limits.ts";
 export type {
   JsonObject,

@@ -5,7 +5,20 @@ import { expect, test } from "vitest";
 import { documents, readDocument } from "./support/documents.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const layers = ["wire", "protocol", "schema", "push", "server", "pipe", "stdio", "testing"].join("|");
+const layers = [
+  "wire",
+  "protocol",
+  "schema",
+  "session",
+  "push",
+  "server",
+  "pipe",
+  "http",
+  "node",
+  "fetch",
+  "stdio",
+  "testing",
+].join("|");
 const sourceFile = new RegExp(`\`((?:${layers})/[\\w./-]+\\.ts)\``, "g");
 
 test.each(documents)("%s links to files that exist", (path) => {
@@ -21,10 +34,10 @@ test.each(documents)("%s names files of the source and of the tests that exist",
   expect([...sources, ...others].filter(isMissing)).toEqual([]);
 });
 
-test("docs/parity.md names for every member the test that shows it, or what brings it", () => {
+test("docs/parity.md names for every member and behaviour the test that shows it, or what brings it", () => {
   const rows = readDocument("docs/parity.md")
     .split("\n")
-    .filter((line) => line.startsWith("| `"));
+    .filter((line) => /^\| (?!(?:member|behaviour) |-)/.test(line));
   const lastCells = rows.map((row) => row.split("|").at(-2)?.trim() ?? "");
   expect(lastCells.filter((cell) => !/^(?:`test\/.*\.ts`|later: [a-zA-Z ]+)$/.test(cell))).toEqual([]);
 });

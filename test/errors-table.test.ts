@@ -13,6 +13,8 @@ const halyardCodes = {
   INVALID_SCHEMA: "ConfigurationError",
   INVALID_DEFINITION: "ConfigurationError",
   INVALID_OPTION: "ConfigurationError",
+  ASK_FAILED: "HalyardError",
+  CANNOT_LISTEN: "HalyardError",
 } satisfies Record<HalyardErrorCode, string>;
 
 test("errorCodes are those of the table in docs/errors.md", () => {

@@ -1,10 +1,11 @@
 // The examples are what newcomers copy: each is started as its own process and does what it says.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { JsonObject } from "halyard";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { readDocument } from "./support/documents.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const examples = readdirSync(`${root}examples`, { recursive: true, encoding: "utf8" })
@@ -12,8 +13,12 @@ const examples = readdirSync(`${root}examples`, { recursive: true, encoding: "ut
   .map((file) => `examples/${file}`);
 
 /** Runs a TypeScript file with `input` on its standard input, which then ends. */
-async function run(file: string, input: string): Promise<{ stdout: string; stderr: string }> {
-  const running = promisify(execFile)(process.execPath, ["--import", "tsx", file], {
+async function run(
+  file: string,
+  input: string,
+  args: readonly string[] = [],
+): Promise<{ stdout: string; stderr: string }> {
+  const running = promisify(execFile)(process.execPath, ["--import", "tsx", file, ...args], {
     cwd: root,
     timeout: 15_000,
     env: { ...process.env, NO_COLOR: "1" },
@@ -40,15 +45,102 @@ async function ask(file: string, ...requests: [method: string, params: JsonObjec
   return responses.toSorted((one, other) => one.id - other.id).map(({ result }) => result);
 }
 
-describe("npm start", () => {
-  const { scripts } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
-    scripts: { start: string };
-  };
+const { scripts } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
+  scripts: Record<string, string>;
+};
 
+/** The example that an npm script runs. */
+function exampleOf(script: string): string {
+  const file = scripts[script]?.replace(/^tsx /, "") ?? "";
+  expect(examples).toContain(file);
+  return file;
+}
+
+interface Demo {
+  readonly url: string;
+  /** What it prints when it has begun. */
+  readonly greeting: string;
+  /** Ends it with a signal; answers its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts the demo over HTTP on any free port. */
+async function startDemo(...options: string[]): Promise<Demo> {
+  const child = spawn(process.execPath, ["--import", "tsx", exampleOf("start"), ...options], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
+  let greeting = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (greeting += text));
+  await vi.waitFor(() => expect(greeting).toMatch(/subscriptions\/listen.*\}'\n/), { timeout: 15_000 });
+  const url = /http:\S+\/mcp/.exec(greeting)?.[0] ?? "";
+  return {
+    url,
+    greeting,
+    stop() {
+      child.kill("SIGTERM");
+      return exited;
+    },
+  };
+}
+
+/** The curl commands of a text, each over several lines. */
+function curlsOf(text: string): string[] {
+  return [...text.matchAll(/^ *(curl (?:.*\\\n)*.*)$/gm)].map(([, command]) => command ?? "");
+}
+
+/** Runs a command until what it prints satisfies `isEnough`, and answers what it printed. */
+async function runUntil(command: string, isEnough: (text: string) => boolean): Promise<string> {
+  const child = spawn("sh", ["-c", `exec ${command}`], { stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  await vi.waitFor(() => expect(printed).toSatisfy(isEnough), { timeout: 5000, interval: 10 });
+  child.kill();
+  return printed;
+}
+
+describe("npm start", () => {
+  test("serves the demo; the curl lines of README.md, which it prints too, call it and listen", async () => {
+    const demo = await startDemo("--port", "0");
+    const commands = curlsOf(readDocument("README.md"));
+    const shown = commands.map((command) => command.replace("http://127.0.0.1:3000/mcp", demo.url));
+    expect(curlsOf(demo.greeting)).toEqual(shown);
+    const [call = "", listen = ""] = shown;
+    const called = await runUntil(call, (text) => text.endsWith("}"));
+    expect(JSON.parse(called)).toMatchObject({
+      result: { structuredContent: { matches: [{ uri: "note:///groceries" }] } },
+    });
+    const listening = runUntil(listen, (text) => text.includes("notifications/tools/list_changed"));
+    // What is switched before the other has begun to listen is not told to it, so it is switched again.
+    const toggling = setInterval(() => void runUntil(toggled(call), (text) => text.endsWith("}")), 50);
+    const heard = await listening;
+    clearInterval(toggling);
+    expect(heard).toMatch(/^data: .*"notifications\/subscriptions\/acknowledged"/m);
+    expect(await demo.stop()).toBe(0);
+  });
+
+  test("says in one line that a port is taken", async () => {
+    const demo = await startDemo("--port", "0");
+    const { port } = new URL(demo.url);
+    const second = await run(exampleOf("start"), "", ["--port", port]).catch((error: unknown) => error);
+    expect(second).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^Port \d+ .* is taken.*\n$/),
+    });
+    await demo.stop();
+  });
+
+  /** The command that calls a tool, calling another one. */
+  function toggled(call: string): string {
+    return call.replaceAll("search_notes", "toggle_feature").replace('{"query":"lemon"}', "{}");
+  }
+});
+
+describe("npm run transcript", () => {
   test("prints what goes over the pipe for both eras, and ends well", async () => {
-    const file = scripts.start.replace(/^tsx /, "");
-    expect(examples).toContain(file);
-    const { stdout, stderr } = await run(file, "");
+    const { stdout, stderr } = await run(exampleOf("transcript"), "");
     expect(stderr).toBe("");
     const [, modern = "", legacy = ""] = stdout.split(/^A (?=modern|legacy)/m);
 

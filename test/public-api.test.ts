@@ -32,7 +32,9 @@ describe("public entries", () => {
     expect(names("halyard", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
         "Annotations",
+        "Answer",
         "AnySchema",
+        "AttachOptions",
         "AudioContent",
         "CacheHint",
         "CallToolResult",
@@ -117,6 +119,51 @@ describe("public entries", () => {
         "ToolHandler",
         "ToolResultParts",
         "ToolReturn",
+      ]
+    `);
+  });
+
+  test("halyard/node exports these values and types", () => {
+    expect(names("halyard/node", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "defaultHttpLimits",
+        "nodeHandler",
+        "serveHttp",
+      ]
+    `);
+    expect(names("halyard/node", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "CorsOptions",
+        "HttpLimits",
+        "HttpOptions",
+        "HttpRequest",
+        "HttpServer",
+        "HttpStats",
+        "NodeHandler",
+        "ServeHttpOptions",
+        "SessionRecord",
+        "SessionStore",
+      ]
+    `);
+  });
+
+  test("halyard/fetch exports these values and types", () => {
+    expect(names("halyard/fetch", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "defaultHttpLimits",
+        "fetchHandler",
+      ]
+    `);
+    expect(names("halyard/fetch", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "CorsOptions",
+        "FetchHandler",
+        "HttpLimits",
+        "HttpOptions",
+        "HttpRequest",
+        "HttpStats",
+        "SessionRecord",
+        "SessionStore",
       ]
     `);
   });

@@ -40,7 +40,7 @@ describe("samples", () => {
     { timeout: 60_000 },
     async (_, code = "") => {
       const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
-      const { outputText } = ts.transpileModule(code, { compilerOptions });
+      const { outputText } = ts.transpileModule(runnable(code), { compilerOptions });
       const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", outputText], {
         cwd: root,
         timeout: 30_000,
@@ -51,6 +51,12 @@ describe("samples", () => {
     },
   );
 });
+
+/** A sample as it can be run beside others: on any free port, and ending when all that it says has been done. */
+function runnable(code: string): string {
+  const moved = code.replaceAll(/(port: |\.listen\()3000\b/g, "$10").replace("0.0.0.0", "127.0.0.1");
+  return moved === code ? code : `${moved}\nprocess.exit();`;
+}
 
 /** The complaints of the compiler, each with the sample it is about. */
 function compile(all: readonly Sample[]): string[] {

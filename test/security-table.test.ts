@@ -2,6 +2,7 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
+import { defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, expect, test, vi } from "vitest";
@@ -29,6 +30,13 @@ test("server.limits are those of the table", () => {
   const listed = [...defaults].filter(([name]) => !(name in probes));
   const named = listed.map(([name, value]) => [name.replace(/ of a message$/, ""), value]);
   expect(Object.fromEntries(named) as ServerLimits).toEqual(limits);
+});
+
+test("defaultHttpLimits are those of the table for HTTP", () => {
+  const listed = readTable("SECURITY.md", "Default limits of HTTP");
+  const named = listed.map((row) => [row["limit"], Number(row["default"])]);
+  expect(Object.fromEntries(named)).toEqual(defaultHttpLimits);
+  expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
 });
 
 test.each(Object.entries(probes))("the limit of %s is what the table says", async (name, probe) => {
@@ -119,8 +127,4 @@ function call(id: number, name: string): string {
     "io.modelcontextprotocol/clientCapabilities": {},
   };
   return JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, _meta: meta } });
-}
-
-function aborted(signal: AbortSignal): Promise<string> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("Aborted")));
 }

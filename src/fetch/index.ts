@@ -10,7 +10,8 @@ import type { Servable } from "../server/server.ts";
 import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
-export type { CorsOptions, HttpLimits, HttpOptions } from "../http/options.ts";
+export type { HttpRequest } from "../http/exchange.ts";
+export { type CorsOptions, defaultHttpLimits, type HttpLimits, type HttpOptions } from "../http/options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** Answers requests. */

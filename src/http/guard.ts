@@ -34,7 +34,7 @@ export function hostsFor(
   return [...loopbackNames, ...own, ...(allowedHosts ?? [])];
 }
 
-export function isLoopback(address: string): boolean {
+function isLoopback(address: string): boolean {
   return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
 

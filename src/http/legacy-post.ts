@@ -12,7 +12,7 @@ import { accept, eventHeaders, jsonHeaders, refuse, replyError } from "./replies
 import { HttpSession } from "./session.ts";
 import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
 
-export const sessionHeader = "mcp-session-id";
+const sessionHeader = "mcp-session-id";
 
 export async function answerLegacyPost(state: HttpState, post: Post): Promise<void> {
   const { request, responder, principal, value } = post;

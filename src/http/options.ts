@@ -50,6 +50,19 @@ export interface HttpOptions {
   readonly authenticate?: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>;
 }
 
+/**
+ * What the HTTP transport holds at most, unless {@link HttpOptions.limits} says otherwise.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { defaultHttpLimits, nodeHandler } from "halyard/node";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const handler = nodeHandler(server, { limits: { maxSessions: defaultHttpLimits.maxSessions / 10 } });
+ * await handler.close();
+ * ```
+ */
 export const defaultHttpLimits: HttpLimits = {
   maxSessions: 10_000,
   idleMs: 30 * 60_000,

@@ -15,7 +15,7 @@ import { NodeRequest, NodeResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/exchange.ts";
-export type { CorsOptions, HttpLimits, HttpOptions } from "../http/options.ts";
+export { type CorsOptions, defaultHttpLimits, type HttpLimits, type HttpOptions } from "../http/options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** How {@link serveHttp} behaves; everything has a default. */

@@ -1,9 +1,20 @@
-// The official clients behind one face, each driving a server that it has started as a process.
-import { fileURLToPath } from "node:url";
-import { Client as ClientV2, type ClientOptions } from "@modelcontextprotocol/client";
+// The official clients behind one face, each driving a server over stdio or HTTP.
+import {
+  Client as ClientV2,
+  type ClientOptions,
+  StreamableHTTPClientTransport as HttpV2,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { answers } from "./answers.ts";
+import type { Target } from "./ways.ts";
 
 /** A notification as it reached the client's own handler. */
 export interface Heard {
@@ -51,8 +62,10 @@ export interface InteropClient {
   logsFrom(level: "debug" | "error"): Promise<CallOptions>;
   /** Asks to be told when the tools or the resource change, until the returned function is called. */
   watch(uri: string): Promise<() => Promise<unknown>>;
-  /** Tells the server process to end. Resolves once the client has noticed, with how. */
+  /** Tells the server to end. Resolves once the client has noticed, with how. */
   terminate(): Promise<string>;
+  /** Ends the session over HTTP; answers the id that it had. */
+  endSession(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -65,7 +78,7 @@ export interface Row {
   readonly notFoundCode: number;
   /** Whether the client joins the pages of a list by itself. */
   readonly turnsPages: boolean;
-  connect(program: string): Promise<InteropClient>;
+  connect(target: Target): Promise<InteropClient>;
 }
 
 const info = { name: "interop", version: "1.0.0" };
@@ -77,33 +90,40 @@ export const officialClients: readonly Row[] = [
     era: "legacy",
     notFoundCode: -32602,
     turnsPages: true,
-    connect: (program) => connectV2(program, {}),
+    connect: (target) => connectV2(target, {}),
   },
   {
     name: "client 2 pinned to 2026-07-28",
     era: "modern",
     notFoundCode: -32602,
     turnsPages: true,
-    connect: (program) => connectV2(program, { versionNegotiation: { mode: { pin: "2026-07-28" } } }),
+    connect: (target) => connectV2(target, { versionNegotiation: { mode: { pin: "2026-07-28" } } }),
   },
   {
     name: "client 2 choosing for itself",
     era: "modern",
     notFoundCode: -32602,
     turnsPages: true,
-    connect: (program) => connectV2(program, { versionNegotiation: { mode: "auto" } }),
+    connect: (target) => connectV2(target, { versionNegotiation: { mode: "auto" } }),
   },
   { name: "sdk 1", era: "legacy", notFoundCode: -32002, turnsPages: false, connect: connectV1 },
 ];
 
-function commandOf(program: string): { command: string; args: string[] } {
-  const path = fileURLToPath(new URL(program, import.meta.url));
+/** What both clients say that they can do, and answer when they are asked. */
+const capabilities = { elicitation: {}, sampling: {}, roots: {} };
+
+/** How both start a program. */
+function commandOf(path: string): { command: string; args: string[] } {
   return { command: process.execPath, args: ["--import", "tsx", path] };
 }
 
-async function connectV2(program: string, options: ClientOptions): Promise<InteropClient> {
-  const client = new ClientV2(info, options);
-  const transport = new StdioV2(commandOf(program));
+async function connectV2(target: Target, options: ClientOptions): Promise<InteropClient> {
+  const client = new ClientV2(info, { capabilities, ...options });
+  client.setRequestHandler("elicitation/create", answers.elicit);
+  client.setRequestHandler("sampling/createMessage", answers.sample);
+  client.setRequestHandler("roots/list", answers.roots);
+  const transport =
+    target.kind === "url" ? new HttpV2(new URL(target.url)) : new StdioV2(commandOf(target.path));
   const seen = record(client);
   await client.connect(transport);
   return {
@@ -125,26 +145,30 @@ async function connectV2(program: string, options: ClientOptions): Promise<Inter
       return () => subscription.close();
     },
     async terminate() {
-      if (client.getProtocolEra() === "legacy") return terminate(client, transport.pid);
+      if (client.getProtocolEra() === "legacy") return terminate(client, target, transport);
       const subscription = await client.listen({ toolsListChanged: true });
-      sendSigterm(transport.pid);
+      await end(target, transport);
       return subscription.closed;
     },
+    endSession: () => endSession(transport),
   };
 }
 
-async function connectV1(program: string): Promise<InteropClient> {
-  const client = new ClientV1(info);
-  const transport = new StdioV1(commandOf(program));
+async function connectV1(target: Target): Promise<InteropClient> {
+  const client = new ClientV1(info, { capabilities });
+  client.setRequestHandler(ElicitRequestSchema, answers.elicit);
+  client.setRequestHandler(CreateMessageRequestSchema, answers.sample);
+  client.setRequestHandler(ListRootsRequestSchema, answers.roots);
+  const transport =
+    target.kind === "url" ? new HttpV1(new URL(target.url)) : new StdioV1(commandOf(target.path));
   const seen = record(client);
-  // This client keeps the revision to itself and only tells its transport.
-  let revision: string | undefined;
-  Object.assign(transport, { setProtocolVersion: (version: string) => (revision = version) });
-  await client.connect(transport);
+  const revision = revisionOf(transport);
+  // Its own declarations do not hold under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<ClientV1["connect"]>[0]);
   return {
     ...seen,
     ...common(client),
-    revision,
+    revision: revision(),
     call: async (name, args, { meta, signal, onProgress } = {}) => {
       const params = { name, arguments: args ?? {}, ...(meta && { _meta: meta }) };
       const options = { ...(signal && { signal }), ...(onProgress && { onprogress: onProgress }) };
@@ -152,8 +176,19 @@ async function connectV1(program: string): Promise<InteropClient> {
     },
     logsFrom: (level) => logsFromLegacy(client, level),
     watch: (uri) => watchLegacy(client, uri),
-    terminate: () => terminate(client, transport.pid),
+    terminate: () => terminate(client, target, transport),
+    endSession: () => endSession(transport),
   };
+}
+
+type AnyTransport = StdioV1 | StdioV2 | HttpV1 | HttpV2;
+
+/** Version 1 keeps the revision to itself and only tells its transport. */
+function revisionOf(transport: StdioV1 | HttpV1): () => string | undefined {
+  if (transport instanceof HttpV1) return () => transport.protocolVersion;
+  let revision: string | undefined;
+  Object.assign(transport, { setProtocolVersion: (version: string) => (revision = version) });
+  return () => revision;
 }
 
 /** What the two versions spell alike. */
@@ -207,15 +242,39 @@ async function watchLegacy(client: ClientV1 | ClientV2, uri: string): Promise<()
   return () => client.unsubscribeResource({ uri });
 }
 
-function terminate(client: ClientV1 | ClientV2, pid: number | null): Promise<string> {
-  return new Promise((resolve) => {
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no EventTarget
-    client.onclose = () => resolve("closed");
-    sendSigterm(pid);
-  });
+/** A legacy client over HTTP is told nothing when the server ends: the next thing that it sends fails. */
+async function terminate(
+  client: ClientV1 | ClientV2,
+  target: Target,
+  transport: AnyTransport,
+): Promise<string> {
+  if (target.kind === "program") {
+    const closed = new Promise<string>((resolve) => {
+      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no EventTarget
+      client.onclose = () => resolve("closed");
+    });
+    await end(target, transport);
+    return closed;
+  }
+  await end(target, transport);
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no EventTarget
+  client.onerror = () => {};
+  return client.ping().then(
+    () => "still there",
+    () => "closed",
+  );
 }
 
-function sendSigterm(pid: number | null): void {
+async function end(target: Target, transport: AnyTransport): Promise<void> {
+  if (target.kind === "url") return target.close();
+  const pid = "pid" in transport ? transport.pid : null;
   if (pid === null) throw new Error("The server is not running");
   process.kill(pid, "SIGTERM");
+}
+
+async function endSession(transport: AnyTransport): Promise<string | undefined> {
+  if (!("terminateSession" in transport)) return undefined;
+  const { sessionId } = transport;
+  await transport.terminateSession();
+  return sessionId;
 }

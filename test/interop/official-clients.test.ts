@@ -1,18 +1,24 @@
-// The official clients drive the demo server over stdio: the same steps for each of them.
+// The official clients drive the demo server over stdio, and over HTTP through every mount: the same steps for each of them.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type InteropClient, officialClients } from "./clients.ts";
+import type { InteropClient } from "./clients.ts";
+import { rowsOf } from "./rows.ts";
+import { type Target, ways } from "./ways.ts";
 
-const demo = "../../examples/demo/stdio.ts";
-const pagedDemo = "./paged-demo.ts";
+const rows = rowsOf(ways);
 
-describe.each(officialClients)("$name", ({ era, notFoundCode, connect }) => {
+describe.each(rows)("$name over $way", ({ era, notFoundCode, start, connect }) => {
+  let target: Target;
   let client: InteropClient;
 
   beforeAll(async () => {
-    client = await connect(demo);
+    target = await start("demo");
+    client = await connect(target);
   });
 
-  afterAll(() => client.close());
+  afterAll(async () => {
+    await client.close();
+    await target.close();
+  });
 
   const heard = (method: string): number => client.heard.filter((one) => one.method === method).length;
   const hears = (method: string, times: number): Promise<void> =>
@@ -180,9 +186,10 @@ describe.each(officialClients)("$name", ({ era, notFoundCode, connect }) => {
   });
 });
 
-describe.each(officialClients)("$name", ({ era, turnsPages, connect }) => {
+describe.each(rows)("$name over $way", ({ era, turnsPages, start, connect }) => {
   test("the pages of a list join to the whole of it", async () => {
-    const client = await connect(pagedDemo);
+    const target = await start("pagedDemo");
+    const client = await connect(target);
     const pages: string[][] = [];
     let cursor: string | undefined;
     do {
@@ -194,10 +201,11 @@ describe.each(officialClients)("$name", ({ era, turnsPages, connect }) => {
     expect(pages.flat()).toEqual(["write_note", "search_notes", "count", "toggle_feature"]);
     expect(client.errors).toEqual([]);
     await client.close();
+    await target.close();
   });
 
   test("a server that is told to end tells its client [SUB-GRACEFUL-RESULT]", async () => {
-    const client = await connect(demo);
+    const client = await connect(await start("demo"));
     expect(await client.terminate()).toBe(era === "modern" ? "graceful" : "closed");
     expect(client.errors).toEqual([]);
     await client.close();

@@ -17,6 +17,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const sources = {
   halyard: "src/index.ts",
+  "halyard/node": "src/node/index.ts",
+  "halyard/fetch": "src/fetch/index.ts",
   "halyard/stdio": "src/stdio/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;

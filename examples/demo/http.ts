@@ -1,0 +1,46 @@
+// Serves the notebook over HTTP, and shows how to call it.
+import { parseArgs } from "node:util";
+import { HalyardError } from "halyard";
+import { type HttpServer, serveHttp } from "halyard/node";
+import { createDemoServer } from "./server.ts";
+
+const { values } = parseArgs({ options: { port: { type: "string", default: "3000" } } });
+const { url } = await serve(Number(values.port));
+
+console.log(`The notebook is served on ${url}; end it with Ctrl+C.
+
+Call a tool:
+
+${curl("tools/call", { name: "search_notes", arguments: { query: "lemon" } })}
+
+Listen for changes, in a second terminal:
+
+${curl("subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: ["note:///groceries"] } })}
+`);
+
+/** A port that is taken is no reason to show a stack. */
+async function serve(port: number): Promise<HttpServer> {
+  try {
+    return await serveHttp(createDemoServer(), { port, handleSignals: true });
+  } catch (error) {
+    console.error(error instanceof HalyardError ? error.message : error);
+    process.exit(1);
+  }
+}
+
+/** The command that sends a request of the newest revision. */
+function curl(method: string, params: { readonly name?: string; readonly [name: string]: unknown }): string {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const headers = [
+    "Content-Type: application/json",
+    "MCP-Protocol-Version: 2026-07-28",
+    `Mcp-Method: ${method}`,
+    ...(params.name === undefined ? [] : [`Mcp-Name: ${params.name}`]),
+  ];
+  const body = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } };
+  const options = [...headers.map((header) => `-H '${header}'`), `-d '${JSON.stringify(body)}'`];
+  return [`curl -sN ${url}`, ...options].join(" \\\n  ");
+}

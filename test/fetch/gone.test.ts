@@ -1,0 +1,54 @@
+// A client that goes away, as fetch runtimes tell it.
+import { McpServer } from "halyard";
+import { fetchHandler } from "halyard/fetch";
+import { expect, test, vi } from "vitest";
+
+const url = "http://localhost/mcp";
+const revision = "2026-07-28";
+
+/** A call of a tool that reports progress, and then waits for its signal. */
+function callOf(signal?: AbortSignal): Request {
+  const _meta = {
+    progressToken: 1,
+    "io.modelcontextprotocol/protocolVersion": revision,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "wait", _meta } };
+  const headers = {
+    "content-type": "application/json",
+    "mcp-protocol-version": revision,
+    "mcp-method": "tools/call",
+    "mcp-name": "wait",
+  };
+  return new Request(url, { method: "POST", headers, body: JSON.stringify(body), ...(signal && { signal }) });
+}
+
+const ways: [string, (response: Response, aborting: AbortController) => unknown][] = [
+  ["the response is no longer read", (response) => response.body?.cancel()],
+  ["the request is aborted", (_, aborting) => aborting.abort()],
+];
+
+test.each(ways)(
+  "fetchHandler aborts the signal of a modern call when %s [HTTP26-DISCONNECT-CANCEL]",
+  async (_, leave) => {
+    const server = new McpServer({ name: "test", version: "1.0.0" });
+    const aborted = vi.fn<() => void>();
+    server.tool("wait", {}, (_args, ctx) => {
+      ctx.progress(1);
+      return new Promise<string>((resolve) => {
+        ctx.signal.addEventListener("abort", () => {
+          aborted();
+          resolve("Too late");
+        });
+      });
+    });
+    const handler = fetchHandler(server);
+    const aborting = new AbortController();
+    const response = await handler(callOf(aborting.signal));
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    await leave(response, aborting);
+    await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(handler.stats().inFlight).toBe(0));
+    await handler.close();
+  },
+);
