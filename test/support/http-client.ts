@@ -4,7 +4,7 @@ import { serveHttp } from "halyard/node";
 import { type ConnectOptions, TestClient, type Wire } from "halyard/testing";
 import { mirrored, post, sendTo, versionOf } from "./http.ts";
 import type { HttpReply } from "./http-reply.ts";
-import { modernDates } from "./raw.ts";
+import { metaKeys, modernDates } from "./raw.ts";
 
 export async function connectHttp(server: Servable, options: ConnectOptions): Promise<TestClient> {
   const http = await serveHttp(server, { port: 0, graceMs: 1000 });
@@ -16,18 +16,19 @@ export async function connectHttp(server: Servable, options: ConnectOptions): Pr
 
 class HttpWire implements Wire {
   readonly #port: number;
-  readonly #revision: string;
   readonly #isModern: boolean;
   readonly #stop: () => Promise<void>;
   readonly #open = new Map<unknown, AbortController>();
   /** A client waits until its notifications have been taken before it says the next thing. */
   #order: Promise<unknown> = Promise.resolve();
   #session: string | undefined;
+  #isInitialized = false;
+  /** What the server answered initialize with. */
+  #agreed = "";
   onMessage: (text: string) => void = () => {};
 
   constructor(port: number, revision: string, stop: () => Promise<void>) {
     this.#port = port;
-    this.#revision = revision;
     this.#isModern = modernDates.includes(revision);
     this.#stop = stop;
   }
@@ -61,10 +62,14 @@ class HttpWire implements Wire {
     }
   }
 
+  /** A request with modern `_meta` repeats it; any other belongs to the session, once there is one. */
   #headers(message: JsonObject): Record<string, string | undefined> {
-    if (this.#isModern) return mirrored(message);
-    if (this.#session === undefined) return {};
-    return { "mcp-session-id": this.#session, ...versionOf(this.#revision) };
+    const meta = (message["params"] as JsonObject | undefined)?.["_meta"] as JsonObject | undefined;
+    const version = meta?.[metaKeys.protocolVersion];
+    if (version !== undefined) return { ...mirrored(message), "mcp-protocol-version": String(version) };
+    if (message["method"] === "initialize" && !this.#isInitialized) return {};
+    if (this.#isInitialized) return { "mcp-session-id": this.#session, ...versionOf(this.#agreed) };
+    return this.#isModern ? mirrored(message) : {};
   }
 
   #cancel(message: JsonObject): void {
@@ -74,13 +79,16 @@ class HttpWire implements Wire {
 
   /** The session has begun: what is pushed comes on a stream of its own. */
   async #begin(reply: HttpReply): Promise<void> {
-    await reply.complete();
+    const agreed = (await reply.answer()).result?.["protocolVersion"];
+    if (agreed === undefined) return;
+    this.#isInitialized = true;
+    this.#agreed = String(agreed);
     this.#session = reply.headers["mcp-session-id"];
     if (this.#session === undefined) return;
     const headers = {
       accept: "text/event-stream",
       "mcp-session-id": this.#session,
-      ...versionOf(this.#revision),
+      ...versionOf(this.#agreed),
     };
     void this.#hear(await sendTo(this.#port, { method: "GET", headers }));
   }
