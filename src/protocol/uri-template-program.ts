@@ -1,200 +1,143 @@
-// What a URI template compiles to: the parsed parts and the small automaton that the matcher runs.
+// What a URI template compiles to: the small automaton that the matcher runs.
 
-/** What one RFC 6570 operator does (the table in appendix A of the RFC). */
-export interface Operator {
-  readonly first: string;
-  readonly sep: string;
-  readonly named: boolean;
-  readonly ifEmpty: string;
-  /** True when reserved characters and existing percent-escapes pass through unencoded. */
-  readonly reserved: boolean;
-}
+import type { TemplatePart, Variable } from "./uri-template-parse.ts";
 
-export interface VariableSpec {
-  readonly name: string;
-  readonly explode: boolean;
-  /** The prefix modifier: at most this many characters of the value. */
-  readonly max: number | undefined;
-}
+/** Where in `uri` an instruction gets to by reading at a position: `nowhere` when it cannot read what is there. */
+type Reader = (uri: string, at: number) => number;
 
-export interface Expression {
-  readonly operator: Operator;
-  readonly variables: readonly VariableSpec[];
-}
-
-/** A literal, already percent-encoded, or an expression. */
-export type TemplatePart = string | Expression;
-
-/** One appearance of a variable; a name that appears twice has two slots. */
-export interface Slot {
-  readonly index: number;
-  readonly variable: VariableSpec;
-  readonly operator: Operator;
-}
-
-export interface Instruction {
-  readonly kind: "accept" | "literal" | "guard" | "run";
-  next: number;
-  /** literal: what to read, and where to go when it is not there or leads nowhere. */
-  readonly text: string;
-  readonly other: number | undefined;
-  /** run: the characters it admits, its prefix modifier, and whether it reads a key. */
-  readonly mask: number;
-  readonly max: number | undefined;
-  readonly isKey: boolean;
-  /** The slot a run fills; with `opens`, reaching the instruction starts a new item there. */
-  readonly slot: number;
-  readonly opens: boolean;
-  /** guard: the keys that belong to another variable. */
-  readonly names: readonly string[];
+interface Draft {
+  /** The first instruction accepts. */
+  readonly code: Instruction[];
+  /** In the order of the template. */
+  readonly variables: readonly Variable[];
 }
 
 export interface Program {
   readonly code: readonly Instruction[];
-  readonly entry: number;
-  /** Those without prefix modifier first, then by falling length, so that longer values come first. */
-  readonly slots: readonly Slot[];
-  /** Slot ranges of expressions whose expansion can be empty although a variable was given. */
-  readonly silent: readonly (readonly [number, number])[];
-  /** The most characters one instruction can read. */
-  readonly stride: number;
-  /** The columns of `code` that the inner loop reads for every character, as typed arrays for speed. */
-  readonly offset: Int32Array;
-  readonly other: Int32Array;
-  readonly mask: Int32Array;
-}
-
-/** Character categories, one bit each; the separators that also occur inside values have their own. */
-const CATEGORIES = [
-  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~",
-  ".",
-  ",",
-  ":/?#[]@!$&'()*+;=",
-];
-export const UNRESERVED = 3;
-/** Every category at once: reserved and unreserved, or a percent-escape. */
-export const ANY = 15;
-export const CATEGORY: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
-  const index = CATEGORIES.findIndex((chars) => chars.includes(String.fromCharCode(code)));
-  return index === -1 ? 0 : 1 << index;
-});
-
-function without(mask: number, char: string): number {
-  return mask & ~(CATEGORY[char.charCodeAt(0)] ?? 0);
+  readonly start: Instruction;
 }
 
 /**
- * Builds the program from its end to its start, so that every successor has a lower index. The one
- * exception, the loop of an exploded variable, reads a separator first, so it never stays at one position.
+ * Reads something and goes to `next`, or goes to `other` without reading. Both are itself when not given: for `next` that
+ * makes it a run, which reads one character after the other, for `other` it means that there is no other way.
  */
-class Compiler {
-  readonly code: Instruction[] = [];
-  readonly slots: Slot[] = [];
-  readonly silent: (readonly [number, number])[] = [];
-  readonly #names: ReadonlySet<string>;
+export class Instruction {
+  readonly index: number;
+  readonly read: Reader;
+  next: Instruction;
+  readonly other: Instruction;
+  /** Whose value a run reads; none for one that reads a key. */
+  readonly variable: Variable | undefined;
+  /** The most characters of a run. */
+  readonly max: number;
 
-  constructor(names: ReadonlySet<string>) {
-    this.#names = names;
-    this.#add("accept", 0, {});
-  }
-
-  part(part: TemplatePart, next: number): number {
-    return typeof part === "string"
-      ? this.#add("literal", next, { text: part })
-      : this.#expression(part, next);
-  }
-
-  #add(kind: Instruction["kind"], next: number, fields: Partial<Instruction>): number {
-    const { text = "", other, mask = 0, max, isKey = false, slot = 0, opens = false, names = [] } = fields;
-    return this.code.push({ kind, next, text, other, mask, max, isKey, slot, opens, names }) - 1;
-  }
-
-  /** `idle` has printed nothing yet, `started` has; both prefer a present variable to an absent one. */
-  #expression({ operator, variables }: Expression, next: number): number {
-    const { first, sep } = operator;
-    let idle = next;
-    let started = next;
-    const from = this.slots.length;
-    for (let index = variables.length; index > 0; index--) {
-      const variable = variables[index - 1];
-      if (variable === undefined) continue;
-      const item = this.#variable(operator, variable, index === variables.length, started);
-      idle = this.#add("literal", item, { text: first, other: idle });
-      if (index > 1) started = this.#add("literal", item, { text: sep, other: started });
-    }
-    if (first === "") this.silent.push([from, this.slots.length]);
-    return idle;
-  }
-
-  /** An exploded variable is a list where that leads to the end, else pairs of key and value. */
-  #variable(operator: Operator, variable: VariableSpec, isLast: boolean, next: number): number {
-    const index = this.slots.length;
-    const slot = { index, variable, operator };
-    this.slots.push(slot);
-    if (!variable.explode) return this.#member(slot, isLast, next);
-    const list = this.#loop(operator.sep, next, (again) => this.#member(slot, false, again));
-    // Reserved characters include the equals sign, so there what is a pair shows only after the fact.
-    if (operator.reserved) return list;
-    const pairs = this.#loop(operator.sep, next, (again) => this.#pair(slot, again));
-    return this.#add("literal", list, { other: pairs });
-  }
-
-  #loop(sep: string, next: number, build: (again: number) => number): number {
-    const again = this.#add("literal", next, { text: sep, other: next });
-    const item = build(again);
-    const loop = this.code[again];
-    if (loop !== undefined) loop.next = item;
-    return item;
-  }
-
-  #member({ index: slot, variable, operator }: Slot, isLast: boolean, next: number): number {
-    const { named, reserved, sep } = operator;
-    const admitted = reserved ? ANY : UNRESERVED;
-    // A separator inside a value reads as a separator, except where nothing could follow it.
-    const mask = isLast ? admitted : without(admitted, sep);
-    const value = this.#add("run", next, { mask, max: variable.max, slot, opens: !named });
-    if (!named) return value;
-    return this.#add("literal", this.#equals(operator, value, next), {
-      text: variable.name,
-      slot,
-      opens: true,
-    });
-  }
-
-  #pair({ index: slot, variable, operator }: Slot, next: number): number {
-    const { named, sep } = operator;
-    const equals = this.#equals(operator, this.#add("run", next, { mask: UNRESERVED, slot }), next);
-    const key = this.#add("run", equals, { mask: without(UNRESERVED, sep), slot, isKey: true, opens: true });
-    if (!named) return key;
-    // The names of the other named variables are no keys: those would otherwise never see their value.
-    return this.#add("guard", key, { names: [...this.#names].filter((name) => name !== variable.name) });
-  }
-
-  /** `;x` and `;x=` both stand for an empty value; `?x` does not. */
-  #equals({ named, ifEmpty }: Operator, value: number, next: number): number {
-    return this.#add("literal", value, { text: "=", other: named && ifEmpty === "" ? next : undefined });
+  constructor({ code }: Draft, read: Reader, next?: Instruction, other?: Instruction, variable?: Variable) {
+    this.index = code.push(this) - 1;
+    this.read = read;
+    this.next = next ?? this;
+    this.other = other ?? this;
+    this.variable = variable;
+    this.max = variable?.max ?? Infinity;
   }
 }
 
-/** The automaton of a template; its size is linear in the template, but for guards. */
-export function compile(parts: readonly TemplatePart[]): Program {
-  const named = new Set<string>();
-  for (const part of parts) {
-    if (typeof part === "string" || !part.operator.named) continue;
-    for (const { name } of part.variables) named.add(name);
-  }
-  const compiler = new Compiler(named);
-  let entry = 0;
-  for (const part of parts.toReversed()) entry = compiler.part(part, entry);
-  const { code, silent } = compiler;
-  return {
-    code,
-    entry,
-    slots: compiler.slots.toSorted((a, b) => (b.variable.max ?? 1e5) - (a.variable.max ?? 1e5)),
-    silent,
-    stride: code.reduce((most, { text }) => Math.max(most, text.length), "%00".length),
-    offset: Int32Array.from(code, ({ text, next }) => text.length * code.length + next),
-    other: Int32Array.from(code, ({ other }, pc) => other ?? pc),
-    mask: Int32Array.from(code, ({ mask }) => mask),
+// What values consist of besides escapes, as inside a character class.
+const UNRESERVED = "-\\w.~";
+const RESERVED = ":/?#[\\]@!$&'()*+,;=";
+
+/** Beyond the end, where no distance is known. */
+function nowhere(uri: string): number {
+  return uri.length + 1;
+}
+
+function literal(text: string): Reader {
+  return (uri, at) => (uri.startsWith(text, at) ? at + text.length : nowhere(uri));
+}
+
+/** The escapes of one character, up to four bytes in UTF-8, are read together. */
+function character(admitted: string): Reader {
+  const pattern = new RegExp(`[${admitted}]|%[\\dA-F]{2}(?:%[89AB].){0,3}`, "iy");
+  return (uri, at) => {
+    pattern.lastIndex = at;
+    return pattern.test(uri) ? pattern.lastIndex : nowhere(uri);
   };
+}
+
+/** Reads nothing, but cannot where the key is the name of one of the variables. */
+function noNameOf(variables: readonly Variable[], readKey: Reader): Reader {
+  return (uri, at) =>
+    variables.some(({ name }) => uri.startsWith(name, at) && readKey(uri, at + name.length) > uri.length)
+      ? nowhere(uri)
+      : at;
+}
+
+/** One list member, pair or plain value, with the name that belongs before it. */
+function compileItem(
+  draft: Draft,
+  variable: Variable,
+  admitted: string,
+  next: Instruction,
+  isPair: boolean,
+): Instruction {
+  const { name, operator } = variable;
+  const read = character(isPair ? UNRESERVED : admitted);
+  const value = new Instruction(draft, read, undefined, next, variable);
+  if (!isPair && !operator.named) return value;
+  // `;x` and `;x=` both stand for an empty value; `?x` does not.
+  const bare = operator.sep === ";" ? new Instruction(draft, nowhere, undefined, next, variable) : undefined;
+  const equals = new Instruction(draft, literal("="), value, bare);
+  if (!isPair) return new Instruction(draft, literal(name), equals);
+  // The names of the other named variables are no keys: those would otherwise never see their value.
+  const others = draft.variables.filter(
+    (other) => operator.named && other.operator.named && other.name !== name,
+  );
+  const key = new Instruction(draft, character(admitted), undefined, equals);
+  return new Instruction(draft, noNameOf(others, read), key);
+}
+
+/** An exploded variable is a list where that leads to the end, else pairs of key and value. */
+function compileVariable(draft: Draft, variable: Variable, next: Instruction, isLast: boolean): Instruction {
+  const { sep, reserved } = variable.operator;
+  const admitted = UNRESERVED + (reserved ? RESERVED : "");
+  // A separator inside a value reads as a separator, except where nothing could follow it.
+  const divided = admitted.replace(sep, "");
+  if (!variable.explode) return compileItem(draft, variable, isLast ? admitted : divided, next, false);
+  const loop = (isPair: boolean): Instruction => {
+    // The only way back; it reads, so the automaton never turns in a circle at one position.
+    const again = new Instruction(draft, literal(sep), undefined, next);
+    again.next = compileItem(draft, variable, divided, again, isPair);
+    return again.next;
+  };
+  const list = loop(false);
+  // Reserved characters include the equals sign, so there what is a pair shows only after the fact.
+  return reserved ? list : new Instruction(draft, literal(""), list, loop(true));
+}
+
+/** `idle` has printed nothing yet, `started` has; both prefer a present variable to an absent one. */
+function compileExpression(draft: Draft, variables: readonly Variable[], next: Instruction): Instruction {
+  let idle = next;
+  let started = next;
+  for (const variable of variables.toReversed()) {
+    const { first, sep } = variable.operator;
+    const item = compileVariable(draft, variable, started, started === next);
+    if (variable !== variables[0]) started = new Instruction(draft, literal(sep), item, started);
+    idle = new Instruction(draft, literal(first), item, idle);
+  }
+  return idle;
+}
+
+/**
+ * The automaton of a template; its size is linear in the template, but for the names that are no keys. It is built from
+ * its end to its start, so that what does not read leads to a lower index.
+ */
+export function compile(parts: readonly TemplatePart[], variables: readonly Variable[]): Program {
+  const draft: Draft = { code: [], variables };
+  let start = new Instruction(draft, literal(""));
+  for (const part of parts.toReversed()) {
+    start = compileExpression(draft, part.variables, start);
+    // The first literal is no part of it: the matcher looks at that before anything else.
+    if (part !== parts[0] && part.literal !== "")
+      start = new Instruction(draft, literal(part.literal), start);
+  }
+  return { code: draft.code, start };
 }

@@ -1,97 +1,12 @@
-// RFC 6570 (level 4) URI templates: parsing, expansion and the public class; the matcher is next door.
+// Expansion of RFC 6570 (level 4) URI templates, and the public class; a server needs only the matcher next door.
 
-import { compileMatcher } from "./uri-template-match.ts";
-import type { MatchedValue } from "./uri-template-match.ts";
-import type { Expression, Operator, TemplatePart, VariableSpec } from "./uri-template-program.ts";
+import { readTemplate, type TemplateMatcher } from "./uri-template-match.ts";
+import { type Operator, parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
 
 /** A string, a list, or a map of names to values. */
 export type TemplateValue = string | readonly string[] | Readonly<Record<string, string>>;
 
 type TemplateValues = Readonly<Record<string, TemplateValue | undefined | null>>;
-
-const SIMPLE: Operator = { first: "", sep: ",", named: false, ifEmpty: "", reserved: false };
-const OPERATORS: ReadonlyMap<string, Operator> = new Map([
-  ["+", { ...SIMPLE, reserved: true }],
-  ["#", { ...SIMPLE, first: "#", reserved: true }],
-  [".", { ...SIMPLE, first: ".", sep: "." }],
-  ["/", { ...SIMPLE, first: "/", sep: "/" }],
-  [";", { ...SIMPLE, first: ";", sep: ";", named: true }],
-  ["?", { ...SIMPLE, first: "?", sep: "&", named: true, ifEmpty: "=" }],
-  ["&", { ...SIMPLE, first: "&", sep: "&", named: true, ifEmpty: "=" }],
-]);
-const RESERVED_OPERATORS = "=,!@|";
-
-// Both expressions have one way to match, so they never backtrack. The bounds keep them clear of the stack limit of
-// regular expressions: a literal goes on in another round, and a name of more than 65536 characters is refused.
-const VARIABLE =
-  /((?:\w|%[\dA-Fa-f]{2})(?:\.?(?:\w|%[\dA-Fa-f]{2})){0,65535})(?:(\*)|:([1-9]\d{0,3})(?!\d))?/y;
-// The apostrophe is legal by erratum 6937; the other gaps are the characters section 2.1 leaves out.
-const LITERAL = /(?:[!#$&-;=?-[\]_a-z~]|%[\dA-Fa-f]{2}){1,65536}/y;
-
-function fail(source: string, position: number, problem: string): never {
-  throw new SyntaxError(`Invalid URI template ${JSON.stringify(source)}: ${problem} at position ${position}`);
-}
-
-/** The ucschar and iprivate ranges of RFC 3987: no controls, surrogates, noncharacters or specials. */
-function isUnicodeLiteral(code: number): boolean {
-  if (code < 0xa0 || (code >= 0xd800 && code <= 0xdfff)) return false;
-  if ((code >= 0xfdd0 && code <= 0xfdef) || (code >= 0xfff0 && code <= 0xffff)) return false;
-  return (code & 0xfffe) !== 0xfffe && (code < 0xe0000 || code > 0xe0fff);
-}
-
-function parseLiteral(source: string, start: number, end: number): string {
-  let text = "";
-  for (let at = start; at < end;) {
-    LITERAL.lastIndex = at;
-    const run = LITERAL.exec(source)?.[0];
-    if (run !== undefined) {
-      text += run;
-      at += run.length;
-      continue;
-    }
-    const char = String.fromCodePoint(source.codePointAt(at) ?? 0);
-    if (!isUnicodeLiteral(char.codePointAt(0) ?? 0))
-      fail(source, at, `illegal character ${JSON.stringify(char)}`);
-    text += encodeURIComponent(char);
-    at += char.length;
-  }
-  return text;
-}
-
-/** Parses what stands between the braces; `end` is the position of the closing one. */
-function parseExpression(source: string, start: number, end: number): Expression {
-  const symbol = source.charAt(start);
-  if (RESERVED_OPERATORS.includes(symbol)) fail(source, start, `reserved operator ${JSON.stringify(symbol)}`);
-  const operator = OPERATORS.get(symbol);
-  const variables: VariableSpec[] = [];
-  let at = operator === undefined ? start : start + 1;
-  for (;;) {
-    VARIABLE.lastIndex = at;
-    const [spec, name, star, max] = VARIABLE.exec(source) ?? [];
-    if (spec === undefined || name === undefined) fail(source, at, "expected a variable name");
-    at += spec.length;
-    variables.push({ name, explode: star !== undefined, max: max === undefined ? undefined : Number(max) });
-    if (at === end) return { operator: operator ?? SIMPLE, variables };
-    if (source.charAt(at) !== ",") fail(source, at, `unexpected ${JSON.stringify(source.charAt(at))}`);
-    at += 1;
-  }
-}
-
-function parse(source: string): TemplatePart[] {
-  const parts: TemplatePart[] = [];
-  let at = 0;
-  while (at < source.length) {
-    const open = source.indexOf("{", at);
-    const end = open === -1 ? source.length : open;
-    if (end > at) parts.push(parseLiteral(source, at, end));
-    if (open === -1) break;
-    const close = source.indexOf("}", open);
-    if (close === -1) fail(source, open, "unclosed brace");
-    parts.push(parseExpression(source, open + 1, close));
-    at = close + 1;
-  }
-  return parts;
-}
 
 /** Throws URIError for a lone surrogate, which has no UTF-8 form. */
 function encode(value: string, { reserved }: Operator): string {
@@ -108,14 +23,15 @@ function encode(value: string, { reserved }: Operator): string {
 }
 
 /** The first `max` characters; where escapes pass through, an escaped character counts as the one it stands for. */
-function cutPrefix(value: string, max: number | undefined, { reserved }: Operator): string {
-  if (max === undefined) return value;
+function cutPrefix(value: string, max: number, { reserved }: Operator): string {
+  if (max === Infinity) return value;
   const characters = reserved ? value.match(/%[\da-f]{2}(?:%[89ab][\da-f])*|[^]/giu) : [...value];
   return (characters ?? []).slice(0, max).join("");
 }
 
-function withName(name: string, text: string, { ifEmpty }: Operator): string {
-  return text === "" ? name + ifEmpty : `${name}=${text}`;
+/** Of an empty value, `;` prints only the name. */
+function withName(name: string, text: string, { sep }: Operator): string {
+  return text === "" && sep === ";" ? name : `${name}=${text}`;
 }
 
 function isList(value: readonly string[] | Readonly<Record<string, string>>): value is readonly string[] {
@@ -133,15 +49,14 @@ function members(
 }
 
 function expandVariable(
-  operator: Operator,
-  { name, explode, max }: VariableSpec,
+  { operator, name, explode, max }: Variable,
   value: TemplateValue,
 ): string | undefined {
   if (typeof value !== "object") {
     const text = encode(cutPrefix(String(value), max, operator), operator);
     return operator.named ? withName(name, text, operator) : text;
   }
-  if (max !== undefined) throw new TypeError(`Prefix modifier of "${name}" applied to a list or map`);
+  if (max !== Infinity) throw new TypeError(`Prefix modifier of "${name}" applied to a list or map`);
   const given = members(value);
   if (given.length === 0) return undefined;
   if (!explode) {
@@ -157,20 +72,17 @@ function expandVariable(
   return printed.join(operator.sep);
 }
 
-function expandExpression({ operator, variables }: Expression, values: TemplateValues): string {
+function expandExpression(variables: readonly Variable[], values: TemplateValues): string {
   const printed: string[] = [];
   for (const variable of variables) {
+    const { name, operator } = variable;
     // Own properties only: a template may well name a variable `constructor`.
-    const value = Object.hasOwn(values, variable.name) ? values[variable.name] : undefined;
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined || value === null) continue;
-    const text = expandVariable(operator, variable, value);
-    if (text !== undefined) printed.push(text);
+    const text = expandVariable(variable, value);
+    if (text !== undefined) printed.push(printed.length === 0 ? operator.first : operator.sep, text);
   }
-  return printed.length === 0 ? "" : operator.first + printed.join(operator.sep);
-}
-
-function namesIn(expressions: readonly Expression[]): string[] {
-  return [...new Set(expressions.flatMap(({ variables }) => variables.map(({ name }) => name)))];
+  return printed.join("");
 }
 
 /**
@@ -191,22 +103,21 @@ export class UriTemplate {
   /** Those that an expansion has no other trace of: without a value they are part of no useful URI. */
   readonly unnamed: readonly string[];
   readonly #parts: readonly TemplatePart[];
-  readonly #match: (uri: string) => Record<string, MatchedValue> | undefined;
+  readonly #matcher: TemplateMatcher;
 
   /** Throws SyntaxError, naming the template and the position, when RFC 6570 makes `source` invalid. */
   constructor(source: string) {
-    this.source = source;
     this.#parts = parse(source);
-    const expressions = this.#parts.filter((part) => typeof part !== "string");
-    this.variables = namesIn(expressions);
-    this.unnamed = namesIn(expressions.filter(({ operator }) => !operator.named));
-    this.#match = compileMatcher(this.#parts);
+    this.#matcher = readTemplate(source, this.#parts);
+    this.source = source;
+    this.variables = this.#matcher.variables;
+    this.unnamed = this.#matcher.unnamed;
   }
 
   /** Throws TypeError for a prefix modifier on a list or map, and URIError for a lone surrogate. */
   expand(values: TemplateValues): string {
     return this.#parts
-      .map((part) => (typeof part === "string" ? part : expandExpression(part, values)))
+      .map(({ literal, variables }) => literal + expandExpression(variables, values))
       .join("");
   }
 
@@ -218,6 +129,6 @@ export class UriTemplate {
    * the length of `uri`.
    */
   match(uri: string): Record<string, string | string[] | Record<string, string>> | undefined {
-    return this.#match(uri);
+    return this.#matcher.match(uri);
   }
 }

@@ -4,7 +4,7 @@ import { encodeShape } from "../../protocol/codec.ts";
 import type { Annotations, CacheHint, ResourceContents } from "../../protocol/model.ts";
 import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri } from "../../protocol/uri.ts";
-import { UriTemplate } from "../../protocol/uri-template.ts";
+import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
 import type { Context } from "../context.ts";
 import { checkCacheHint } from "../options.ts";
 import type { Completer } from "./completers.ts";
@@ -68,7 +68,7 @@ export interface CompiledResource {
 
 /** A resource template made ready to be matched and read. */
 export interface CompiledTemplate {
-  readonly template: UriTemplate;
+  readonly template: TemplateMatcher;
   readonly options: TemplateOptions;
   readonly handler: (args: unknown, ctx: unknown) => unknown;
 }
@@ -166,9 +166,9 @@ function checkResource(subject: string, options: ResourceOptions | TemplateOptio
   if (options.name !== undefined) checkName(subject, options.name, anyName, nameRule);
 }
 
-function parseTemplate(source: string, subject: string): UriTemplate {
+function parseTemplate(source: string, subject: string): TemplateMatcher {
   try {
-    return new UriTemplate(source);
+    return readTemplate(source);
   } catch (cause) {
     const problem = `is not a URI template (RFC 6570): ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem, { cause });
