@@ -50,18 +50,19 @@ describeEdges("methods", (open) => {
     expect((await edge.send({ ...modernPost(discover), path: "/rpc?x=1" })).status).toBe(200);
   });
 
-  test("a server that is shutting down answers 503 and says when to come back [INIT-SHUTDOWN-HTTP]", async () => {
-    const edge = await open(httpServer().server);
-    if (edge.kind === "serveHttp") {
-      await edge.close();
-      await expect(edge.send(modernPost(discover))).rejects.toThrow("ECONNREFUSED");
-      return;
-    }
-    const session = await openSession(edge, newestLegacy);
-    const get = await openGet(edge, session);
+  test("a server that is shutting down answers 503 while calls finish, then ends its streams without a word [INIT-SHUTDOWN-HTTP]", async () => {
+    const { server, gate, waiting } = httpServer();
+    const edge = await open(server, { graceMs: 5000 });
+    const get = await openGet(edge, await openSession(edge, newestLegacy));
+    const call = edge.send(modernPost(modernCall(1, "wait")));
+    await expect.poll(waiting).toBe(1);
     const closing = edge.close();
-    const reply = await edge.send(modernPost(discover)).catch(() => undefined);
-    if (reply !== undefined) expect(reply).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    // A server of its own takes no new connection from here on; a handler is still reached.
+    const late = edge.send(modernPost(discover));
+    if (edge.kind === "serveHttp") await expect(late).rejects.toThrow("ECONNREFUSED");
+    else expect(await late).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    gate.resolve();
+    expect(await (await call).answer()).toMatchObject({ id: 1, result: {} });
     await closing;
     await get.complete();
     expect(get.messages).toEqual([]);

@@ -82,7 +82,7 @@ const wrong: readonly [JsonObject, Headers][] = [
   [{ count: 42 }, { "mcp-param-count": "43" }],
   [{ count: 42 }, { "mcp-param-count": "0x2a" }],
   [{ count: 0 }, { "mcp-param-count": "" }],
-  [{ count: 42 }, { "mcp-param-count": "42 " + "x" }],
+  [{ count: 42 }, { "mcp-param-count": "42 x" }],
   [{ count: max + 1 }, { "mcp-param-count": String(max + 1) }],
   [{ count: max + 1 }, { "mcp-param-count": "9007199254740993" }],
   [{ dry: true }, { "mcp-param-dry": "True" }],

@@ -42,7 +42,9 @@ describeEdges("Accept", (open) => {
     ["text/html, image/*", undefined, undefined],
   ];
 
-  test.each(eras.flatMap((era) => table.map((row) => [era, ...row] as const)))(
+  test.each(
+    eras.flatMap((era) => table.map(([accept, plain, streamed]) => [era, accept, plain, streamed] as const)),
+  )(
     "%s, %j: a plain answer is %s, one with progress is %s [HTTP-POST-REPLY-TYPE, HTTP26-REPLY-TYPE, HTTP-POST-ACCEPT-406]",
     async (era, accept, plain, streamed) => {
       const edge = await open(httpServer().server);

@@ -11,24 +11,27 @@ function quietServer(): { server: McpServer; logger: ReturnType<typeof recording
 }
 
 describeMatrix("onNotification", {}, (cell) => {
-  test("hears every notification with its parameters and who sent it", async () => {
-    const { server } = quietServer();
-    const heard: unknown[] = [];
-    server.onNotification((method, params, from) => void heard.push([method, params, from.transport]));
-    const client = await cell.connect(server);
-    client.notify("notifications/com.example/hello", { a: 1 });
-    client.notify("notifications/unknown");
-    client.notify("notifications/cancelled", { requestId: "nobody" });
-    await settled(client);
-    const handshake = cell.era === "legacy" ? [["notifications/initialized", {}, cell.transport]] : [];
-    expect(heard).toEqual([
-      ...handshake,
-      ["notifications/com.example/hello", { a: 1 }, cell.transport],
-      ["notifications/unknown", {}, cell.transport],
-      ["notifications/cancelled", { requestId: "nobody" }, cell.transport],
-    ]);
-    await client.close();
-  });
+  test.skipIf(cell.transport === "http" && cell.era === "modern")(
+    "hears every notification with its parameters and who sent it",
+    async () => {
+      const { server } = quietServer();
+      const heard: unknown[] = [];
+      server.onNotification((method, params, from) => void heard.push([method, params, from.transport]));
+      const client = await cell.connect(server);
+      client.notify("notifications/com.example/hello", { a: 1 });
+      client.notify("notifications/unknown");
+      client.notify("notifications/cancelled", { requestId: "nobody" });
+      await settled(client);
+      const handshake = cell.era === "legacy" ? [["notifications/initialized", {}, cell.transport]] : [];
+      expect(heard).toEqual([
+        ...handshake,
+        ["notifications/com.example/hello", { a: 1 }, cell.transport],
+        ["notifications/unknown", {}, cell.transport],
+        ["notifications/cancelled", { requestId: "nobody" }, cell.transport],
+      ]);
+      await client.close();
+    },
+  );
 
   test("that throws or rejects is logged, and nothing is answered [BASE-NOTIF-NO-REPLY]", async () => {
     const { server, logger } = quietServer();
@@ -67,23 +70,26 @@ describeMatrix("onNotification", {}, (cell) => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 
-  test("hears of a cancellation that has taken effect all the same", async () => {
-    const { server } = quietServer();
-    const aborted: boolean[] = [];
-    server.tool("slow", {}, (_, ctx) => {
-      server.onNotification((method) => {
-        if (method === "notifications/cancelled") aborted.push(ctx.signal.aborted);
+  test.skipIf(cell.transport === "http" && cell.era === "modern")(
+    "hears of a cancellation that has taken effect all the same",
+    async () => {
+      const { server } = quietServer();
+      const aborted: boolean[] = [];
+      server.tool("slow", {}, (_, ctx) => {
+        server.onNotification((method) => {
+          if (method === "notifications/cancelled") aborted.push(ctx.signal.aborted);
+        });
+        return new Promise((resolve) => ctx.signal.addEventListener("abort", () => resolve("late")));
       });
-      return new Promise((resolve) => ctx.signal.addEventListener("abort", () => resolve("late")));
-    });
-    const client = await cell.connect(server);
-    client.send({ jsonrpc: "2.0", id: "c1", method: "tools/call", ...client.withMeta({ name: "slow" }) });
-    await settled(client);
-    client.notify("notifications/cancelled", { requestId: "c1" });
-    await settled(client);
-    expect(aborted).toEqual([true]);
-    await client.close();
-  });
+      const client = await cell.connect(server);
+      client.send({ jsonrpc: "2.0", id: "c1", method: "tools/call", ...client.withMeta({ name: "slow" }) });
+      await settled(client);
+      client.notify("notifications/cancelled", { requestId: "c1" });
+      await settled(client);
+      expect(aborted).toEqual([true]);
+      await client.close();
+    },
+  );
 
   test("without a handler, what nobody knows is dropped in silence [BASE-NOTIF-NO-REPLY]", async () => {
     const { server, logger } = quietServer();

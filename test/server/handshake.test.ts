@@ -2,7 +2,7 @@
 import { type Context, McpServer, type ServerOptions } from "halyard";
 import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
-import { cells, describeMatrix } from "../support/matrix.ts";
+import { cells, describeMatrix, pipes } from "../support/matrix.ts";
 import {
   initializeRequest,
   legacyDates,
@@ -192,7 +192,7 @@ describe("initialize with a version that is not spoken", () => {
   });
 });
 
-describeMatrix("before initialize", { eras: ["legacy"] }, (cell) => {
+describeMatrix("before initialize", { eras: ["legacy"], transports: pipes }, (cell) => {
   test("only ping is answered; the rest is refused, says why, and does not run [INIT-FIRST]", async () => {
     const { server, seen } = makeServer();
     const client = await cell.connect(server, { handshake: false });

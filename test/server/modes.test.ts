@@ -2,7 +2,7 @@
 import { ConfigurationError, McpServer, type ServerMode } from "halyard";
 import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
-import { describeMatrix } from "../support/matrix.ts";
+import { describeMatrix, pipes } from "../support/matrix.ts";
 import {
   answersTo,
   initializeRequest,
@@ -70,7 +70,7 @@ describeMatrix("modes both and stateless", { eras: ["modern"] }, (cell) => {
   );
 });
 
-describeMatrix("mode stateful", { eras: ["legacy"] }, (cell) => {
+describeMatrix("mode stateful", { eras: ["legacy"], transports: pipes }, (cell) => {
   test("gives a legacy client a session with pushes", async () => {
     const server = makeServer("stateful");
     const client = await cell.connect(server, { handshake: false });
@@ -88,7 +88,7 @@ describeMatrix("mode stateful", { eras: ["legacy"] }, (cell) => {
   });
 });
 
-describeMatrix("mode stateful", { eras: ["modern"] }, (cell) => {
+describeMatrix("mode stateful", { eras: ["modern"], transports: pipes }, (cell) => {
   test.each(["server/discover", "subscriptions/listen", "no/such/method"])(
     "has no %s: to a modern client it looks like a server of the legacy era",
     async (method) => {
@@ -145,18 +145,21 @@ describeMatrix("mode stateful", { eras: ["modern"] }, (cell) => {
 });
 
 describeMatrix("mode stateless", { eras: ["legacy"] }, (cell) => {
-  test("serves a legacy client, and advertises no pushes to it", async () => {
-    const server = makeServer("stateless");
-    const client = await cell.connect(server, { handshake: false });
-    const opened = await client.open();
-    expect(opened?.["protocolVersion"]).toBe(cell.revision);
-    expect(opened?.["capabilities"]).toEqual({ ...notPushing, logging: {} });
-    expect(server.capabilities(cell.revision)).toEqual({ ...notPushing, logging: {} });
-    expect(await client.request("tools/call", { name: "where" })).toMatchObject({
-      content: [{ text: cell.revision }],
-    });
-    await client.close();
-  });
+  test.skipIf(cell.transport === "http" && cell.revision === "2024-11-05")(
+    "serves a legacy client, and advertises no pushes to it",
+    async () => {
+      const server = makeServer("stateless");
+      const client = await cell.connect(server, { handshake: false });
+      const opened = await client.open();
+      expect(opened?.["protocolVersion"]).toBe(cell.revision);
+      expect(opened?.["capabilities"]).toEqual({ ...notPushing, logging: {} });
+      expect(server.capabilities(cell.revision)).toEqual({ ...notPushing, logging: {} });
+      expect(await client.request("tools/call", { name: "where" })).toMatchObject({
+        content: [{ text: cell.revision }],
+      });
+      await client.close();
+    },
+  );
 
   test("has no subscribe and no unsubscribe for it, and no session that could be pushed to", async () => {
     const server = makeServer("stateless");

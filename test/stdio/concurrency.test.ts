@@ -3,11 +3,11 @@ import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { listen } from "../support/listen.ts";
-import { describeMatrix } from "../support/matrix.ts";
+import { describeMatrix, pipes } from "../support/matrix.ts";
 import { PipePeer } from "../support/pipe.ts";
 import { deferred, nextTurn } from "../support/turns.ts";
 
-describeMatrix("concurrency", {}, (cell) => {
+describeMatrix("concurrency", { transports: pipes }, (cell) => {
   test("1,000 calls run at once, and each is answered when it ends, in whatever order", async () => {
     const server = new McpServer({ name: "test", version: "1.0.0" });
     const gates = Array.from({ length: 1000 }, () => deferred());

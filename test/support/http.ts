@@ -63,7 +63,7 @@ const openers: Record<EdgeKind, Opener> = {
   },
 };
 
-export const edgeKinds = Object.keys(openers) as EdgeKind[];
+const edgeKinds = Object.keys(openers) as EdgeKind[];
 
 /** An edge that is closed when the test ends. */
 export async function openEdge(
@@ -153,7 +153,7 @@ export function mirrored(message: JsonObject): Record<string, string | undefined
 }
 
 /** A text as a header can carry it. */
-export function headerValue(text: string): string {
+function headerValue(text: string): string {
   const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith("=?base64?");
   return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
 }

@@ -30,6 +30,9 @@ export interface MatrixOptions {
   readonly transports?: readonly Transport[];
 }
 
+/** The transports on which every message of a peer shares one pipe; HTTP says some things by status and connection instead. */
+export const pipes: readonly Transport[] = ["memory", "stdio"];
+
 const connectors = { memory: connect, stdio: connectStdio, http: connectHttp };
 
 /** Every cell of the matrix that `options` leaves in. */

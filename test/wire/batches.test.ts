@@ -2,7 +2,7 @@
 import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
-import { cells, describeMatrix } from "../support/matrix.ts";
+import { cells, describeMatrix, pipes } from "../support/matrix.ts";
 import {
   type Answer,
   answersTo,
@@ -149,29 +149,33 @@ describe("a batch on 2025-03-26", () => {
   });
 });
 
-describeMatrix("a batch over a transport", { since: withBatches, until: withBatches }, (cell) => {
-  test("has all of its requests answered [BASE-BATCH-RECEIVE]", async () => {
-    const client = await cell.connect(makeServer().server);
-    const answers = await answersTo(client, JSON.stringify([ping("a"), notification, ping("b")]));
-    expect(answers).toEqual([
-      { jsonrpc: "2.0", id: "a", result: {} },
-      { jsonrpc: "2.0", id: "b", result: {} },
-    ]);
-    await client.close();
-  });
+describeMatrix(
+  "a batch over a transport",
+  { since: withBatches, until: withBatches, transports: pipes },
+  (cell) => {
+    test("has all of its requests answered [BASE-BATCH-RECEIVE]", async () => {
+      const client = await cell.connect(makeServer().server);
+      const answers = await answersTo(client, JSON.stringify([ping("a"), notification, ping("b")]));
+      expect(answers).toEqual([
+        { jsonrpc: "2.0", id: "a", result: {} },
+        { jsonrpc: "2.0", id: "b", result: {} },
+      ]);
+      await client.close();
+    });
 
-  test("has the second of two requests with one id refused: their answers could not be told apart", async () => {
-    const client = await cell.connect(makeServer().server);
-    client.send([call(7, "slow"), call(7, "quick")]);
-    const answersOf7 = (): unknown[] =>
-      client.received.filter((message) => "id" in message && message.id === 7);
-    await client.waitFor(() => answersOf7().length === 2);
-    expect(answersOf7()).toMatchObject([{ result: {} }, { error: { code: -32600 } }]);
-    await client.close();
-  });
-});
+    test("has the second of two requests with one id refused: their answers could not be told apart", async () => {
+      const client = await cell.connect(makeServer().server);
+      client.send([call(7, "slow"), call(7, "quick")]);
+      const answersOf7 = (): unknown[] =>
+        client.received.filter((message) => "id" in message && message.id === 7);
+      await client.waitFor(() => answersOf7().length === 2);
+      expect(answersOf7()).toMatchObject([{ result: {} }, { error: { code: -32600 } }]);
+      await client.close();
+    });
+  },
+);
 
-const revisionsWithout = cells().filter(({ revision }) => revision !== withBatches);
+const revisionsWithout = cells({ transports: pipes }).filter(({ revision }) => revision !== withBatches);
 
 describe.each(revisionsWithout)("a batch on $revision · $transport", (cell) => {
   test.each([

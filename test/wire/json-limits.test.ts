@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { describe, expect, test } from "vitest";
-import { cells, describeMatrix } from "../support/matrix.ts";
+import { cells, describeMatrix, pipes } from "../support/matrix.ts";
 import {
   type Answer,
   answersTo,
@@ -49,7 +49,7 @@ const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(level
 /** A call whose arguments hold `text` verbatim. */
 const callWith = (text: string): string => JSON.stringify(callTake({ deep: "@" })).replace('"@"', text);
 
-describeMatrix("limits", {}, (cell) => {
+describeMatrix("limits", { transports: pipes }, (cell) => {
   test("a message of more bytes than maxBytes is refused, and the next one is served", async () => {
     const { server, asked } = countingServer({ maxBytes: 1000 });
     const client = await cell.connect(server);
