@@ -101,11 +101,13 @@ class FetchEventSink implements EventSink {
   readonly #encoder = new TextEncoder();
   readonly #drains: (() => void)[] = [];
   readonly #closes: (() => void)[] = [];
+  readonly #onCancel: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   ended = false;
 
-  /** `onCancel` is called when the reader turns away: not every runtime aborts the request's signal then. */
+  /** `onCancel` is called when the reader turns away or is cut off: not every runtime aborts the request's signal then. */
   constructor(onCancel: () => void) {
+    this.#onCancel = onCancel;
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -151,6 +153,7 @@ class FetchEventSink implements EventSink {
     if (this.ended) return;
     this.#controller?.error(new Error("The reader is too slow"));
     this.#closed();
+    this.#onCancel();
   }
 
   #closed(): void {
