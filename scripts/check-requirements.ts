@@ -31,6 +31,8 @@ const areasInScope = [
   "transport-stdio",
   "x-mcp-header",
   "transport-custom",
+  "sessions",
+  "resumability",
   "subscriptions-listen",
   "list-changed",
   "resources",

@@ -89,7 +89,11 @@ export class FetchResponder implements HttpResponder {
 }
 
 /** With headers of its own: some servers write into what a response was made with. */
-function toResponse(body: string | ReadableStream<Uint8Array> | null, status: number, headers: HttpHeaders): Response {
+function toResponse(
+  body: string | ReadableStream<Uint8Array> | null,
+  status: number,
+  headers: HttpHeaders,
+): Response {
   return new Response(body, { status, headers: { ...headers } });
 }
 

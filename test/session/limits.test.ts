@@ -82,12 +82,22 @@ describe("idle sessions", () => {
 describe("the number of sessions", () => {
   test("at the maximum the one that was idle for longest ends [SESS-TERMINATE]", async () => {
     const served = await serve(makeServer(), { limits: { maxSessions: 3 } });
-    const [one, two, three] = [await SessionClient.open(served), await SessionClient.open(served), await SessionClient.open(served)];
+    const [one, two, three] = [
+      await SessionClient.open(served),
+      await SessionClient.open(served),
+      await SessionClient.open(served),
+    ];
     await one?.request("ping");
     const four = await SessionClient.open(served);
-    const alive = async (client: SessionClient | undefined): Promise<boolean> => (await client?.start("ping"))?.status === 200;
+    const alive = async (client: SessionClient | undefined): Promise<boolean> =>
+      (await client?.start("ping"))?.status === 200;
     expect(served.stats().sessions).toBe(3);
-    expect([await alive(one), await alive(two), await alive(three), await alive(four)]).toEqual([true, false, true, true]);
+    expect([await alive(one), await alive(two), await alive(three), await alive(four)]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 
   test("a busy one is passed over, and when all are busy a new one is 503", async () => {

@@ -5,7 +5,16 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { EventReply } from "../support/event-reply.ts";
 import { recordingLogger } from "../support/log.ts";
 import { legacyDates } from "../support/raw.ts";
-import { edges, type Edge, listenOver, methodsOf, serve, type Served, sendModern, SessionClient } from "../support/sessions.ts";
+import {
+  edges,
+  type Edge,
+  listenOver,
+  methodsOf,
+  serve,
+  type Served,
+  sendModern,
+  SessionClient,
+} from "../support/sessions.ts";
 import { deferred, until } from "../support/turns.ts";
 
 const note = "notifications/message";
@@ -15,7 +24,9 @@ function numbered(data: number): JsonObject {
 }
 
 function dataOf(messages: readonly JsonObject[]): unknown[] {
-  return messages.filter(({ method }) => method === note).map(({ params }) => (params as { data: unknown }).data);
+  return messages
+    .filter(({ method }) => method === note)
+    .map(({ params }) => (params as { data: unknown }).data);
 }
 
 interface Setup {
@@ -25,7 +36,10 @@ interface Setup {
   push(data: number, client?: SessionClient): Promise<void>;
 }
 
-async function setup(options: HttpOptions = {}, { edge = "serveHttp" as Edge, revision = "2025-11-25" } = {}): Promise<Setup> {
+async function setup(
+  options: HttpOptions = {},
+  { edge = "serveHttp" as Edge, revision = "2025-11-25" } = {},
+): Promise<Setup> {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
   server.tool("first", {}, () => "first");
   server.resource("note:///a", {}, () => "a");
@@ -87,7 +101,9 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
     expect(new Set(ids).size).toBe(ids.length);
     const names = all.map(({ events }) => new Set(events.flatMap(({ id }) => id?.split(".")[0] ?? [])));
     for (const name of names) expect(name.size).toBeLessThanOrEqual(1);
-    expect(new Set(names.flatMap((name) => [...name])).size).toBe(names.filter(({ size }) => size === 1).length);
+    expect(new Set(names.flatMap((name) => [...name])).size).toBe(
+      names.filter(({ size }) => size === 1).length,
+    );
   });
 
   test("the response of a call whose connection was cut is replayed, and only what belongs to that stream [RESUME-ALWAYS-GET, RESUME-REPLAY, RESUME-NO-CROSS-STREAM]", async () => {
@@ -172,19 +188,22 @@ describe("priming and polling", () => {
     { revision: "2025-11-25", primes: true },
     { revision: "2025-06-18", primes: false },
     { revision: "2025-03-26", primes: false },
-  ])("a stream begins with an event that has an id, no data and retry from 2025-11-25 on · $revision [RESUME-PRIMING]", async ({ revision, primes }) => {
-    const { client, server, push } = await setup({ retryMs: 321 }, { revision });
-    server.tool("log", {}, (_, ctx) => (ctx.log("info", 1), "done"));
-    const streams = [await client.get(), await client.call("log")];
-    await push(1);
-    for (const stream of streams) {
-      await stream.message(() => stream.messages.length > 0);
-      const [first] = stream.events;
-      const priming = { id: expect.stringMatching(/^[gp][\w-]{22}\.0$/) as string, data: "", retry: "321" };
-      if (primes) expect(first).toEqual(priming);
-      else expect(first?.data).not.toBe("");
-    }
-  });
+  ])(
+    "a stream begins with an event that has an id, no data and retry from 2025-11-25 on · $revision [RESUME-PRIMING]",
+    async ({ revision, primes }) => {
+      const { client, server, push } = await setup({ retryMs: 321 }, { revision });
+      server.tool("log", {}, (_, ctx) => (ctx.log("info", 1), "done"));
+      const streams = [await client.get(), await client.call("log")];
+      await push(1);
+      for (const stream of streams) {
+        await stream.message(() => stream.messages.length > 0);
+        const [first] = stream.events;
+        const priming = { id: expect.stringMatching(/^[gp][\w-]{22}\.0$/) as string, data: "", retry: "321" };
+        if (primes) expect(first).toEqual(priming);
+        else expect(first?.data).not.toBe("");
+      }
+    },
+  );
 
   test("a client that has only the priming event resumes from the start", async () => {
     const made = await setup();
@@ -271,7 +290,13 @@ describe("what is no longer kept", () => {
     expect(fresh.lastEventId?.split(".")[0]).not.toBe(early?.split(".")[0]);
   });
 
-  test.each(["gAAAAAAAAAAAAAAAAAAAAAA.1", "nonsense", "g.1", "0", "gAAAAAAAAAAAAAAAAAAAAAA.99999999999999999999"])("GET after %s, which was never sent, is made good too", async (id) => {
+  test.each([
+    "gAAAAAAAAAAAAAAAAAAAAAA.1",
+    "nonsense",
+    "g.1",
+    "0",
+    "gAAAAAAAAAAAAAAAAAAAAAA.99999999999999999999",
+  ])("GET after %s, which was never sent, is made good too", async (id) => {
     const { client } = await setup();
     const stream = await client.get(id);
     expect(stream.status).toBe(200);
@@ -369,11 +394,20 @@ describe("what is no longer kept", () => {
 describe("the modern era", () => {
   test("streams carry no event ids, and Last-Event-ID says nothing [RESUME-MODERN-NONE]", async () => {
     const { server, served } = await setup();
-    const listening = await listenOver(served.url, { toolsListChanged: true }, { headers: { "last-event-id": "gAAAAAAAAAAAAAAAAAAAAAA.1" } });
+    const listening = await listenOver(
+      served.url,
+      { toolsListChanged: true },
+      { headers: { "last-event-id": "gAAAAAAAAAAAAAAAAAAAAAA.1" } },
+    );
     server.tool("second", {}, () => "second");
     await listening.count(2);
     expect(listening.events.every(({ id, retry }) => id === undefined && retry === undefined)).toBe(true);
-    const call = await sendModern(served.url, "tools/call", { name: "first", arguments: {} }, { headers: { "last-event-id": "x" } });
+    const call = await sendModern(
+      served.url,
+      "tools/call",
+      { name: "first", arguments: {} },
+      { headers: { "last-event-id": "x" } },
+    );
     expect(await call.json()).toMatchObject({ result: { content: [{ text: "first" }] } });
     expect(served.stats().replayStreams).toBe(0);
   });

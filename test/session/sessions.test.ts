@@ -66,11 +66,17 @@ describe.each(cells)("sessions · $revision · $edge", ({ revision, edge }) => {
   test("a second initialize in a session is an error that changes nothing", async () => {
     const served = await serve(makeServer(), {}, edge);
     const client = await SessionClient.open(served, { revision });
-    const params = { protocolVersion: "2025-03-26", capabilities: { roots: {} }, clientInfo: { name: "x", version: "1" } };
+    const params = {
+      protocolVersion: "2025-03-26",
+      capabilities: { roots: {} },
+      clientInfo: { name: "x", version: "1" },
+    };
     const reply = await client.start("initialize", params);
     expect(reply.headers["mcp-session-id"]).toBeUndefined();
     expect(await reply.json()).toMatchObject({ error: { code: -32600 } });
-    expect(await client.request("tools/call", { name: "whoami" })).toMatchObject({ result: { content: [{ text: client.id }] } });
+    expect(await client.request("tools/call", { name: "whoami" })).toMatchObject({
+      result: { content: [{ text: client.id }] },
+    });
     expect(served.stats().sessions).toBe(1);
   });
 
@@ -96,8 +102,14 @@ describe.each(cells)("sessions · $revision · $edge", ({ revision, edge }) => {
 describe("sessions", () => {
   test.each([
     ["without a protocol version", { jsonrpc: "2.0", id: 1, method: "initialize", params: {} }],
-    ["that is a notification", { jsonrpc: "2.0", method: "initialize", params: { protocolVersion: "2025-11-25" } }],
-    ["in a batch", [{ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-03-26" } }]],
+    [
+      "that is a notification",
+      { jsonrpc: "2.0", method: "initialize", params: { protocolVersion: "2025-11-25" } },
+    ],
+    [
+      "in a batch",
+      [{ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-03-26" } }],
+    ],
     ["that is no request", { jsonrpc: "1.0", id: 1, method: "initialize" }],
   ])("an initialize %s mints nothing", async (_, message) => {
     const server = makeServer();
@@ -111,9 +123,10 @@ describe("sessions", () => {
 
   test("middleware that refuses an initialize leaves no session behind", async () => {
     const server = makeServer();
-    server.use("initialize", async (_request, _ctx, next) => {
-      await next();
-      throw new Error("not today");
+    server.use(async (request, _ctx, next) => {
+      const result = await next();
+      if (request.method === "initialize") throw new Error("not today");
+      return result;
     });
     const served = await serve(server);
     const reply = await initialize(served.url);
@@ -150,7 +163,12 @@ describe("sessions", () => {
     const lists: unknown[] = [];
     for (const id of [client.id, "unknown", undefined]) {
       const headers: Record<string, string> = id === undefined ? {} : { "mcp-session-id": id };
-      const called = await sendModern(served.url, "tools/call", { name: "whoami", arguments: {} }, { headers });
+      const called = await sendModern(
+        served.url,
+        "tools/call",
+        { name: "whoami", arguments: {} },
+        { headers },
+      );
       expect(called.headers["mcp-session-id"]).toBeUndefined();
       expect(await called.json()).toMatchObject({ result: { content: [{ text: "nobody" }] } });
       lists.push(await (await sendModern(served.url, "tools/list", {}, { headers })).json());

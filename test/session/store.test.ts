@@ -74,7 +74,9 @@ function override(store: SessionStore, changes: Partial<SessionStore>): SessionS
 }
 
 describe.each(edges)("two endpoints that share a store · %s", (edge) => {
-  const authenticate = (request: { header(name: string): string | undefined }): { issuer: string; subject: string } | undefined => {
+  const authenticate = (request: {
+    header(name: string): string | undefined;
+  }): { issuer: string; subject: string } | undefined => {
     const subject = request.header("x-user");
     return subject === undefined ? undefined : { issuer: "https://issuer.example", subject };
   };
@@ -82,12 +84,21 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
   test("the second goes on with a session that the first has begun", async () => {
     const sessionStore = new MemorySessionStore();
     const options = { sessionStore, authenticate };
-    const [first, second] = [await serve(makeServer(), options, edge), await serve(makeServer(), options, edge)];
+    const [first, second] = [
+      await serve(makeServer(), options, edge),
+      await serve(makeServer(), options, edge),
+    ];
     const headers = { "x-user": "alice" };
-    const client = await SessionClient.open(first, { revision: "2025-06-18", capabilities: { roots: {} }, headers });
+    const client = await SessionClient.open(first, {
+      revision: "2025-06-18",
+      capabilities: { roots: {} },
+      headers,
+    });
     await client.request("logging/setLevel", { level: "error" });
     const moved = new SessionClient(second.url, client.id, { revision: "2025-06-18", headers });
-    const answer = (await moved.request("tools/call", { name: "peer" })) as { result: { content: { text: string }[] } };
+    const answer = (await moved.request("tools/call", { name: "peer" })) as {
+      result: { content: { text: string }[] };
+    };
     expect(JSON.parse(answer.result.content[0]?.text ?? "")).toEqual({
       session: client.id,
       client: "test-client",
@@ -118,7 +129,10 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
 
   test("a stream of the first is resumed at the second as a fresh one that says what to read again", async () => {
     const sessionStore = new MemorySessionStore();
-    const [first, second] = [await serve(makeServer(), { sessionStore }, edge), await serve(makeServer(), { sessionStore }, edge)];
+    const [first, second] = [
+      await serve(makeServer(), { sessionStore }, edge),
+      await serve(makeServer(), { sessionStore }, edge),
+    ];
     const client = await SessionClient.open(first);
     const stream = await client.get();
     await until(() => stream.events.length === 1);
@@ -131,7 +145,10 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
 
   test("a session that ends at one is unknown at the other once it has let go of it", async () => {
     const sessionStore = new MemorySessionStore();
-    const [first, second] = [await serve(makeServer(), { sessionStore }, edge), await serve(makeServer(), { sessionStore }, edge)];
+    const [first, second] = [
+      await serve(makeServer(), { sessionStore }, edge),
+      await serve(makeServer(), { sessionStore }, edge),
+    ];
     const client = await SessionClient.open(first);
     expect(await client.delete()).toBeLessThan(300);
     expect((await new SessionClient(second.url, client.id).start("ping")).status).toBe(404);
