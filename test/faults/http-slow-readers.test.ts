@@ -47,7 +47,9 @@ describe.each(edges)("slow readers · %s", (edge) => {
     }
     slow.proceed();
     await slow.closed;
-    expect(slow.end).toBe("cut");
+    // A web response can only be made to fail: whether its server then cuts the connection is up to that server.
+    if (edge !== "fetchHandler") expect(slow.end).toBe("cut");
+    expect(slow.messages.some(({ result }) => result !== undefined)).toBe(false);
   });
 });
 
