@@ -34,6 +34,8 @@ const areasInScope = [
   "transport-legacy-http-sse",
   "x-mcp-header",
   "transport-custom",
+  "sessions",
+  "resumability",
   "subscriptions-listen",
   "list-changed",
   "resources",

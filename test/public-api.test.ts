@@ -189,12 +189,14 @@ describe("public entries", () => {
         "TestClient",
         "connect",
         "protocolRevisions",
+        "sessionStoreContract",
       ]
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
         "ConnectOptions",
         "Received",
+        "StoreCheck",
         "Wire",
       ]
     `);

@@ -4,7 +4,7 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { HalyardError } from "../errors.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
@@ -37,6 +37,12 @@ export interface HttpServer {
   stats(): HttpStats;
   /** Lets running calls finish, closes every stream in good order, and stops listening. */
   close(): Promise<void>;
+}
+
+/** A server of ours, and its open connections. */
+interface Listening {
+  readonly http: Server;
+  readonly sockets: ReadonlySet<Socket>;
 }
 
 /** A handler for `node:http`; resolves when the request has been answered. */
@@ -94,17 +100,17 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const hosts = [host].flat();
   const endpoint = new Endpoint(server, options, hostsFor(hosts, options.allowedHosts));
   const handler = toHandler(endpoint);
-  const listening: Server[] = [];
+  const listening: Listening[] = [];
   let actualPort = port;
   for (const address of hosts) {
     const http = configured(createServer((request, response) => void handler(request, response)));
     try {
       await listen(http, actualPort, address);
     } catch (error) {
-      for (const started of listening) started.close();
+      for (const started of listening) started.http.close();
       throw error;
     }
-    listening.push(http);
+    listening.push({ http, sockets: socketsOf(http) });
     actualPort = (http.address() as AddressInfo).port;
   }
   let closing: Promise<void> | undefined;
@@ -120,21 +126,22 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   };
 }
 
-/** Drains the endpoint, then waits until what it has answered has left for its reader. */
-async function closeAll(listening: readonly Server[], endpoint: Endpoint): Promise<void> {
-  const closed = listening.map((http) => new Promise<void>((resolve) => http.close(() => resolve())));
+/** Drains the endpoint, then waits until what it has answered has left for its readers. */
+async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Promise<void> {
+  // Not yet the close of node:http, which cuts connections whose reply has not left in full.
+  for (const { http } of listening) NetServer.prototype.close.call(http);
   await endpoint.close();
-  const closeIdle = (): void => {
-    for (const http of listening) http.closeIdleConnections();
-  };
-  closeIdle();
-  const timer = setInterval(closeIdle, 20);
-  await within(
-    endpoint.settings.graceMs,
-    Promise.all(closed).then(() => {}),
-  );
-  clearInterval(timer);
-  for (const http of listening) http.closeAllConnections();
+  await within(endpoint.settings.graceMs, flushed(listening));
+  for (const { http } of listening) {
+    http.close();
+    http.closeAllConnections();
+  }
+}
+
+/** Resolves when nothing waits to be written any more. */
+async function flushed(listening: readonly Listening[]): Promise<void> {
+  const waits = ({ sockets }: Listening): boolean => [...sockets].some((socket) => socket.writableLength > 0);
+  while (listening.some(waits)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Slow headers and bodies are cut off; an idle connection outlives the 60 s that load balancers commonly keep one. */
@@ -143,6 +150,15 @@ function configured(http: Server): Server {
   http.requestTimeout = 60_000;
   http.keepAliveTimeout = 65_000;
   return http;
+}
+
+function socketsOf(http: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  http.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  return sockets;
 }
 
 function listen(http: Server, port: number, host: string): Promise<void> {

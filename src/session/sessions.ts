@@ -50,8 +50,12 @@ export class Sessions<Live extends LiveSession> {
 
   /** Takes a new session in. False when there is no room: every session is busy. */
   async add(session: Live): Promise<boolean> {
-    if (this.#live.size >= this.#limits.maxSessions && !(await this.#endLongestIdle())) return false;
+    const isFull = this.#live.size >= this.#limits.maxSessions;
+    const ending = isFull ? this.#longestIdle() : undefined;
+    if (isFull && ending === undefined) return false;
+    // Takes its place before anything is waited for: others may be coming in at the same time.
     this.#hold(session);
+    if (ending !== undefined) await this.end(ending);
     await this.#store.save(session.record(), this.#limits.idleMs);
     return true;
   }
@@ -105,7 +109,8 @@ export class Sessions<Live extends LiveSession> {
     if (held !== undefined || record === undefined) return held;
     if (!isSamePrincipal(record.principal, principal)) return undefined;
     const revived = this.#hold(this.#revive(record));
-    if (this.#live.size > this.#limits.maxSessions) await this.#endLongestIdle(id);
+    const ending = this.#live.size > this.#limits.maxSessions ? this.#longestIdle(id) : undefined;
+    if (ending !== undefined) await this.end(ending);
     return revived;
   }
 
@@ -122,13 +127,11 @@ export class Sessions<Live extends LiveSession> {
     session.close();
   }
 
-  async #endLongestIdle(spared?: string): Promise<boolean> {
+  #longestIdle(spared?: string): Live | undefined {
     for (const { session } of this.#live.values()) {
-      if (session.busy || session.id === spared) continue;
-      await this.end(session);
-      return true;
+      if (!session.busy && session.id !== spared) return session;
     }
-    return false;
+    return undefined;
   }
 }
 

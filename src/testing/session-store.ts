@@ -64,10 +64,10 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
   async "what was saved or loaded is a copy"(store) {
     const record = recordOf("a", { clientCapabilities: { roots: {} } });
     await store.save(record, long);
-    (record.clientCapabilities as Record<string, unknown>)["sampling"] = {};
+    Object.assign(record.clientCapabilities, { sampling: {} });
     const loaded = await store.load("a");
     expectSame(loaded?.clientCapabilities, { roots: {} });
-    (loaded?.clientCapabilities as Record<string, unknown>)["elicitation"] = {};
+    Object.assign(loaded?.clientCapabilities ?? {}, { elicitation: {} });
     expectSame((await store.load("a"))?.clientCapabilities, { roots: {} });
   },
 

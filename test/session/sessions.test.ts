@@ -123,9 +123,10 @@ describe("sessions", () => {
 
   test("middleware that refuses an initialize leaves no session behind", async () => {
     const server = makeServer();
-    server.use("initialize", async (_request, _ctx, next) => {
-      await next();
-      throw new Error("not today");
+    server.use(async (request, _ctx, next) => {
+      const result = await next();
+      if (request.method === "initialize") throw new Error("not today");
+      return result;
     });
     const served = await serve(server);
     const reply = await initialize(served.url);

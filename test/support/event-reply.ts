@@ -89,7 +89,9 @@ export class EventReply {
       const found = this.messages.find(matches);
       if (found !== undefined) return found;
       if (this.end !== undefined || performance.now() > deadline) {
-        throw new Error(`No such message on a stream that is ${this.end ?? "open"}: ${this.#text.slice(-500)}`);
+        throw new Error(
+          `No such message on a stream that is ${this.end ?? "open"}: ${this.#text.slice(-500)}`,
+        );
       }
       await this.#news(50);
     }
@@ -110,6 +112,12 @@ export class EventReply {
   stall(): void {
     this.#response.pause();
     this.#response.socket.pause();
+  }
+
+  /** Reads again. */
+  proceed(): void {
+    this.#response.socket.resume();
+    this.#response.resume();
   }
 
   #take(text: string): void {

@@ -25,7 +25,8 @@ export async function serve(
   edge: Edge = "serveHttp",
 ): Promise<Served> {
   const given = { graceMs: 1000, ...options };
-  const served = edge === "serveHttp" ? await serveHttp(server, { ...given, port: 0 }) : await mount(server, given, edge);
+  const served =
+    edge === "serveHttp" ? await serveHttp(server, { ...given, port: 0 }) : await mount(server, given, edge);
   onTestFinished(() => served.close());
   return served;
 }
@@ -103,7 +104,11 @@ export class SessionClient {
   }
 
   /** Calls a method and resolves with the whole response message. */
-  async request(method: string, params: JsonObject = {}, id: RequestId = this.#nextId++): Promise<JsonObject> {
+  async request(
+    method: string,
+    params: JsonObject = {},
+    id: RequestId = this.#nextId++,
+  ): Promise<JsonObject> {
     const reply = await this.start(method, params, id);
     if (!reply.headers["content-type"]?.startsWith("text/event-stream")) return reply.json();
     return reply.message((message) => message["id"] === id && message["method"] === undefined);
@@ -147,7 +152,10 @@ export function sendModern(
   url: string,
   method: string,
   params: JsonObject = {},
-  { id = 1, headers = {} }: { readonly id?: RequestId; readonly headers?: Readonly<Record<string, string>> } = {},
+  {
+    id = 1,
+    headers = {},
+  }: { readonly id?: RequestId; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<EventReply> {
   const name = params["name"] ?? params["uri"];
   const mirrored = {

@@ -1,0 +1,36 @@
+// What a flood or an absent reader costs, measured in a process of its own.
+import { describe, expect, test } from "vitest";
+import { runFixture } from "../support/fixture.ts";
+
+describe("memory", () => {
+  test("100,000 initialize requests end in a heap as large as 20,000", async () => {
+    const report = await runFixture<{ heaps: number[]; failures: number; sessions: number }>(
+      "initialize-flood",
+      "100000",
+    );
+    expect(report.failures).toBe(0);
+    expect(report.sessions).toBe(10_000);
+    const [first = 0, ...later] = report.heaps;
+    expect(later).toHaveLength(4);
+    for (const heap of later) expect(heap).toBeLessThan(first * 1.1 + 1024);
+  }, 60_000);
+
+  test.each([
+    { kind: "session", what: "distinct messages to an unread session are cut off", streams: 0 },
+    { kind: "listen", what: "changes to an unread listen stream merge", streams: 1 },
+  ])(
+    "200,000 $what, and memory stays bounded",
+    async ({ kind, streams }) => {
+      const report = await runFixture<Growth>("unread-stream", kind);
+      expect(report.streams).toBe(streams);
+      expect(report.heapGrowth).toBeLessThan(8);
+      expect(report.externalGrowth).toBeLessThan(8);
+      // 200,000 messages are about 48 MB; the rest is the collector's leeway.
+      expect(report.rssGrowth).toBeLessThan(120);
+    },
+    60_000,
+  );
+});
+
+/** In megabytes; and the streams that are still open. */
+type Growth = Record<"heapGrowth" | "externalGrowth" | "rssGrowth" | "streams", number>;
