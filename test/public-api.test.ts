@@ -126,6 +126,7 @@ describe("public entries", () => {
   test("halyard/node exports these values and types", () => {
     expect(names("halyard/node", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
+        "MemorySessionStore",
         "defaultHttpLimits",
         "nodeHandler",
         "serveHttp",
@@ -150,6 +151,7 @@ describe("public entries", () => {
   test("halyard/fetch exports these values and types", () => {
     expect(names("halyard/fetch", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
+        "MemorySessionStore",
         "defaultHttpLimits",
         "fetchHandler",
       ]

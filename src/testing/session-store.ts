@@ -1,4 +1,5 @@
 // What every session store has to do, as checks that any test runner can run.
+import { newestRevision } from "../protocol/revisions/index.ts";
 import type { SessionRecord, SessionStore } from "../session/store.ts";
 
 /** One thing that a store has to do. */
@@ -12,7 +13,7 @@ const long = 60_000;
 const short = 40;
 
 function recordOf(id: string, more: Partial<SessionRecord> = {}): SessionRecord {
-  return { id, revision: "2025-11-25", clientCapabilities: {}, initialized: false, ...more };
+  return { id, revision: newestRevision("legacy").date, clientCapabilities: {}, initialized: false, ...more };
 }
 
 /**
