@@ -5,10 +5,11 @@ import type { Servable } from "../server/server.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { Guard } from "./guard.ts";
+import { sessionHeader } from "./legacy-post.ts";
 import { LegacySse } from "./legacy-sse.ts";
 import { type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
-import { refuse } from "./replies.ts";
+import { refuse, refuseClosing } from "./replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
 
@@ -44,7 +45,9 @@ export class Endpoint {
 
   /** Answers one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
-    if (this.#closing) return refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
+    // A call that still runs may be waiting for its client's answer, which comes in a POST of its own.
+    const mayAnswer = request.method === "POST" && request.header(sessionHeader) !== undefined;
+    if (this.#closing && !mayAnswer) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
       this.#state.server.logger.warn(refusal.reason);
@@ -68,6 +71,7 @@ export class Endpoint {
   }
 
   async #close(): Promise<void> {
+    this.#state.closing = true;
     const { listens } = this.#state;
     for (const connection of listens.keys()) for (const end of connection.subscriptions.values()) end();
     const idle = new Promise<void>((resolve) => {

@@ -8,11 +8,11 @@ import { EventStream } from "./event-stream.ts";
 import { versionHeader } from "./mirrored.ts";
 import { PendingPost } from "./pending-post.ts";
 import type { Post } from "./parsed-post.ts";
-import { accept, eventHeaders, jsonHeaders, refuse, replyError } from "./replies.ts";
+import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
 import { HttpSession } from "./session.ts";
 import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
 
-const sessionHeader = "mcp-session-id";
+export const sessionHeader = "mcp-session-id";
 
 export async function answerLegacyPost(state: HttpState, post: Post): Promise<void> {
   const { request, responder, principal, value } = post;
@@ -95,6 +95,7 @@ async function answerUnder(
   const before = session && stateOf(session);
   const read = Array.isArray(value) ? undefined : readMessage(value);
   const isSilent = read?.ok === true && read.kind !== "request";
+  if (state.closing && !isSilent) return refuseClosing(responder);
   const stream = accepted.events && !isSilent ? openReply(state, responder, session) : undefined;
   const exchange = { connection, stream, headers: request.headers(), address: request.address };
   const answering = state.server.answer(value, exchange);
@@ -128,7 +129,8 @@ async function streamed<T>(
 
 /** What a store would have to know of a change. */
 function stateOf({ connection }: HttpSession): string {
-  return `${String(connection.initialized)} ${String(connection.logLevel)}`;
+  const { initialized, logLevel, listener } = connection;
+  return `${String(initialized)} ${String(logLevel)} ${String(listener?.addedTopics)}`;
 }
 
 /** The stream of a reply. In a session it is logged: a client that loses it comes back for the rest. */

@@ -13,7 +13,7 @@ import { answerLegacyPost } from "./legacy-post.ts";
 import { versionHeader } from "./mirrored.ts";
 import { answerModernPost } from "./modern-post.ts";
 import type { Post } from "./parsed-post.ts";
-import { refuse, replyError } from "./replies.ts";
+import { refuse, refuseClosing, replyError } from "./replies.ts";
 
 export async function answerPost(
   state: HttpState,
@@ -36,6 +36,7 @@ export async function answerPost(
   }
   const post: Post = { request, responder, principal, accepted, value: parsed.value };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
+  if (isModern && state.closing) return refuseClosing(responder);
   return isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
 }
 

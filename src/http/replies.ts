@@ -21,6 +21,11 @@ export function refuse(
   replyError(responder, status, { code: errorCodes.invalidRequest, message }, undefined, headers);
 }
 
+/** The server takes nothing new any more. */
+export function refuseClosing(responder: HttpResponder): void {
+  refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
+}
+
 export function replyError(
   responder: HttpResponder,
   status: number,

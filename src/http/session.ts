@@ -1,9 +1,11 @@
 // One legacy session over HTTP: its connection, its streams, and which of them a push goes to.
 import { findRevision } from "../protocol/revisions/index.ts";
 import type { Principal } from "../protocol/model.ts";
+import { resourceUpdated } from "../protocol/notifications.ts";
 import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { randomId } from "../push/replay.ts";
+import { topicOf } from "../push/topic.ts";
 import { Connection } from "../server/connection.ts";
 import type { Servable } from "../server/server.ts";
 import type { LiveSession } from "../session/sessions.ts";
@@ -22,12 +24,13 @@ export class HttpSession implements LiveSession {
   readonly #outlet = new Outlet();
   readonly #detach: () => void;
 
-  constructor(server: Servable, connection: Connection) {
+  constructor(server: Servable, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
     this.#detach = server.attach(connection, this.#outlet, {
       overflow: "gap",
       held: true,
       maxQueueBytes: 256 * 1024,
+      subscriptions,
     });
   }
 
@@ -43,7 +46,7 @@ export class HttpSession implements LiveSession {
     connection.clientCapabilities = record.clientCapabilities;
     connection.logLevel = record.logLevel;
     connection.initialized = record.initialized;
-    return new HttpSession(server, connection);
+    return new HttpSession(server, connection, record.subscriptions);
   }
 
   get id(): string {
@@ -65,6 +68,13 @@ export class HttpSession implements LiveSession {
     return this.#outlet.size;
   }
 
+  /** The URIs of the resources that the client has subscribed to. */
+  get subscriptions(): string[] {
+    const prefix = topicOf(resourceUpdated, "");
+    const topics = [...(this.connection.listener?.topics ?? [])].filter((topic) => topic.startsWith(prefix));
+    return topics.map((topic) => topic.slice(prefix.length));
+  }
+
   record(): SessionRecord {
     const { revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
     const date = revision?.date ?? "";
@@ -76,6 +86,7 @@ export class HttpSession implements LiveSession {
       clientCapabilities,
       logLevel,
       initialized,
+      subscriptions: this.subscriptions,
     };
   }
 

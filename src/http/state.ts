@@ -15,6 +15,8 @@ export class HttpState {
   readonly sessions: Sessions<HttpSession>;
   readonly logs: ReplayLogs;
   readonly heartbeat: Heartbeat = new Heartbeat();
+  /** Set when the server is being closed: what runs may finish, and nothing new begins. */
+  closing = false;
   /** The connections of open listen requests, and their ends. */
   readonly listens: Map<Connection, Promise<void>> = new Map();
 

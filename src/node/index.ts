@@ -12,6 +12,7 @@ import type { HttpOptions } from "../http/options.ts";
 import { within } from "../pipe/within.ts";
 import type { Servable } from "../server/server.ts";
 import { NodeRequest, NodeResponder } from "./edge.ts";
+import { closeOnSignals } from "./signals.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/exchange.ts";
@@ -24,7 +25,7 @@ export interface ServeHttpOptions extends HttpOptions {
   readonly port?: number;
   /** The address to listen on, or several. @default {"127.0.0.1"} */
   readonly host?: string | readonly string[];
-  /** Whether SIGTERM and SIGINT close the server. @default {false} */
+  /** Whether SIGTERM and SIGINT let running calls finish before they end the process. @default {true} */
   readonly handleSignals?: boolean;
 }
 
@@ -114,9 +115,12 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
     actualPort = (http.address() as AddressInfo).port;
   }
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= closeAll(listening, endpoint));
-  if (options.handleSignals)
-    for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void close());
+  const closeOnce = (): Promise<void> => (closing ??= closeAll(listening, endpoint));
+  const ignoreSignals = (options.handleSignals ?? true) ? closeOnSignals(closeOnce) : () => {};
+  const close = (): Promise<void> => {
+    ignoreSignals();
+    return closeOnce();
+  };
   const name = hosts[0]?.includes(":") ? `[${hosts[0]}]` : hosts[0];
   return {
     url: `http://${name}:${actualPort}${endpoint.settings.path}`,

@@ -1,10 +1,11 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
-import { listChanged } from "../protocol/notifications.ts";
+import { listChanged, resourceUpdated } from "../protocol/notifications.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
+import { topicOf } from "../push/topic.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { RpcMessage, RpcResponse } from "../wire/message.ts";
@@ -68,6 +69,8 @@ export interface AttachOptions {
   readonly held?: boolean;
   /** How much may wait. @default {the server's limit} */
   readonly maxQueueBytes?: number;
+  /** The URIs of resources that the session has subscribed to before. */
+  readonly subscriptions?: readonly string[];
 }
 
 /**
@@ -249,6 +252,7 @@ export class McpServer<Extra extends object = object> implements Servable {
       .filter((list) => features.has(list))
       .map((list) => listChanged[list]);
     const listener = hub.open({ maxQueueBytes, ...options, stream, session, principal, topics });
+    for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
     const event = { type: "listener", kind: "session", transport, session, principal } as const;
     settings.observe?.({ ...event, state: "opened" });
     connection.listener = listener;

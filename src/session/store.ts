@@ -11,6 +11,8 @@ export interface SessionRecord {
   readonly clientCapabilities: ClientCapabilities;
   readonly logLevel?: LogLevel | undefined;
   readonly initialized: boolean;
+  /** The URIs of the resources it has subscribed to. */
+  readonly subscriptions?: readonly string[];
 }
 
 /**

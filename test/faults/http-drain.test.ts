@@ -1,6 +1,9 @@
 // The end of a server under load: every call that was taken is answered, everything else is refused, nothing stays open.
-import { Agent, request } from "node:http";
+import { once } from "node:events";
+import { Agent, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { McpServer } from "halyard";
+import { nodeHandler } from "halyard/node";
 import { describe, expect, test } from "vitest";
 import type { EventReply } from "../support/event-reply.ts";
 import { runFixture } from "../support/fixture.ts";
@@ -104,6 +107,25 @@ describe("close()", () => {
     await closing;
     await stream.closed;
     agent.destroy();
+  });
+
+  test("a call that waits for its client's answer still gets it, where new connections are taken", async () => {
+    const { server } = makeServer();
+    server.tool("ask", {}, async (_, ctx) => JSON.stringify(await ctx.ask("roots/list")));
+    const handler = nodeHandler(server, { graceMs: 5000 });
+    const http = createServer(handler).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    const { port } = http.address() as AddressInfo;
+    const served = { url: `http://127.0.0.1:${port}/mcp` };
+    const client = await SessionClient.open(served, { capabilities: { roots: {} } });
+    const call = await client.call("ask");
+    const question = await call.message((message) => message["method"] === "roots/list");
+    const closing = handler.close();
+    expect((await client.start("ping")).status).toBe(503);
+    expect(await client.answer(question, { result: { roots: [] } })).toBe(202);
+    await call.message((message) => "result" in message);
+    await closing;
+    http.close();
   });
 
   test("a large reply reaches a reader that is slow to take it", async () => {

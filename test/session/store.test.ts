@@ -110,6 +110,24 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
     expect(second.stats().sessions).toBe(1);
   });
 
+  test("subscriptions to resources move with the session", async () => {
+    const sessionStore = new MemorySessionStore();
+    const server = makeServer();
+    const other = makeServer();
+    const [first, second] = [
+      await serve(server, { sessionStore }, edge),
+      await serve(other, { sessionStore }, edge),
+    ];
+    const client = await SessionClient.open(first);
+    await client.request("resources/subscribe", { uri: "note:///a" });
+    const moved = new SessionClient(second.url, client.id);
+    const stream = await moved.get();
+    expect(await other.resources.updated("note:///a")).toBe(1);
+    await stream.message((message) => message["method"] === "notifications/resources/updated");
+    await client.request("resources/unsubscribe", { uri: "note:///a" });
+    expect(await sessionStore.load(client.id)).toMatchObject({ subscriptions: [] });
+  });
+
   test("many requests at once bring in one session, and a stranger's none", async () => {
     const sessionStore = new MemorySessionStore();
     const server = makeServer();
