@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { JsonObject } from "halyard";
 import { describe, expect, test, vi } from "vitest";
+import { startDemo } from "./support/demo.ts";
 import { readDocument } from "./support/documents.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -56,35 +57,6 @@ function exampleOf(script: string): string {
   return file;
 }
 
-interface Demo {
-  readonly url: string;
-  /** What it prints when it has begun. */
-  readonly greeting: string;
-  /** Ends it with a signal; answers its exit code. */
-  stop(): Promise<number | null>;
-}
-
-/** Starts the demo over HTTP on any free port. */
-async function startDemo(...options: string[]): Promise<Demo> {
-  const child = spawn(process.execPath, ["--import", "tsx", exampleOf("start"), ...options], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
-  let greeting = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (greeting += text));
-  await vi.waitFor(() => expect(greeting).toMatch(/subscriptions\/listen.*\}'\n/), { timeout: 15_000 });
-  const url = /http:\S+\/mcp/.exec(greeting)?.[0] ?? "";
-  return {
-    url,
-    greeting,
-    stop() {
-      child.kill("SIGTERM");
-      return exited;
-    },
-  };
-}
-
 /** The curl commands of a text, each over several lines. */
 function curlsOf(text: string): string[] {
   return [...text.matchAll(/^ *(curl (?:.*\\\n)*.*)$/gm)].map(([, command]) => command ?? "");
@@ -102,7 +74,7 @@ async function runUntil(command: string, isEnough: (text: string) => boolean): P
 
 describe("npm start", () => {
   test("serves the demo; the curl lines of README.md, which it prints too, call it and listen", async () => {
-    const demo = await startDemo("--port", "0");
+    const demo = await startDemo(exampleOf("start"));
     const commands = curlsOf(readDocument("README.md"));
     const shown = commands.map((command) => command.replace("http://127.0.0.1:3000/mcp", demo.url));
     expect(curlsOf(demo.greeting)).toEqual(shown);
@@ -121,7 +93,7 @@ describe("npm start", () => {
   });
 
   test("says in one line that a port is taken", async () => {
-    const demo = await startDemo("--port", "0");
+    const demo = await startDemo(exampleOf("start"));
     const { port } = new URL(demo.url);
     const second = await run(exampleOf("start"), "", ["--port", port]).catch((error: unknown) => error);
     expect(second).toMatchObject({
