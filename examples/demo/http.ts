@@ -21,7 +21,7 @@ ${curl("subscriptions/listen", { notifications: { toolsListChanged: true, resour
 /** A port that is taken is no reason to show a stack. */
 async function serve(port: number): Promise<HttpServer> {
   try {
-    return await serveHttp(createDemoServer(), { port, handleSignals: true });
+    return await serveHttp(createDemoServer(), { port });
   } catch (error) {
     console.error(error instanceof HalyardError ? error.message : error);
     process.exit(1);

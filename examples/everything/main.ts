@@ -57,7 +57,7 @@ async function start(command: Command): Promise<void> {
   let http: HttpServer | undefined;
   const server = createEverythingServer({ mode, httpStats: () => http?.stats() });
   const allowedHosts = hosts.map((host) => (host.includes(":") ? `[${host}]` : host));
-  http = await serveHttp(server, { port, host: hosts, allowedHosts, legacySse, handleSignals: true });
+  http = await serveHttp(server, { port, host: hosts, allowedHosts, legacySse });
   console.error(`Serving on ${http.url}`);
 }
 
