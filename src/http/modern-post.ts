@@ -5,6 +5,7 @@ import { Connection } from "../server/connection.ts";
 import { readMessage, type RpcRequest, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
+import type { HttpResponder } from "./exchange.ts";
 import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
 import { PendingPost } from "./pending-post.ts";
 import type { Post } from "./parsed-post.ts";
@@ -53,36 +54,59 @@ function limitLife(state: HttpState, connection: Connection): void {
   });
 }
 
-async function answerRequest(
+function answerRequest(
   state: HttpState,
   { request, responder, accepted, principal }: Post,
   message: RpcRequest,
   connection: Connection = new Connection({ transport: "http", principal }),
 ): Promise<void> {
   // Gone before its work has begun: there is nothing to cancel, and nothing to do.
-  if (responder.gone) return;
+  if (responder.gone) return Promise.resolve();
   responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
   const stream = accepted.events
     ? new EventStream({ open: () => responder.stream(eventHeaders) })
     : undefined;
   if (!accepted.json) stream?.open();
+  const exchange = {
+    connection,
+    stream,
+    era: "modern",
+    headers: request.headers(),
+    address: request.address,
+  } as const;
   const pending = stream && new PendingPost(stream, state.settings);
   if (pending) state.heartbeat.add(pending);
+  const answering = state.server.handle(message, exchange);
+  return sendReply(
+    state,
+    { responder, stream, pending, isWhole: hasRequiredMeta(message.params ?? {}) },
+    answering,
+  );
+}
+
+interface Reply {
+  readonly responder: HttpResponder;
+  readonly stream: EventStream | undefined;
+  readonly pending: PendingPost | undefined;
+  /** Whether the request had what every modern request must have. */
+  readonly isWhole: boolean;
+}
+
+async function sendReply(
+  state: HttpState,
+  reply: Reply,
+  answering: Promise<RpcResponse | undefined>,
+): Promise<void> {
+  const { responder, stream, pending, isWhole } = reply;
   let response: RpcResponse | undefined;
   try {
-    response = await state.server.handle(message, {
-      connection,
-      stream,
-      era: "modern",
-      headers: request.headers(),
-      address: request.address,
-    });
+    response = await answering;
   } finally {
     if (pending) state.heartbeat.delete(pending);
   }
   if (response === undefined) return;
   const text = state.server.encode(response);
   if (stream?.opened) return stream.finish(text);
-  const isIncomplete = "error" in response && !hasRequiredMeta(message.params ?? {});
+  const isIncomplete = "error" in response && !isWhole;
   responder.reply(isIncomplete ? 400 : statusOf(response, "modern"), jsonHeaders, text);
 }

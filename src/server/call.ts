@@ -25,7 +25,7 @@ const noMeta: JsonObject = {};
 /** One request being answered. Handlers see it as a {@link Context}; what they may not need is made on first use. */
 export class Call implements Context {
   readonly core: Core;
-  readonly request: RpcRequest;
+  request: RpcRequest;
   readonly exchange: Exchange;
   readonly peer: Peer;
   readonly table: Revision;
@@ -116,6 +116,11 @@ export class Call implements Context {
     this.#cancelReason = reason;
     this.#onCancel?.();
     this.#abort();
+  }
+
+  /** The parameters have been read: a call that stays open need not keep them. */
+  forgetParams(): void {
+    this.request = { jsonrpc: "2.0", id: this.id, method: this.method };
   }
 
   /** Calls back when the call is cancelled; an `AbortSignal` would weigh more than everything else about an idle call. */

@@ -54,11 +54,16 @@ export function refuse(
   return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
 }
 
-async function answer(core: Core, request: RpcRequest, exchange: Exchange): Promise<RpcResponse | undefined> {
+function answer(core: Core, request: RpcRequest, exchange: Exchange): Promise<RpcResponse | undefined> {
   const opened = open(core, request, exchange);
-  if (!opened.ok) return refuse(core, exchange, request.id, opened.error);
-  const { call, handler } = opened;
-  const { inFlight } = exchange.connection;
+  if (opened.ok) return run(opened.call, opened.handler);
+  return Promise.resolve(refuse(core, exchange, request.id, opened.error));
+}
+
+/** Waits for the handler with nothing at hand but the call: it may be a listen request, open for days. */
+async function run(call: Call, handler: MethodHandler): Promise<RpcResponse | undefined> {
+  const { core, id } = call;
+  const { inFlight } = call.exchange.connection;
   const { observe } = core.settings;
   const started = observe && performance.now();
   inFlight.add(call);
@@ -71,9 +76,9 @@ async function answer(core: Core, request: RpcRequest, exchange: Exchange): Prom
     const stamped = handler.encode
       ? stampOwnResult(handler.encode(result as never, call), call)
       : stampResult(result, call);
-    response = { jsonrpc: "2.0", id: request.id, result: stamped };
+    response = { jsonrpc: "2.0", id, result: stamped };
   } catch (error) {
-    response = { jsonrpc: "2.0", id: request.id, error: toRpcError(error, call) };
+    response = { jsonrpc: "2.0", id, error: toRpcError(error, call) };
   }
   call.finished = true;
   inFlight.delete(call);

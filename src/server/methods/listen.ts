@@ -39,11 +39,16 @@ export const listen: MethodHandler = {
     const ending = ended(call, () => core.hub.close(listener));
     stream.write(encodeNotification(acknowledged, { _meta: subscriptionMeta(id), notifications: honoured }));
     listener.release();
-    await ending;
-    observe(call, "closed");
-    return { _meta: subscriptionMeta(id) };
+    call.forgetParams();
+    return closingResult(call, ending);
   },
 };
+
+async function closingResult(call: Call, ending: Promise<void>): Promise<object> {
+  await ending;
+  observe(call, "closed");
+  return { _meta: subscriptionMeta(call.id) };
+}
 
 /**
  * Resolves when the client cancels, or when the transport asks for the closing result. `close` is called at that very
