@@ -50,7 +50,8 @@ export async function findSession(
   const id = request.header(sessionHeader);
   if (id === undefined)
     return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
-  const session = await state.sessions.find(id, principal);
+  const found = state.sessions.find(id, principal);
+  const session = found instanceof Promise ? await found : found;
   if (session === undefined) return void refuse(responder, 404, "There is no such session: initialize again");
   return session;
 }
@@ -92,7 +93,7 @@ async function answerUnder(
   session?: HttpSession,
 ): Promise<void> {
   const { request, responder, accepted, value } = post;
-  const before = session && stateOf(session);
+  const before = knownOf(connection);
   const read = Array.isArray(value) ? undefined : readMessage(value);
   const isSilent = read?.ok === true && read.kind !== "request";
   if (state.closing && !isSilent) return refuseClosing(responder);
@@ -100,7 +101,7 @@ async function answerUnder(
   const exchange = { connection, stream, headers: request.headers(), address: request.address };
   const answering = state.server.answer(value, exchange);
   const answer = stream === undefined ? await answering : await streamed(state, post, stream, answering);
-  if (session !== undefined && stateOf(session) !== before) await state.sessions.save(session);
+  if (session !== undefined && isChanged(before, connection)) await state.sessions.save(session);
   if (stream?.log !== undefined) session?.streams.delete(stream.log.id);
   if (answer === undefined) return stream?.opened ? stream.end() : accept(responder);
   const text = state.server.encode(answer);
@@ -128,9 +129,13 @@ async function streamed<T>(
 }
 
 /** What a store would have to know of a change. */
-function stateOf({ connection }: HttpSession): string {
-  const { initialized, logLevel, listener } = connection;
-  return `${String(initialized)} ${String(logLevel)} ${String(listener?.addedTopics)}`;
+function knownOf({ initialized, logLevel, listener }: Connection): readonly unknown[] {
+  return [initialized, logLevel, listener?.addedTopics];
+}
+
+function isChanged(before: readonly unknown[], connection: Connection): boolean {
+  const now = knownOf(connection);
+  return before.some((value, at) => value !== now[at]);
 }
 
 /** The stream of a reply. In a session it is logged: a client that loses it comes back for the rest. */

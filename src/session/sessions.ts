@@ -65,14 +65,20 @@ export class Sessions<Live extends LiveSession> {
     if (this.#live.has(session.id)) await this.#store.save(session.record(), this.#limits.idleMs);
   }
 
-  /** The session with this id, if it is the principal's own; anybody else's does not exist. */
-  async find(id: string, principal: Principal | undefined): Promise<Live | undefined> {
-    const held = this.#live.get(id) ?? (await this.#load(id, principal));
-    if (held === undefined || !isSamePrincipal(held.session.principal, principal)) return undefined;
+  /** The session with this id, if it is the principal's own; anybody else's does not exist. At once, if it is served here. */
+  find(id: string, principal: Principal | undefined): Live | undefined | Promise<Live | undefined> {
+    const held = this.#live.get(id);
+    if (held !== undefined) return this.#use(held, principal);
+    return this.#load(id, principal).then((loaded) => loaded && this.#use(loaded, principal));
+  }
+
+  #use(held: Held<Live>, principal: Principal | undefined): Live | undefined {
+    const { session } = held;
+    if (!isSamePrincipal(session.principal, principal)) return undefined;
     held.seenAt = Date.now();
-    this.#live.delete(id);
-    this.#live.set(id, held);
-    return held.session;
+    this.#live.delete(session.id);
+    this.#live.set(session.id, held);
+    return session;
   }
 
   async end(session: Live): Promise<void> {
