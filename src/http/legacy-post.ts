@@ -2,7 +2,7 @@
 import { errorCodes } from "../errors.ts";
 import { findRevision, revisionDates, revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import { Connection } from "../server/connection.ts";
-import { isObject, readMessage } from "../wire/message.ts";
+import { isObject, readMessage, type ReadMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { versionHeader } from "./mirrored.ts";
@@ -103,12 +103,15 @@ async function answerUnder(
   const answer = stream === undefined ? await answering : await streamed(state, post, stream, answering);
   if (session !== undefined && isChanged(before, connection)) await state.sessions.save(session);
   if (stream?.log !== undefined) session?.streams.delete(stream.log.id);
-  if (answer === undefined) return stream?.opened ? stream.end() : accept(responder);
-  const text = state.server.encode(answer);
-  if (stream?.opened) return stream.finish(text);
-  // A batch that is answered with one message was refused as a whole.
-  const isRefused = read === undefined ? !Array.isArray(answer) : !read.ok;
-  responder.reply(isRefused ? 400 : 200, jsonHeaders, text);
+  const text = answer && state.server.encode(answer);
+  if (stream?.opened) return text === undefined ? stream.end() : stream.finish(text);
+  if (text === undefined) return accept(responder);
+  responder.reply(isMalformed(read, answer) ? 400 : 200, jsonHeaders, text);
+}
+
+/** Whether what was sent was no message; a batch that is answered with one message was refused as a whole. */
+function isMalformed(read: ReadMessage | undefined, answer: unknown): boolean {
+  return read === undefined ? !Array.isArray(answer) : !read.ok;
 }
 
 /** Waits for an answer with a stream at hand: at once where the client takes nothing else, or when it takes long. */
