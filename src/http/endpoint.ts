@@ -45,9 +45,7 @@ export class Endpoint {
 
   /** Answers one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
-    // A call that still runs may be waiting for its client's answer, which comes in a POST of its own.
-    const mayAnswer = request.method === "POST" && request.header(sessionHeader) !== undefined;
-    if (this.#closing && !mayAnswer) return refuseClosing(responder);
+    if (this.#state.closing && !mayAnswer(request)) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
       this.#state.server.logger.warn(refusal.reason);
@@ -124,4 +122,9 @@ export class Endpoint {
         return Promise.resolve(refuseMethod(this.#state, responder));
     }
   }
+}
+
+/** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */
+function mayAnswer(request: HttpRequest): boolean {
+  return request.method === "POST" && request.header(sessionHeader) !== undefined;
 }

@@ -5,7 +5,7 @@ import { Connection } from "../server/connection.ts";
 import { isObject, readMessage, type ReadMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
-import { versionHeader } from "./mirrored.ts";
+import { headerRevision, versionHeader } from "./mirrored.ts";
 import { PendingPost } from "./pending-post.ts";
 import type { Post } from "./parsed-post.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
@@ -60,7 +60,7 @@ export async function findSession(
 function statelessConnection({ request, principal }: Post, isInitialize: boolean): Connection {
   const connection = new Connection({ transport: "http", principal });
   if (isInitialize) return connection;
-  connection.revision = findRevision(request.header(versionHeader)?.trim()) ?? revisionWithoutHeader;
+  connection.revision = headerRevision(request) ?? revisionWithoutHeader;
   connection.logLevel = "info";
   connection.initialized = true;
   return connection;

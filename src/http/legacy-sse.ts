@@ -1,5 +1,6 @@
 // The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
 import type { Principal } from "../protocol/model.ts";
+import { isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../push/replay.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
@@ -105,8 +106,7 @@ export class LegacySse {
     const refusal = contentTypeRefusal(request.header("content-type"));
     if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
     const client = this.#clients.get(new URLSearchParams(request.query).get("sessionId") ?? "");
-    const isOwn =
-      client?.principal?.subject === principal?.subject && client?.principal?.issuer === principal?.issuer;
+    const isOwn = isSamePrincipal(client?.principal, principal);
     if (client === undefined || !isOwn)
       return refuse(responder, 404, "There is no such stream: connect again");
     const { maxBytes } = this.#state.server.limits;

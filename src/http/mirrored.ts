@@ -2,12 +2,18 @@
 import { errorCodes } from "../errors.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
-import { newestRevision } from "../protocol/revisions/index.ts";
+import type { Revision } from "../protocol/revision.ts";
+import { findRevision, newestRevision } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { decodeHeaderValue } from "./param-value.ts";
 
 export const versionHeader = "mcp-protocol-version";
+
+/** The revision that the version header names, if it is one. */
+export function headerRevision(request: HttpRequest): Revision | undefined {
+  return findRevision(request.header(versionHeader)?.trim());
+}
 
 /** Finds the arguments of a tool that travel in headers too. */
 export type FindParamHeaders = (tool: string) => readonly ParamHeader[];

@@ -1,4 +1,5 @@
 // The values of mirrored headers: plain text, or base64 between markers for what a header cannot carry.
+import { textFromBase64 } from "../protocol/base64.ts";
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
 /** What a header may hold as it is: visible ASCII, with blanks between. */
@@ -9,11 +10,5 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 export function decodeHeaderValue(value: string): string | undefined {
   const encoded = sentinel.exec(value)?.[1];
   if (encoded === undefined) return plain.test(value) ? value : undefined;
-  if (!base64.test(encoded)) return undefined;
-  try {
-    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return base64.test(encoded) ? textFromBase64(encoded) : undefined;
 }

@@ -2,7 +2,6 @@
 import { errorCodes } from "../errors.ts";
 import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
-import { findRevision } from "../protocol/revisions/index.ts";
 import { checkValue, parseJson, type ParsedJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";
@@ -10,7 +9,7 @@ import type { HttpState } from "./state.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import { answerLegacyPost } from "./legacy-post.ts";
-import { versionHeader } from "./mirrored.ts";
+import { headerRevision } from "./mirrored.ts";
 import { answerModernPost } from "./modern-post.ts";
 import type { Post } from "./parsed-post.ts";
 import { refuse, refuseClosing, replyError } from "./replies.ts";
@@ -64,7 +63,7 @@ async function readBody(
 
 /** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */
 function speaksModern({ request, value }: Post): boolean {
-  if (findRevision(request.header(versionHeader)?.trim())?.era === "modern") return true;
+  if (headerRevision(request)?.era === "modern") return true;
   return [value].flat().some(hasModernMeta);
 }
 

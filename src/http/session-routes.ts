@@ -1,6 +1,5 @@
 // GET and DELETE: the streams that take pushes or are resumed, and the end of a session.
 import type { Principal } from "../protocol/model.ts";
-import { findRevision } from "../protocol/revisions/index.ts";
 import { isPostEvent } from "../push/replay.ts";
 import { encodeEvent } from "../wire/sse.ts";
 import { readAccept } from "./accept.ts";
@@ -9,7 +8,7 @@ import { EventStream } from "./event-stream.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { GetStream } from "./get-stream.ts";
 import { findSession, refuseVersion } from "./legacy-post.ts";
-import { versionHeader } from "./mirrored.ts";
+import { headerRevision } from "./mirrored.ts";
 import { eventHeaders, refuse } from "./replies.ts";
 import type { HttpSession } from "./session.ts";
 
@@ -61,7 +60,7 @@ export const answerDelete: Route = async (state, request, responder, principal) 
 /** The modern era has no sessions, and neither has a stateless server. */
 function hasSessions(state: HttpState, request: HttpRequest): boolean {
   if (state.server.mode === "stateless") return false;
-  const isModern = findRevision(request.header(versionHeader)?.trim())?.era === "modern";
+  const isModern = headerRevision(request)?.era === "modern";
   return !isModern || state.server.mode === "stateful";
 }
 

@@ -1,5 +1,6 @@
 // What the routes of the endpoint share: the server, its sessions, the logs of streams, and what is open.
 import type { Principal } from "../protocol/model.ts";
+import { isSamePrincipal } from "../protocol/principal.ts";
 import { ReplayLogs, type StreamKind } from "../push/replay.ts";
 import type { Connection } from "../server/connection.ts";
 import type { Servable } from "../server/server.ts";
@@ -69,7 +70,7 @@ export class HttpState {
   #listensOf(principal: Principal): number {
     let count = 0;
     for (const { principal: other } of this.listens.keys()) {
-      if (other?.issuer === principal.issuer && other.subject === principal.subject) count++;
+      if (isSamePrincipal(other, principal)) count++;
     }
     return count;
   }

@@ -9,18 +9,20 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Base64url of a text's UTF-8 bytes, without padding. */
-export function toBase64Url(text: string): string {
-  return toBase64(new TextEncoder().encode(text))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
+/** Base64 for URLs, without padding. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** The text behind a base64url string, or undefined when it is none. */
-export function fromBase64Url(encoded: string): string | undefined {
+export function textFromBase64Url(encoded: string): string | undefined {
+  return textFromBase64(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+}
+
+/** The text whose UTF-8 bytes a base64 string stands for, or undefined when it is none. */
+export function textFromBase64(encoded: string): string | undefined {
   try {
-    const binary = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+    const binary = atob(encoded);
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

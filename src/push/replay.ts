@@ -1,4 +1,5 @@
 // What was sent on streams that can be resumed: bounded per stream, in all, and in streams.
+import { toBase64Url } from "../protocol/base64.ts";
 
 /** The limits of a {@link ReplayLogs}. */
 export interface ReplayLimits {
@@ -131,11 +132,7 @@ export class ReplayLogs {
 
 /** 128 random bits that nobody can guess, in visible characters. */
 export function randomId(bytes = 16): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  return btoa(String.fromCharCode(...random))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }
 
 /** Whether an event id is of a kind of stream, if it is one of ours at all. */

@@ -1,5 +1,6 @@
 // The sessions that this process serves: a copy of the store for the hot path, with an end to idleness and to number.
 import type { Principal } from "../protocol/model.ts";
+import { isSamePrincipal } from "../protocol/principal.ts";
 import type { SessionRecord, SessionStore } from "./store.ts";
 
 /** What a process holds of a session while it serves it. */
@@ -139,8 +140,4 @@ export class Sessions<Live extends LiveSession> {
     }
     return undefined;
   }
-}
-
-function isSamePrincipal(one: Principal | undefined, other: Principal | undefined): boolean {
-  return one?.issuer === other?.issuer && one?.subject === other?.subject;
 }

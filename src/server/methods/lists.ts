@@ -1,6 +1,6 @@
 // The four lists: pages of the catalogue, serialised once per revision and joined.
 import { invalidParams } from "../../errors.ts";
-import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
+import { textFromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type JsonObject, withEncoded } from "../../wire/message.ts";
 import type { Entry, Registry } from "../catalogue/registry.ts";
@@ -64,7 +64,7 @@ function makePage(list: string, registry: AnyRegistry, start: number, call: Call
  * between pages, and another node that registered the same definitions continues at the same place.
  */
 function encodeCursor(list: string, sequence: number): string {
-  return toBase64Url(JSON.stringify([list, sequence]));
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([list, sequence])));
 }
 
 function startOf(cursor: unknown, list: string, registry: AnyRegistry): number {
@@ -76,7 +76,7 @@ function startOf(cursor: unknown, list: string, registry: AnyRegistry): number {
 
 /** The place a cursor of ours names; undefined for anything that we did not make. */
 function decodeCursor(cursor: string, list: string): number | undefined {
-  const decoded = fromBase64Url(cursor);
+  const decoded = textFromBase64Url(cursor);
   const sequence = Number(/^\["[A-Za-z]+",([1-9]\d{0,14})\]$/.exec(decoded ?? "")?.[1]);
   return encodeCursor(list, sequence) === cursor ? sequence : undefined;
 }
