@@ -11,9 +11,10 @@ const schemaLibrary = "@cfworker/json-schema";
 const problems: string[] = [];
 
 measureInstallation();
-// The aim is 60,000; until something can be left out of a server that only speaks stdio, it must not grow further.
-await measureBundle("stdio", 68_000);
-await measureBundle("http", 100_000);
+// The aims are 60,000 and 100,000. Asking and tasks are 28,000 of each; until a server that uses neither can leave them
+// out, it must not grow further.
+await measureBundle("stdio", 104_000);
+await measureBundle("http", 133_000);
 await findNodeImports();
 measureTypes();
 endWith(problems, "Within every budget");

@@ -17,6 +17,7 @@ export const errorCodes: {
   readonly invalidParams: -32602;
   readonly internal: -32603;
   readonly legacyResourceNotFound: -32002;
+  readonly legacyUrlElicitationRequired: -32042;
   readonly headerMismatch: -32020;
   readonly missingClientCapability: -32021;
   readonly unsupportedVersion: -32022;
@@ -27,14 +28,21 @@ export const errorCodes: {
   invalidParams: -32602,
   internal: -32603,
   legacyResourceNotFound: -32002,
+  legacyUrlElicitationRequired: -32042,
   headerMismatch: -32020,
   missingClientCapability: -32021,
   unsupportedVersion: -32022,
 };
 
-/** The reserved codes that a handler may send; a missing resource is a ResourceNotFoundError, whose code depends on the revision. */
+/** Codes that depend on the revision of the client: these errors have classes of their own. */
+const legacyCodes: ReadonlySet<number> = new Set([
+  errorCodes.legacyResourceNotFound,
+  errorCodes.legacyUrlElicitationRequired,
+]);
+
+/** The reserved codes that a handler may send. */
 const usable: ReadonlySet<number> = new Set(
-  Object.values(errorCodes).filter((code) => code !== errorCodes.legacyResourceNotFound),
+  Object.values(errorCodes).filter((code) => !legacyCodes.has(code)),
 );
 
 /** What a {@link HalyardError} is about; stable, so that it can be switched on. */
@@ -48,6 +56,10 @@ export type HalyardErrorCode =
   | "INVALID_DEFINITION"
   | "INVALID_OPTION"
   | "ASK_FAILED"
+  | "INPUT_DECLINED"
+  | "INPUT_CANCELLED"
+  | "INPUT_PENDING"
+  | "URL_ELICITATION_REQUIRED"
   | "CANNOT_LISTEN";
 
 /**
@@ -155,6 +167,108 @@ export class ResourceNotFoundError extends HalyardError {
   constructor(uri: string) {
     super("RESOURCE_NOT_FOUND", `Resource not found: ${uri}`);
     this.uri = uri;
+  }
+}
+
+/**
+ * Thrown by `ctx.elicit` when the user said no. Uncaught, the tool result says so.
+ *
+ * @example
+ * ```ts
+ * import { InputDeclined, McpServer } from "halyard";
+ * import * as z from "zod";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("greet", {}, async (_, ctx) => {
+ *   try {
+ *     const { name } = await ctx.elicit("Who are you?", z.object({ name: z.string() }));
+ *     return `Hello, ${name}`;
+ *   } catch (error) {
+ *     if (error instanceof InputDeclined) return "Hello, whoever you are";
+ *     throw error;
+ *   }
+ * });
+ * ```
+ */
+export class InputDeclined extends HalyardError {
+  constructor(question: string) {
+    super("INPUT_DECLINED", `The user declined to answer: ${question}`);
+  }
+}
+
+/**
+ * Thrown by `ctx.elicit` when the user closed the question without an answer. Uncaught, the tool result says so.
+ *
+ * @example
+ * ```ts
+ * import { InputCancelled, InputDeclined } from "halyard";
+ *
+ * const isRefusal = (error: unknown) => error instanceof InputDeclined || error instanceof InputCancelled;
+ * ```
+ */
+export class InputCancelled extends HalyardError {
+  constructor(question: string) {
+    super("INPUT_CANCELLED", `The user dismissed the question: ${question}`);
+  }
+}
+
+/**
+ * What an open question rejects with when a call of a modern client ends to fetch the answers: it runs again with them.
+ * Let it pass, so that `finally` blocks run; whatever else the handler does with it is ignored.
+ *
+ * @example
+ * ```ts
+ * import { InputPending, McpServer } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("where", {}, async (_, ctx) => {
+ *   try {
+ *     return (await ctx.roots()).map((root) => root.uri).join("\n");
+ *   } catch (error) {
+ *     if (error instanceof InputPending) throw error;
+ *     return "The client does not tell";
+ *   }
+ * });
+ * ```
+ */
+export class InputPending extends HalyardError {
+  constructor() {
+    super("INPUT_PENDING", "The call ends here to ask the client, and runs again with the answer");
+  }
+}
+
+/** A page that the user has to visit. */
+export interface UrlElicitation {
+  /** Why, for the user. */
+  readonly message: string;
+  readonly url: URL;
+  /** Names it in `server.push.elicitationComplete(id)`. @default {a random one} */
+  readonly elicitationId?: string;
+}
+
+/**
+ * Refuses a request until the user has visited a page, such as to connect an account: an error of its own for clients of
+ * 2025-11-25, a question for modern ones. When the client comes back, the handler runs again.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, UrlElicitationRequired } from "halyard";
+ *
+ * const accounts = new Set<string>();
+ * const server = new McpServer({ name: "calendar", version: "1.0.0" });
+ * server.tool("today", {}, (_, ctx) => {
+ *   if (accounts.has(ctx.principal?.subject ?? "")) return "Nothing today";
+ *   const url = new URL("https://example.com/connect");
+ *   throw new UrlElicitationRequired([{ message: "Connect your calendar", url }]);
+ * });
+ * ```
+ */
+export class UrlElicitationRequired extends HalyardError {
+  readonly elicitations: readonly UrlElicitation[];
+
+  constructor(elicitations: readonly UrlElicitation[]) {
+    super("URL_ELICITATION_REQUIRED", elicitations.map(({ message }) => message).join("; "));
+    this.elicitations = elicitations;
   }
 }
 

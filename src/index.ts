@@ -8,11 +8,28 @@ export {
   errorCodes,
   HalyardError,
   type HalyardErrorCode,
+  InputCancelled,
+  InputDeclined,
+  InputPending,
   ProtocolError,
   ResourceNotFoundError,
   ToolError,
+  type UrlElicitation,
+  UrlElicitationRequired,
 } from "./errors.ts";
 export { Pipe, type PipeOptions, type PipeOutput } from "./pipe/pipe.ts";
+export type {
+  Elicited,
+  InputRequest,
+  ModelPreferences,
+  Root,
+  Sampled,
+  SamplingContent,
+  SamplingMessage,
+  SamplingTool,
+  ToolResultContent,
+  ToolUseContent,
+} from "./protocol/asking.ts";
 export type {
   Annotations,
   AudioContent,
@@ -43,6 +60,12 @@ export type { Listener, Stream } from "./push/listener.ts";
 export type { AnySchema } from "./schema/compile.ts";
 export type { JsonSchema } from "./schema/json-schema.ts";
 export type { StandardSchema } from "./schema/standard.ts";
+export type { UrlAskOptions } from "./server/asking/elicitation.ts";
+export { InputRequired, inputRequired, type InputRequiredParts } from "./server/asking/input-required.ts";
+export type { AskOptions } from "./server/asking/question.ts";
+export type { RequestStateOptions } from "./server/asking/request-state.ts";
+export type { SampleOptions } from "./server/asking/sampling.ts";
+export type { SingleUseStore } from "./server/asking/single-use.ts";
 export type {
   Completer,
   CompletionHandler,
@@ -58,7 +81,14 @@ export type {
   TemplateDefinition,
   TemplateHandler,
 } from "./server/catalogue/resources.ts";
-export type { StructuredReturn, ToolDefinition, ToolHandler, ToolReturn } from "./server/catalogue/tools.ts";
+export type {
+  StructuredReturn,
+  TaskDefinition,
+  TaskSupport,
+  ToolDefinition,
+  ToolHandler,
+  ToolReturn,
+} from "./server/catalogue/tools.ts";
 export type { Collection, ResourceCollection } from "./server/collections.ts";
 export { Connection, type ConnectionOptions, type Exchange } from "./server/connection.ts";
 export type { Context } from "./server/context.ts";
@@ -71,7 +101,7 @@ export type {
   RequestEvent,
   ServerEvent,
 } from "./server/events.ts";
-export type { Extension } from "./server/extensions.ts";
+export type { Extension, ExtensionListen, ExtensionMethod, ExtensionRequest } from "./server/extensions.ts";
 export type { Logger } from "./server/logger.ts";
 export type {
   IncomingRequest,
@@ -85,6 +115,16 @@ export type { Push } from "./server/push.ts";
 export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
 export type { Answer } from "./server/raw.ts";
 export { type AttachOptions, McpServer, type Servable } from "./server/server.ts";
+export type { TaskOptions } from "./server/tasks/options.ts";
+export {
+  MemoryTaskStore,
+  type MemoryTaskStoreOptions,
+  type TaskChange,
+  type TaskQuery,
+  type TaskRecord,
+  type TaskStatus,
+  type TaskStore,
+} from "./server/tasks/store.ts";
 export type { MessageLimits } from "./wire/limits.ts";
 export type {
   JsonObject,

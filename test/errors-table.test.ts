@@ -14,6 +14,10 @@ const halyardCodes = {
   INVALID_DEFINITION: "ConfigurationError",
   INVALID_OPTION: "ConfigurationError",
   ASK_FAILED: "HalyardError",
+  INPUT_DECLINED: "InputDeclined",
+  INPUT_CANCELLED: "InputCancelled",
+  INPUT_PENDING: "InputPending",
+  URL_ELICITATION_REQUIRED: "UrlElicitationRequired",
   CANNOT_LISTEN: "HalyardError",
 } satisfies Record<HalyardErrorCode, string>;
 

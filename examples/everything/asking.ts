@@ -1,17 +1,7 @@
 // Tools that ask the client: for a sample of its model, or for something that only its user knows.
-import { type Context, HalyardError, type JsonObject, type McpServer, ToolError } from "halyard";
+import type { Elicited, McpServer } from "halyard";
 import * as z from "zod";
 import { defaultsSchema, enumsSchema, userSchema } from "./forms.ts";
-
-/** Asks; a client that cannot be asked, or does not answer, is told so in the result. */
-async function ask(ctx: Context, method: string, params: object): Promise<JsonObject> {
-  try {
-    return await ctx.ask(method, params);
-  } catch (error) {
-    if (error instanceof HalyardError) throw new ToolError(error.message);
-    throw error;
-  }
-}
 
 export function addAskingTools(server: McpServer): void {
   server.tool(
@@ -19,13 +9,10 @@ export function addAskingTools(server: McpServer): void {
     {
       description: "Asks the client's model for an answer to a prompt.",
       input: z.object({ prompt: z.string() }),
-      requires: { sampling: {} },
     },
     async ({ prompt }, ctx) => {
-      const messages = [{ role: "user", content: { type: "text", text: prompt } }];
-      const { content } = await ask(ctx, "sampling/createMessage", { messages, maxTokens: 100 });
-      const { text = "No response" } = (content ?? {}) as { text?: string };
-      return `LLM response: ${text}`;
+      const { text } = await ctx.sample(prompt, { maxTokens: 100 });
+      return `LLM response: ${text || "No response"}`;
     },
   );
 
@@ -34,31 +21,36 @@ export function addAskingTools(server: McpServer): void {
     {
       description: "Asks the user for a name and an address.",
       input: z.object({ message: z.string() }),
-      requires: { elicitation: {} },
     },
-    async ({ message }, ctx) => {
-      const answer = await ask(ctx, "elicitation/create", { message, requestedSchema: userSchema });
-      return `User response: ${described(answer)}`;
-    },
+    async ({ message }, ctx) => `User response: ${described(await ctx.tryElicit(message, userSchema))}`,
   );
 
   const forms = {
     test_elicitation_sep1034_defaults: defaultsSchema,
     test_elicitation_sep1330_enums: enumsSchema,
   };
-  for (const [name, requestedSchema] of Object.entries(forms)) {
-    server.tool(
-      name,
-      { description: "Asks the user to fill in a form.", requires: { elicitation: {} } },
-      async (_, ctx) => {
-        const answer = await ask(ctx, "elicitation/create", {
-          message: "Please look at the form and change what you like",
-          requestedSchema,
-        });
-        return `Elicitation completed: ${described(answer)}`;
-      },
-    );
+  for (const [name, form] of Object.entries(forms)) {
+    server.tool(name, { description: "Asks the user to fill in a form." }, async (_, ctx) => {
+      const message = "Please look at the form and change what you like";
+      return `Elicitation completed: ${described(await ctx.tryElicit(message, form))}`;
+    });
   }
+
+  const runs = new Map<string, number>();
+  server.tool(
+    "ask_twice",
+    {
+      description: "Asks for a name, counts once under the key, asks for a color, and says what came of it.",
+      input: z.object({ key: z.string().default("default") }),
+      output: z.object({ name: z.string(), color: z.string(), runs: z.number() }),
+    },
+    async ({ key }, ctx) => {
+      const { name } = await ctx.elicit("What is your name?", z.object({ name: z.string() }));
+      await ctx.once("count", () => void runs.set(key, (runs.get(key) ?? 0) + 1));
+      const { color } = await ctx.elicit("Which color do you like?", z.object({ color: z.string() }));
+      return { name, color, runs: runs.get(key) ?? 0 };
+    },
+  );
 
   server.tool(
     "test_missing_capability",
@@ -73,6 +65,6 @@ export function addAskingTools(server: McpServer): void {
   );
 }
 
-function described({ action, content }: JsonObject): string {
-  return `action=${String(action)}, content=${JSON.stringify(content ?? {})}`;
+function described({ action, content }: Elicited<unknown>): string {
+  return `action=${action}, content=${JSON.stringify(content ?? {})}`;
 }

@@ -8,7 +8,9 @@ import { addHandles, SessionCounters } from "./handles.ts";
 import { addPrompts } from "./prompts.ts";
 import { addReportingTools } from "./reporting.ts";
 import { addResources } from "./resources.ts";
+import { addRoundTools } from "./rounds.ts";
 import { addSchemaTools } from "./schemas.ts";
+import { addTaskTools } from "./tasks.ts";
 
 export interface EverythingOptions {
   readonly mode?: ServerMode;
@@ -34,6 +36,8 @@ export function createEverythingServer(options: EverythingOptions = {}): McpServ
   addContentTools(server);
   addReportingTools(server);
   addAskingTools(server);
+  addRoundTools(server);
+  addTaskTools(server);
   addChangeTools(server);
   addResources(server);
   addPrompts(server);

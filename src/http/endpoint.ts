@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { Guard } from "./guard.ts";
 import { sessionHeader } from "./legacy-post.ts";
 import { LegacySse } from "./legacy-sse.ts";
-import { type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
+import { checkSharedState, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
 import { refuse, refuseClosing } from "./replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
@@ -36,6 +36,7 @@ export class Endpoint {
   #onIdle: () => void = () => {};
 
   constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
+    checkSharedState(options, server);
     this.settings = resolveHttpOptions(options);
     const { legacySse, allowedOrigins } = this.settings;
     this.#state = new HttpState(server, this.settings);

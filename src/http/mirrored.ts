@@ -3,8 +3,9 @@ import { errorCodes } from "../errors.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { findRevision, newestRevision } from "../protocol/revisions/index.ts";
+import { findRevision } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
+import type { Servable } from "../server/server.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { decodeHeaderValue } from "./param-value.ts";
 
@@ -15,18 +16,17 @@ export function headerRevision(request: HttpRequest): Revision | undefined {
   return findRevision(request.header(versionHeader)?.trim());
 }
 
-/** Finds the arguments of a tool that travel in headers too. */
-export type FindParamHeaders = (tool: string) => readonly ParamHeader[];
+/** Knows which parameters travel in headers too. */
+export type Mirrors = Pick<Servable, "modernRow" | "paramHeaders">;
 
 /** What is wrong with the headers of a modern request, in the order that the protocol asks for; undefined if nothing is. */
 export function mirroredProblem(
   request: HttpRequest,
   message: RpcRequest,
-  findParamHeaders: FindParamHeaders,
+  server: Mirrors,
 ): RpcError | undefined {
   const { method } = message;
-  const row = newestRevision("modern").requests.get(method);
-  const nameParam = row?.mirrors;
+  const nameParam = server.modernRow(method)?.mirrors;
   const version = request.header(versionHeader);
   const methodHeader = request.header("mcp-method");
   const nameHeader = nameParam === undefined ? undefined : request.header("mcp-name");
@@ -46,7 +46,7 @@ export function mirroredProblem(
     if (name !== params[nameParam]) return mismatch(`The Mcp-Name header differs from ${nameParam}`);
   }
   if (method !== "tools/call" || typeof params["name"] !== "string") return undefined;
-  return paramsProblem(request, params["arguments"], findParamHeaders(params["name"]));
+  return paramsProblem(request, params["arguments"], server.paramHeaders(params["name"]));
 }
 
 /** Whether the parameters have what every modern request must have. */

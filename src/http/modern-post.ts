@@ -18,7 +18,7 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
   if (!read.ok) return replyError(responder, 400, read.error, read.id);
   if (read.kind === "response") return refuse(responder, 400, "A client of this revision sends no responses");
   if (read.kind === "notification") return acceptNotification(state, post);
-  const problem = mirroredProblem(request, read.message, (tool) => state.server.paramHeaders(tool));
+  const problem = mirroredProblem(request, read.message, state.server);
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
   const isListen = newestRevision("modern").requests.get(read.message.method)?.stream === true;
   return isListen ? serveListen(state, post, read.message) : answerRequest(state, post, read.message);

@@ -1,4 +1,5 @@
 // The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
+import type { Servable } from "../server/server.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import type { ReplayLimits } from "../push/replay.ts";
@@ -116,6 +117,16 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     sessionStore: options.sessionStore ?? new MemorySessionStore(),
     authenticate: options.authenticate,
   };
+}
+
+/** A store that processes share means that a client's next round may reach another of them, who must be able to open it. */
+export function checkSharedState(options: HttpOptions, server: Servable): void {
+  const { sessionStore } = options;
+  const isAlone = sessionStore === undefined || sessionStore instanceof MemorySessionStore;
+  if (isAlone || server.mode === "stateful" || server.sharesRequestState) return;
+  const remedy =
+    "call server.secureRequestState({ keys: [secret] }) first, with the same secret in each process";
+  fail("sessionStore", `is for several processes, and these need one key for request state: ${remedy}`);
 }
 
 function resolveLegacySse(option: HttpOptions["legacySse"]): HttpSettings["legacySse"] {

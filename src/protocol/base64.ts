@@ -19,12 +19,24 @@ export function textFromBase64Url(encoded: string): string | undefined {
   return textFromBase64(encoded.replaceAll("-", "+").replaceAll("_", "/"));
 }
 
+/** The bytes behind a base64url string; undefined when it is none, or not written in the one shortest way. */
+export function fromBase64Url(encoded: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const bytes = bytesFromBase64(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+    return toBase64Url(bytes) === encoded ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function bytesFromBase64(encoded: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+}
+
 /** The text whose UTF-8 bytes a base64 string stands for, or undefined when it is none. */
 export function textFromBase64(encoded: string): string | undefined {
   try {
-    const binary = atob(encoded);
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytesFromBase64(encoded));
   } catch {
     return undefined;
   }

@@ -7,7 +7,11 @@ export const metaKeys = {
   logLevel: "io.modelcontextprotocol/logLevel",
   serverInfo: "io.modelcontextprotocol/serverInfo",
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
+  relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
+
+/** The extensions that Halyard has itself. */
+export const extensionIds = { tasks: "io.modelcontextprotocol/tasks" } as const;
 
 /** Whether `_meta` makes its request a modern one. */
 export function hasModernKey(meta: { readonly [key: string]: unknown }): boolean {

@@ -185,6 +185,7 @@ export interface ServerCapabilities {
   readonly logging?: JsonObject;
   readonly experimental?: JsonObject;
   readonly extensions?: JsonObject;
+  readonly tasks?: JsonObject;
 }
 
 /** Who is calling: issuer and subject of the token, never the token. */

@@ -4,7 +4,15 @@
 export type RevisionDate = string;
 
 /** Something a server offers; a method that belongs to none is always there. */
-export type Feature = "tools" | "prompts" | "resources" | "completions" | "logging" | "subscribe" | "listen";
+export type Feature =
+  | "tools"
+  | "prompts"
+  | "resources"
+  | "completions"
+  | "logging"
+  | "subscribe"
+  | "listen"
+  | "tasks";
 
 /** What the protocol says of one request that a client may send. */
 export interface RequestRow {
@@ -20,6 +28,8 @@ export interface RequestRow {
   readonly stream?: true;
   /** Over HTTP, the parameter that the `Mcp-Name` header repeats. */
   readonly mirrors?: string;
+  /** May be answered with questions; then the client sends it again, and must repeat these parameters. */
+  readonly repeats?: readonly string[];
 }
 
 /** One entry of a `subscriptions/listen` filter: the member, what it needs, and the notification it asks for. */
@@ -39,7 +49,9 @@ export type Shape =
   | "resourceTemplate"
   | "annotations"
   | "contents"
-  | "progress";
+  | "progress"
+  | "elicitation"
+  | "sampling";
 
 /** Everything that Halyard needs to know about one revision. */
 export interface Revision {
@@ -50,6 +62,16 @@ export interface Revision {
   readonly notifications: ReadonlySet<string>;
   readonly listens: ReadonlyMap<string, ListenRow>;
   readonly hasBatches: boolean;
+  /** The requests that a server may make of a client. */
+  readonly clientRequests: ReadonlySet<string>;
+  /** What a form may hold: plain fields, or titled choices, several choices and defaults too. */
+  readonly forms: "plain" | "full";
+  /** How many blocks of content a sampling message may have. */
+  readonly samplingBlocks: "one" | "many";
+  /** How a request is refused until the user has visited a page: by an error of its own, by asking, or not at all. */
+  readonly urlRequired: "error" | "question" | "unknown";
+  /** How a call becomes a task: its client asks for one, the server decides, or there are none. */
+  readonly tasks: "core" | "extension" | "none";
   /** Over HTTP, a stream begins with an event that only has an id, so that it can be resumed from the start. */
   readonly primesStreams: boolean;
   /** How an id that could not be read is written. */
@@ -79,6 +101,11 @@ export function withoutRows<K, V>(table: ReadonlyMap<K, V>, keys: readonly K[]):
 /** A set with more members. */
 export function withMembers<T>(set: ReadonlySet<T>, members: Iterable<T>): ReadonlySet<T> {
   return new Set([...set, ...members]);
+}
+
+/** A set with fewer members. */
+export function withoutMembers<T>(set: ReadonlySet<T>, members: readonly T[]): ReadonlySet<T> {
+  return new Set([...set].filter((member) => !members.includes(member)));
 }
 
 type Fields = Revision["fields"];

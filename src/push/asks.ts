@@ -16,7 +16,12 @@ export interface Ask {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How many times its timeout a question may take, however much progress its client reports. */
+const maxTimeouts = 10;
+
 interface Pending {
+  /** Starts the timeout again: the client is at it. */
+  readonly keepWaiting: () => void;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: HalyardError) => void;
 }
@@ -39,7 +44,12 @@ export class Asks {
         settle(() => reject(failure(ask, problem)));
       };
       const onAbort = (): void => giveUp("The call that asked was cancelled");
-      const timer = setTimeout(() => giveUp(`No answer within ${ask.timeoutMs} ms`), ask.timeoutMs);
+      const giveUpAt = Date.now() + ask.timeoutMs * maxTimeouts;
+      const wait = (): ReturnType<typeof setTimeout> => {
+        const leftMs = Math.min(ask.timeoutMs, giveUpAt - Date.now());
+        return setTimeout(() => giveUp(`No answer within ${ask.timeoutMs} ms`), leftMs);
+      };
+      let timer = wait();
       // Bound to its stream before it is written: a stream that breaks meanwhile fails it at once.
       const stopLosing = ask.stream.onLost(() => {
         settle(() => reject(failure(ask, "The client cannot be reached any more")));
@@ -53,11 +63,21 @@ export class Asks {
       };
       ask.signal?.addEventListener("abort", onAbort);
       this.#pending.set(key, {
+        keepWaiting: () => {
+          clearTimeout(timer);
+          timer = wait();
+        },
         resolve: (result) => settle(() => resolve(result)),
         reject: (error) => settle(() => reject(error)),
       });
-      ask.stream.write(JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params: ask.params }));
+      const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
+      ask.stream.write(JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params }));
     });
+  }
+
+  /** A client reports progress on what it was asked. */
+  progressed(session: string | undefined, progressToken: unknown): void {
+    this.#pending.get(`${String(session)} ${String(progressToken)}`)?.keepWaiting();
   }
 
   /** Takes an answer from a session. False when nothing was asked that it would answer. */
@@ -68,6 +88,10 @@ export class Asks {
     else pending.reject(new HalyardError("ASK_FAILED", response.error.message, { cause: response.error }));
     return true;
   }
+}
+
+function metaOf(params: object | undefined): object | undefined {
+  return (params as { readonly _meta?: object } | undefined)?._meta;
 }
 
 function failure({ method }: Ask, problem: string): HalyardError {

@@ -1,8 +1,11 @@
 // Puts the parts of a server together, and turns changes of the catalogue into notifications, once per burst.
+import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
 import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
 import { Hub } from "../push/hub.ts";
+import { ElicitationIds } from "./asking/elicitation-ids.ts";
+import { RequestState } from "./asking/request-state.ts";
 import { promptKind } from "./catalogue/prompts.ts";
 import { Registry } from "./catalogue/registry.ts";
 import { resourceKind, templateKind } from "./catalogue/resources.ts";
@@ -14,27 +17,42 @@ import { Middlewares } from "./middleware.ts";
 import type { Settings } from "./options.ts";
 import { Push } from "./push.ts";
 import { watchSubscribers } from "./subscribers.ts";
+import { tasksExtension } from "./tasks/extension.ts";
+import { TaskTable } from "./tasks/table.ts";
+
+/** Pages that users were sent to, whose clients wait to hear that they are done. */
+const maxElicitations = 10_000;
 
 type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
   const hub = new Hub(watchSubscribers(settings));
   const asks = new Asks();
-  const push = new Push(hub, asks, settings.observe);
+  const elicitations = new ElicitationIds(maxElicitations);
+  const push = new Push({ hub, asks, elicitations, observe: settings.observe });
   const announced = { legacy: false };
   const changes = new Changes(settings, push, announced);
+  const tasks = new TaskTable(settings.tasks, hub);
+  const extensions = new Extensions();
+  const offerTasks = (): void => {
+    if (!tasks.offered) extensions.add(extensionIds.tasks, tasksExtension(tasks));
+    tasks.offered = true;
+  };
   const parts = {
     info,
     settings,
     hub,
     asks,
     announced,
-    tools: new Registry(toolKind, () => changes.note("tools")),
+    elicitations,
+    requestState: new RequestState(info.name, settings.logger),
+    tasks,
+    tools: new Registry(toolKind(offerTasks), () => changes.note("tools")),
     prompts: new Registry(promptKind, () => changes.note("prompts")),
     resources: new Registry(resourceKind, () => changes.note("resources")),
     templates: new Registry(templateKind, () => changes.note("resources")),
     completion: { handler: undefined },
-    extensions: new Extensions(),
+    extensions,
     middlewares: new Middlewares(),
     observers: { notification: undefined, rootsChanged: undefined },
   };

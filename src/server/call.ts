@@ -15,23 +15,45 @@ import {
   type RequestId,
   type RpcRequest,
 } from "../wire/message.ts";
+import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
+import type { AnySchema, Validated } from "../schema/compile.ts";
 import { HalyardError } from "../errors.ts";
+import { Conversation } from "./asking/conversation.ts";
+import { accepted, type UrlAskOptions } from "./asking/elicitation.ts";
+import type { AskOptions } from "./asking/question.ts";
+import type { SampleOptions } from "./asking/sampling.ts";
 import type { Exchange, Peer } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 
 const noMeta: JsonObject = {};
 
+/** A call that goes on as a task says what it has to say there. */
+interface Task {
+  /** How far the work is, for people. */
+  report(status: string): void;
+  send(method: string, params: object): void;
+}
+
 /** One request being answered. Handlers see it as a {@link Context}; what they may not need is made on first use. */
 export class Call implements Context {
   readonly core: Core;
   request: RpcRequest;
-  readonly exchange: Exchange;
+  exchange: Exchange;
   readonly peer: Peer;
   readonly table: Revision;
   readonly row: RequestRow;
   finished = false;
   cancelled = false;
+  /** Set when the call has become a task. */
+  task: Task | undefined;
+  /** Makes a task of the call, where its client and its tool allow it. */
+  beginTask: (() => Promise<void>) | undefined;
+  /** Answers the call before its handler has ended: with questions, or with a task that goes on. */
+  interrupt: ((answer: object) => void) | undefined;
+  /** What the call comes to in the end, whatever it has been answered with meanwhile. */
+  outcome: (() => Promise<unknown>) | undefined;
+  #conversation: Conversation | undefined;
   #controller: AbortController | undefined;
   #added: Set<string> | undefined;
   #cancelReason: string | undefined;
@@ -143,7 +165,57 @@ export class Call implements Context {
     return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
   }
 
+  /** Its questions and answers; most calls have none. */
+  get conversation(): Conversation {
+    return (this.#conversation ??= new Conversation(this));
+  }
+
+  get inputResponses(): { readonly [key: string]: JsonObject } | undefined {
+    return this.#conversation?.inputResponses;
+  }
+
+  requestState<T>(): T | undefined {
+    return this.#conversation?.before.own as T | undefined;
+  }
+
+  async elicit<S extends AnySchema | URL>(
+    message: string,
+    asked: S,
+    options?: UrlAskOptions,
+  ): Promise<S extends URL ? void : Validated<S>> {
+    const elicited = await this.conversation.tryElicit(message, asked, options);
+    return accepted(message, elicited) as S extends URL ? void : Validated<S>;
+  }
+
+  tryElicit<S extends AnySchema | URL>(
+    message: string,
+    asked: S,
+    options?: UrlAskOptions,
+  ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
+    return this.conversation.tryElicit(message, asked, options) as never;
+  }
+
+  sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {
+    return this.conversation.sample(messages, options);
+  }
+
+  roots(options?: AskOptions): Promise<readonly Root[]> {
+    return this.conversation.roots(options);
+  }
+
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    return this.conversation.onces.run(key, work) as Promise<T>;
+  }
+
+  async startTask(): Promise<boolean> {
+    if (this.task === undefined) await this.beginTask?.();
+    return this.task !== undefined;
+  }
+
   progress(progress: number, total?: number, message?: string): void {
+    if (this.task !== undefined && Number.isFinite(progress)) {
+      this.task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
+    }
     const progressToken = this.meta["progressToken"];
     if (!isRequestId(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
     this.#lastProgress = progress;
@@ -180,6 +252,7 @@ export class Call implements Context {
 
   /** Progress and logs may be lost to a slow reader: waiting for it would cost memory without a bound. */
   #send(method: string, params: object): void {
+    if (this.task !== undefined) return this.task.send(method, params);
     const { stream } = this.exchange;
     if (stream === undefined || stream.congested || this.row.stream) return;
     if (this.finished || this.cancelled) return;

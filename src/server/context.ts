@@ -1,4 +1,9 @@
 // What a handler gets beside its arguments: who asks, and the ways back to them while the call runs.
+import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
+import type { AnySchema, Validated } from "../schema/compile.ts";
+import type { UrlAskOptions } from "./asking/elicitation.ts";
+import type { AskOptions } from "./asking/question.ts";
+import type { SampleOptions } from "./asking/sampling.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
 import type { JsonObject, RequestId } from "../wire/message.ts";
 
@@ -39,6 +44,43 @@ export interface Context {
   readonly address: string | undefined;
   /** Aborts when the client cancels the call or goes away. */
   readonly signal: AbortSignal;
+  /**
+   * Asks the user: a form to fill in, from the schema of an object of plain fields, or a page to visit. Resolves with the
+   * content of the form. Throws {@link InputDeclined} or {@link InputCancelled} when the user gives none.
+   *
+   * A modern client gets the question as the result of this call, and calls again with the answer: the handler runs from the
+   * start, and the same `await` has the answer. Do with `ctx.once` what must not be done twice.
+   */
+  elicit<S extends AnySchema | URL>(
+    message: string,
+    asked: S,
+    options?: UrlAskOptions,
+  ): Promise<S extends URL ? void : Validated<S>>;
+  /** The same, and tells what the user did instead of throwing. */
+  tryElicit<S extends AnySchema | URL>(
+    message: string,
+    asked: S,
+    options?: UrlAskOptions,
+  ): Promise<Elicited<S extends URL ? undefined : Validated<S>>>;
+  /** Asks the client's model. A string is one message of the user. */
+  sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled>;
+  /** What the client lets the server work on. */
+  roots(options?: AskOptions): Promise<readonly Root[]>;
+  /**
+   * Does work that later rounds of this call must not repeat. Its result goes through JSON and travels with the client, who
+   * cannot read it; an error is not kept. A client that resends an earlier round repeats the work, unless request state is
+   * good for a single use.
+   */
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T>;
+  /** The answers to what `inputRequired({ … })` asked, by key. */
+  readonly inputResponses: { readonly [key: string]: JsonObject } | undefined;
+  /** What `inputRequired({ requestState })` kept. */
+  requestState<T>(): T | undefined;
+  /**
+   * Goes on as a task from here, for a tool that says so: the client is told, and comes back for the result. False where
+   * the client knows no tasks, and waits.
+   */
+  startTask(): Promise<boolean>;
   /**
    * Sends a request to the client and waits for its result: for legacy clients only. It goes on the stream of this call, else
    * on another stream of the session; without either it rejects.

@@ -3,6 +3,8 @@ import type { Implementation, Principal } from "../protocol/model.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
+import type { ElicitationIds } from "./asking/elicitation-ids.ts";
+import type { RequestState } from "./asking/request-state.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { CompiledPrompt, PromptOptions } from "./catalogue/prompts.ts";
 import type { Registry } from "./catalogue/registry.ts";
@@ -17,6 +19,7 @@ import type { Extensions } from "./extensions.ts";
 import type { Features } from "./features.ts";
 import type { Middlewares } from "./middleware.ts";
 import type { Settings } from "./options.ts";
+import type { TaskTable } from "./tasks/table.ts";
 
 export interface Core {
   readonly info: Implementation;
@@ -31,6 +34,9 @@ export interface Core {
   readonly middlewares: Middlewares;
   readonly hub: Hub;
   readonly asks: Asks;
+  readonly requestState: RequestState;
+  readonly elicitations: ElicitationIds;
+  readonly tasks: TaskTable;
   readonly observers: Observers;
   /** Legacy clients have been told the capabilities: they will not hear of a new one. */
   readonly announced: { legacy: boolean };

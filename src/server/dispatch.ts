@@ -4,6 +4,7 @@ import type { RequestRow } from "../protocol/revision.ts";
 import { revisions } from "../protocol/revisions/index.ts";
 import {
   isObject,
+  type JsonObject,
   readMessage,
   type RequestId,
   type RpcError,
@@ -11,6 +12,8 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from "../wire/message.ts";
+import { InputRequired } from "./asking/input-required.ts";
+import { isRetry, questionsOf, settleInput, takeUp } from "./asking/settle-input.ts";
 import type { Exchange } from "./connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
@@ -19,6 +22,7 @@ import { methods } from "./methods/index.ts";
 import type { MethodHandler } from "./methods/method.ts";
 import { receiveNotification } from "./notifications.ts";
 import { type KnownPeer, resolvePeer } from "./peer.ts";
+import { TaskCreated } from "./tasks/forms.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
 /** Answers one parsed message; nothing for a notification, a response, or a call that was cancelled. */
@@ -69,21 +73,63 @@ async function run(call: Call, handler: MethodHandler): Promise<RpcResponse | un
   inFlight.add(call);
   let response: RpcResponse;
   try {
-    const running = core.middlewares.around(call, handler.run);
-    const result = running instanceof Promise ? await running : running;
-    if (!isObject(result))
-      throw new TypeError(`Middleware of ${call.method} must return the result of next()`);
-    const stamped = handler.encode
-      ? stampOwnResult(handler.encode(result as never, call), call)
-      : stampResult(result, call);
-    response = { jsonrpc: "2.0", id, result: stamped };
+    const running = isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
+    const result = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
+    const finished = finish(result, call, handler);
+    response = { jsonrpc: "2.0", id, result: finished instanceof Promise ? await finished : finished };
   } catch (error) {
-    response = { jsonrpc: "2.0", id, error: toRpcError(error, call) };
+    response = await toFailure(error, call, handler);
   }
   call.finished = true;
-  inFlight.delete(call);
+  // A task is no longer a matter of its connection.
+  if (call.task === undefined) inFlight.delete(call);
   if (started !== undefined) report(call, response, performance.now() - started);
   return call.cancelled ? undefined : response;
+}
+
+function around(call: Call, handler: MethodHandler): unknown {
+  return call.core.middlewares.around(call, handler.run);
+}
+
+/** What the handler comes to, or what answers the call before that. Most calls cannot be interrupted, and pay nothing. */
+function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unknown>): Promise<unknown> {
+  const canBe = call.row.repeats !== undefined || call.params["task"] !== undefined;
+  if (!canBe) return running;
+  call.outcome = () => running.catch((error: unknown) => askInstead(error, call, handler));
+  return new Promise((resolve, reject) => {
+    call.interrupt = resolve;
+    running.then(resolve, reject);
+  });
+}
+
+/** The result as it is sent. */
+function finish(result: unknown, call: Call, handler: MethodHandler): JsonObject | Promise<JsonObject> {
+  if (result instanceof TaskCreated) return result.reply;
+  if (result instanceof InputRequired) return settleInput(call, result, () => around(call, handler));
+  if (!isObject(result)) throw new TypeError(`Middleware of ${call.method} must return the result of next()`);
+  return handler.encode !== undefined
+    ? stampOwnResult(handler.encode(result as never, call), call)
+    : stampResult(result, call);
+}
+
+/** What comes of an error that means a question; any other is thrown again. */
+async function askInstead(error: unknown, call: Call, handler: MethodHandler): Promise<unknown> {
+  const required = questionsOf(error, call);
+  if (required === undefined) throw error;
+  return settleInput(call, required, () => around(call, handler));
+}
+
+async function toFailure(error: unknown, call: Call, handler: MethodHandler): Promise<RpcResponse> {
+  const { id } = call;
+  try {
+    const result = await askInstead(error, call, handler);
+    const finished = call.conversation.comesBack
+      ? (result as JsonObject)
+      : await finish(result, call, handler);
+    return { jsonrpc: "2.0", id, result: finished };
+  } catch (failure) {
+    return { jsonrpc: "2.0", id, error: toRpcError(failure, call) };
+  }
 }
 
 type Opened =
@@ -128,7 +174,8 @@ function findMethod(
   const handler = isThere ? methods.get(method) : undefined;
   if (row !== undefined && handler !== undefined) return { row, handler };
   const added = revision.era === "modern" ? core.extensions.requests.get(method) : undefined;
-  if (added !== undefined) return { row: {}, handler: { run: (call) => added(call.params, call) } };
+  if (added !== undefined)
+    return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
   throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
 }
 

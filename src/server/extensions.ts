@@ -1,7 +1,7 @@
 // Extensions: fragments that add methods and listen filters to the tables of the modern era.
 import { ConfigurationError, errorCodes, ProtocolError } from "../errors.ts";
 import { extensionIdProblem } from "../protocol/meta.ts";
-import type { ListenRow } from "../protocol/revision.ts";
+import type { RequestRow } from "../protocol/revision.ts";
 import { newestRevision } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Context } from "./context.ts";
@@ -26,28 +26,50 @@ export interface Extension {
   /** Told to clients with the identifier. @default {{}} */
   readonly settings?: JsonObject;
   /** Methods by name, with their handlers. */
-  readonly requests?: { readonly [method: string]: ExtensionRequest };
+  readonly requests?: { readonly [method: string]: ExtensionRequest | ExtensionMethod };
   /** Members that a listen filter may have, and the notification that each asks for. */
-  readonly listens?: {
-    readonly [member: string]: { readonly notification: string; readonly kind: "flag" | "keys" };
-  };
+  readonly listens?: { readonly [member: string]: ExtensionListen };
+}
+
+/** A method that an extension adds, with what the protocol says of it. */
+export interface ExtensionMethod {
+  readonly run: ExtensionRequest;
+  /** Over HTTP, the parameter that the `Mcp-Name` header must repeat. */
+  readonly mirrors?: string;
+}
+
+/** A member that an extension adds to listen filters. */
+export interface ExtensionListen {
+  readonly notification: string;
+  /** `flag`: true asks for it; `keys`: a list of strings says of what. Publish with `server.push.publish(notification, key)`. */
+  readonly kind: "flag" | "keys";
+  /** Whether a client that asks for it, and did not declare the extension, gets an error. @default {it gets the rest} */
+  readonly requiresDeclaration?: true;
+  /** Which of the keys this client may be told of. @default {all} */
+  readonly permits?: (
+    keys: readonly string[],
+    ctx: Context,
+  ) => readonly string[] | Promise<readonly string[]>;
+}
+
+/** A method of an extension, as dispatch finds it. */
+interface AddedMethod {
+  readonly row: RequestRow;
+  readonly run: ExtensionRequest;
 }
 
 /** The extensions of one server. */
 export class Extensions {
   readonly settings: Record<string, JsonObject> = {};
-  readonly requests: Map<string, ExtensionRequest> = new Map();
-  readonly #listens = new Map<
-    string,
-    { readonly identifier: string; readonly row: Omit<ListenRow, "feature"> }
-  >();
+  readonly requests: Map<string, AddedMethod> = new Map();
+  readonly #listens = new Map<string, { readonly identifier: string; readonly row: ExtensionListen }>();
 
   add(identifier: string, extension: Extension): void {
     const subject = `extension "${identifier}"`;
     const problem = extensionIdProblem(identifier);
     if (problem !== undefined)
       throw new ConfigurationError("INVALID_NAME", { subject, field: "identifier" }, problem);
-    if (Object.hasOwn(this.settings, identifier)) {
+    if (this.has(identifier)) {
       throw new ConfigurationError(
         "DUPLICATE_NAME",
         { subject, field: "identifier" },
@@ -55,15 +77,17 @@ export class Extensions {
       );
     }
     this.settings[identifier] = extension.settings ?? {};
-    for (const [method, run] of Object.entries(extension.requests ?? {})) {
+    for (const [method, added] of Object.entries(extension.requests ?? {})) {
       if (this.requests.has(method) || newestRevision("modern").requests.has(method)) {
         const clash = `has "${method}", which is a method already: choose a name of its own`;
         throw new ConfigurationError("DUPLICATE_NAME", { subject, field: "requests" }, clash);
       }
-      this.requests.set(method, (params, ctx) => {
-        assertDeclared(ctx, identifier);
+      const { run, ...row } = typeof added === "function" ? { run: added } : added;
+      const declared: ExtensionRequest = (params, ctx) => {
+        requireDeclared(ctx, identifier);
         return run(params, ctx);
-      });
+      };
+      this.requests.set(method, { row, run: declared });
     }
     for (const [member, row] of Object.entries(extension.listens ?? {})) {
       this.#listens.set(member, { identifier, row });
@@ -71,18 +95,23 @@ export class Extensions {
   }
 
   /** What a member of a listen filter asks for, if an extension that the client declared has it. */
-  listen(member: string, ctx: Context): Omit<ListenRow, "feature"> | undefined {
+  listen(member: string, ctx: Context): ExtensionListen | undefined {
     const found = this.#listens.get(member);
+    if (found?.row.requiresDeclaration) requireDeclared(ctx, found.identifier);
     return found && isDeclared(ctx, found.identifier) ? found.row : undefined;
+  }
+
+  has(identifier: string): boolean {
+    return Object.hasOwn(this.settings, identifier);
   }
 }
 
-function isDeclared(ctx: Context, identifier: string): boolean {
+export function isDeclared(ctx: Context, identifier: string): boolean {
   const { extensions } = ctx.clientCapabilities;
   return isObject(extensions) && Object.hasOwn(extensions, identifier);
 }
 
-function assertDeclared(ctx: Context, identifier: string): void {
+export function requireDeclared(ctx: Context, identifier: string): void {
   if (isDeclared(ctx, identifier)) return;
   throw new ProtocolError(errorCodes.missingClientCapability, `The client did not declare ${identifier}`, {
     requiredCapabilities: { extensions: { [identifier]: {} } },

@@ -1,6 +1,16 @@
 // What a client may know of an exception: what was meant for it, or an id under which the log has the rest.
-import { errorCodes, ProtocolError, ResourceNotFoundError, ToolError } from "../errors.ts";
+import {
+  errorCodes,
+  HalyardError,
+  InputCancelled,
+  InputDeclined,
+  ProtocolError,
+  ResourceNotFoundError,
+  ToolError,
+  UrlElicitationRequired,
+} from "../errors.ts";
 import type { RpcError } from "../wire/message.ts";
+import { urlRequired } from "./asking/settle-input.ts";
 import type { Call } from "./call.ts";
 
 /** The JSON-RPC error for whatever a handler threw. */
@@ -10,9 +20,35 @@ export function toRpcError(error: unknown, call: Call): RpcError {
   if (error instanceof ResourceNotFoundError) {
     return { code: call.table.resourceNotFoundCode, message: error.message, data: { uri: error.uri } };
   }
-  if (error instanceof ToolError) return { code: errorCodes.internal, message: error.message };
+  if (error instanceof RelayedError) return error.error;
+  if (error instanceof UrlElicitationRequired) return urlRequired(error, call);
+  if (isForClient(error)) return { code: errorCodes.internal, message: error.message };
   const errorId = logFailure(error, call);
   return { code: errorCodes.internal, message: `Internal error (error id ${errorId})`, data: { errorId } };
+}
+
+/** An error that was made for this client before, and is told again as it was. */
+export class RelayedError extends Error {
+  readonly error: RpcError;
+
+  constructor(error: RpcError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** Whether what went wrong is told in words that were meant for the client. */
+export function isForClient(error: unknown): error is HalyardError {
+  return (
+    error instanceof ToolError ||
+    isRefusal(error) ||
+    (error instanceof HalyardError && error.code === "ASK_FAILED")
+  );
+}
+
+/** Whether the user gave no answer, which is no failure. */
+export function isRefusal(error: unknown): error is HalyardError {
+  return error instanceof InputDeclined || error instanceof InputCancelled;
 }
 
 /** Writes the exception to the log, with its stack, and returns the id that the client is given. */

@@ -17,6 +17,7 @@ interface Offer {
   readonly templates: Registry<TemplateOptions, CompiledTemplate>;
   readonly completion: { readonly handler: unknown };
   readonly extensions: { readonly settings: JsonObject };
+  readonly tasks: { readonly offered: boolean };
 }
 
 /** Answers what is there, from what is registered and what was declared ahead. */
@@ -45,6 +46,8 @@ export class Features {
         return this.has("resources");
       case "listen":
         return this.has("tools") || this.has("prompts") || this.has("resources");
+      case "tasks":
+        return this.#offer.tasks.offered;
     }
   }
 
@@ -80,6 +83,9 @@ export class Features {
       completions: this.has("completions") ? {} : undefined,
       logging: this.has("logging") ? {} : undefined,
       experimental,
+      tasks: this.has("tasks")
+        ? { ...(canPush && { list: {} }), cancel: {}, requests: { tools: { call: {} } } }
+        : undefined,
       extensions: Object.keys(extensions).length > 0 ? extensions : undefined,
     };
     const known = Object.entries(all).filter(

@@ -15,6 +15,7 @@ export async function receiveNotification(
   if (method === "notifications/initialized" && connection.revision !== undefined)
     connection.initialized = true;
   if (method === "notifications/cancelled") cancel(core, params, exchange);
+  if (method === "notifications/progress") core.asks.progressed(connection.session, params["progressToken"]);
   const { notification: observer, rootsChanged } = core.observers;
   if (observer === undefined && rootsChanged === undefined) return undefined;
   const { session, principal, transport } = connection;

@@ -7,6 +7,7 @@ import { iconProblem } from "./catalogue/definition.ts";
 import type { Context } from "./context.ts";
 import type { ServerEvent } from "./events.ts";
 import { type Logger, stderrLogger } from "./logger.ts";
+import { resolveTaskOptions, type TaskOptions, type TaskSettings } from "./tasks/options.ts";
 
 /** Which clients are served, and how. */
 export type ServerMode = "both" | "stateful" | "stateless";
@@ -27,6 +28,8 @@ export interface ServerLimits extends MessageLimits {
   readonly maxQueueBytes: number;
   /** Listen requests that one connection may have open. @default {100} */
   readonly maxSubscriptions: number;
+  /** Rounds of questions that one call may take. @default {16} */
+  readonly maxRounds: number;
   /** URIs that one listen request or one session may subscribe to. @default {1000} */
   readonly maxSubscribedKeys: number;
 }
@@ -68,6 +71,8 @@ export interface ServerOptions {
   readonly onSubscribed?: (uri: string) => void | Promise<void>;
   /** Called when a resource has lost its last subscriber. */
   readonly onUnsubscribed?: (uri: string) => void | Promise<void>;
+  /** How tools that may be called as tasks are run and kept. */
+  readonly tasks?: TaskOptions;
   readonly limits?: Partial<ServerLimits>;
   /** @default {warnings and errors to standard error} */
   readonly logger?: Logger;
@@ -88,6 +93,7 @@ export interface Settings {
   readonly authorizeSubscription: ServerOptions["authorizeSubscription"];
   readonly onSubscribed: ServerOptions["onSubscribed"];
   readonly onUnsubscribed: ServerOptions["onUnsubscribed"];
+  readonly tasks: TaskSettings;
   readonly limits: ServerLimits;
   readonly logger: Logger;
   readonly observe: ServerOptions["observe"];
@@ -97,6 +103,7 @@ const defaultLimits: ServerLimits = {
   ...defaultMessageLimits,
   maxInFlight: 4096,
   maxQueueBytes: 1024 * 1024,
+  maxRounds: 16,
   maxSubscriptions: 100,
   maxSubscribedKeys: 1000,
 };
@@ -127,6 +134,7 @@ export function resolveOptions(options: ServerOptions): Settings {
     authorizeSubscription: options.authorizeSubscription,
     onSubscribed: options.onSubscribed,
     onUnsubscribed: options.onUnsubscribed,
+    tasks: resolveTaskOptions(options.tasks ?? {}, fail),
     limits: { ...defaultLimits, ...limits },
     logger,
     observe: options.observe && guarded(options.observe, logger),

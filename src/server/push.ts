@@ -5,6 +5,7 @@ import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { topicOf } from "../push/topic.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
+import type { ElicitationIds } from "./asking/elicitation-ids.ts";
 import type { ServerOptions } from "./options.ts";
 
 /**
@@ -23,12 +24,19 @@ import type { ServerOptions } from "./options.ts";
 export class Push {
   readonly #hub: Hub;
   readonly #asks: Asks;
+  readonly #elicitations: ElicitationIds;
   readonly #observe: ServerOptions["observe"];
 
-  constructor(hub: Hub, asks: Asks, observe: ServerOptions["observe"]) {
-    this.#hub = hub;
-    this.#asks = asks;
-    this.#observe = observe;
+  constructor(parts: {
+    readonly hub: Hub;
+    readonly asks: Asks;
+    readonly elicitations: ElicitationIds;
+    readonly observe: ServerOptions["observe"];
+  }) {
+    this.#hub = parts.hub;
+    this.#asks = parts.asks;
+    this.#elicitations = parts.elicitations;
+    this.#observe = parts.observe;
   }
 
   /** Sends a notification to every legacy session, once each. Answers how many it reached. */
@@ -63,6 +71,16 @@ export class Push {
   /** Asks the client of a legacy session for a sign of life. */
   async ping(session: string, options?: { readonly timeoutMs?: number }): Promise<void> {
     await this.request(session, "ping", undefined, options);
+  }
+
+  /**
+   * Tells the client that was sent to a page under this id, and no other, that its user is done there. False when there is
+   * no such client, or it has been told: modern clients find out by calling again.
+   */
+  async elicitationComplete(elicitationId: string): Promise<boolean> {
+    const session = this.#elicitations.take(elicitationId);
+    if (session === undefined) return false;
+    return this.toSession(session, "notifications/elicitation/complete", { elicitationId });
   }
 
   /** How many questions to clients wait for their answer. */

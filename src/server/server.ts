@@ -3,12 +3,14 @@ import { ConfigurationError } from "../errors.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
 import { listChanged, resourceUpdated } from "../protocol/notifications.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
-import { findRevision, revisions } from "../protocol/revisions/index.ts";
+import type { RequestRow } from "../protocol/revision.ts";
+import { findRevision, newestRevision, revisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { RpcMessage, RpcResponse } from "../wire/message.ts";
+import type { RequestStateOptions } from "./asking/request-state.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
@@ -59,6 +61,8 @@ export interface Servable {
   encode(answer: Answer): string;
   attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
   paramHeaders(tool: string): readonly ParamHeader[];
+  modernRow(method: string): RequestRow | undefined;
+  readonly sharesRequestState: boolean;
 }
 
 /** How a session takes pushes. */
@@ -164,6 +168,24 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /**
+   * Says how the state of calls that ask modern clients is sealed. Without it a key is made that only this process has, which
+   * will do for one process.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * const key = process.env["REQUEST_STATE_KEY"] ?? "a secret of 32 bytes or more, from a vault";
+   * server.secureRequestState({ keys: [key], ttlMs: 300_000, singleUse: true });
+   * ```
+   */
+  secureRequestState(options: RequestStateOptions): this {
+    this.#core.requestState.configure(options);
+    return this;
+  }
+
+  /**
    * Runs around every request, or around those of one method; what is given to `next` appears on `ctx`.
    *
    * @example
@@ -234,6 +256,16 @@ export class McpServer<Extra extends object = object> implements Servable {
   /** The arguments of a tool that travel in HTTP headers too. */
   paramHeaders(tool: string): readonly ParamHeader[] {
     return this.#core.tools.find(tool)?.paramHeaders ?? [];
+  }
+
+  /** What the newest revision, or an extension, says of a method. */
+  modernRow(method: string): RequestRow | undefined {
+    return newestRevision("modern").requests.get(method) ?? this.#core.extensions.requests.get(method)?.row;
+  }
+
+  /** Whether other processes can open the request state that this one seals. */
+  get sharesRequestState(): boolean {
+    return this.#core.requestState.isShared;
   }
 
   /** Answers the text of one message or batch. Without an exchange it stands alone: no session, no notifications. */

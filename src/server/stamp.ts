@@ -26,6 +26,11 @@ export function stampOwnResult(result: Record<string, unknown>, call: Call): Jso
   return Object.assign(result, cacheFields(call.core.settings.cache[call.method as ListMethod]));
 }
 
+/** A result that does not complete its request, such as questions to the client. Never to be cached. */
+export function stampAs(resultType: string, result: JsonObject, call: Call): JsonObject {
+  return { resultType, ...result, _meta: serverMeta(call.core, call.table) };
+}
+
 /** The members that a cache hint becomes. Safe by default: not to be kept, not to be shared. */
 export function cacheFields(hint: CacheHint | undefined): { ttlMs: number; cacheScope: string } {
   return { ttlMs: hint?.ttlMs ?? 0, cacheScope: hint?.scope ?? "private" };

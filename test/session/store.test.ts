@@ -19,6 +19,7 @@ function makeServer(): McpServer {
     }),
   );
   server.resource("note:///a", {}, () => "a");
+  server.secureRequestState({ keys: ["the same secret for every process of the test"] });
   return server;
 }
 

@@ -1,4 +1,4 @@
-// Protocol revision 2025-06-18: structured output, resource links, titles, `_meta` on definitions; batches are gone.
+// Protocol revision 2025-06-18: structured output, elicitation, resource links, titles, `_meta` on definitions; batches are gone.
 import { type Revision, withFields, withMembers } from "../revision.ts";
 import { revision20250326 as before } from "./2025-03-26.ts";
 
@@ -9,6 +9,7 @@ export const revision20250618: Revision = {
   date: "2025-06-18",
   hasBatches: false,
   structuredContent: "object",
+  clientRequests: withMembers(before.clientRequests, ["elicitation/create"]),
   fields: withFields(before.fields, {
     implementation: ["title"],
     tool: ["title", "outputSchema", "_meta"],
@@ -18,6 +19,7 @@ export const revision20250618: Revision = {
     resourceTemplate: ["title", "_meta"],
     annotations: ["lastModified"],
     contents: ["_meta"],
+    elicitation: ["message", "requestedSchema"],
   }),
   content: new Map([
     ...[...before.content].map(([type, fields]) => [type, withMembers(fields, ["_meta"])] as const),

@@ -1,19 +1,32 @@
-// Protocol revision 2025-11-25: icons, a fuller Implementation, invalid arguments as tool results, ids left out when unreadable.
+// Protocol revision 2025-11-25: icons, tasks, fuller forms and pages to visit, tools in sampling, invalid arguments as results.
 import { type Revision, withFields, withMembers, withRows } from "../revision.ts";
 import { revision20250618 as before } from "./2025-06-18.ts";
 
 export const revision20251125: Revision = {
   ...before,
   date: "2025-11-25",
+  requests: withRows(before.requests, [
+    ["tasks/get", { feature: "tasks" }],
+    ["tasks/result", { feature: "tasks" }],
+    ["tasks/list", { feature: "tasks" }],
+    ["tasks/cancel", { feature: "tasks" }],
+  ]),
+  forms: "full",
+  samplingBlocks: "many",
+  urlRequired: "error",
+  tasks: "core",
   primesStreams: true,
   unreadableId: "omit",
   invalidArguments: "result",
+  serverCapabilities: withMembers(before.serverCapabilities, ["tasks"]),
   fields: withFields(before.fields, {
     implementation: ["description", "websiteUrl", "icons"],
-    tool: ["icons"],
+    tool: ["icons", "execution"],
     prompt: ["icons"],
     resource: ["icons"],
     resourceTemplate: ["icons"],
+    elicitation: ["mode", "url", "elicitationId"],
+    sampling: ["tools", "toolChoice"],
   }),
   degradesContent: false,
   content: withRows(before.content, [

@@ -6,24 +6,35 @@ import {
   type RequestRow,
   type Revision,
   withMembers,
+  withoutMembers,
   withoutRows,
   withRows,
 } from "../revision.ts";
 import { revision20251125 as before } from "./2025-11-25.ts";
 
-const removed = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+const removed = [
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "tasks/get",
+  "tasks/result",
+  "tasks/list",
+  "tasks/cancel",
+];
 
 const requests: ReadonlyMap<string, RequestRow> = withRows<string, RequestRow>(
   withoutRows(before.requests, removed),
   [
     ["server/discover", { cacheable: true }],
     ["tools/list", { feature: "tools", cacheable: true }],
-    ["tools/call", { feature: "tools", mirrors: "name" }],
+    ["tools/call", { feature: "tools", mirrors: "name", repeats: ["name", "arguments"] }],
     ["prompts/list", { feature: "prompts", cacheable: true }],
-    ["prompts/get", { feature: "prompts", mirrors: "name" }],
+    ["prompts/get", { feature: "prompts", mirrors: "name", repeats: ["name", "arguments"] }],
     ["resources/list", { feature: "resources", cacheable: true }],
     ["resources/templates/list", { feature: "resources", cacheable: true }],
-    ["resources/read", { feature: "resources", cacheable: true, mirrors: "uri" }],
+    ["resources/read", { feature: "resources", cacheable: true, mirrors: "uri", repeats: ["uri"] }],
     ["subscriptions/listen", { feature: "listen", stream: true }],
   ],
 );
@@ -45,5 +56,13 @@ export const revision20260728: Revision = {
   listens,
   resourceNotFoundCode: errorCodes.invalidParams,
   structuredContent: "any",
-  serverCapabilities: withMembers(before.serverCapabilities, ["extensions"]),
+  clientRequests: withoutMembers(before.clientRequests, ["ping"]),
+  urlRequired: "question",
+  tasks: "extension",
+  serverCapabilities: withMembers(withoutMembers(before.serverCapabilities, ["tasks"]), ["extensions"]),
+  fields: {
+    ...before.fields,
+    tool: withoutMembers(before.fields.tool, ["execution"]),
+    elicitation: withoutMembers(before.fields.elicitation, ["elicitationId"]),
+  },
 };

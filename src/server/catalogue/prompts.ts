@@ -4,6 +4,7 @@ import { encodeShape } from "../../protocol/codec.ts";
 import type { ContentBlock, GetPromptResult, PromptMessage } from "../../protocol/model.ts";
 import { type AnySchema, type CompiledSchema, compileSchema, type Validated } from "../../schema/compile.ts";
 import { isObject } from "../../wire/message.ts";
+import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import type { Completer } from "./completers.ts";
 import {
@@ -25,7 +26,7 @@ export interface PromptDefinition<A extends AnySchema = AnySchema> extends Descr
 }
 
 /** What a prompt may return: the text of a user's message, content, messages, or the result in full. */
-export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | GetPromptResult;
+export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | GetPromptResult | InputRequired;
 
 /** Renders a prompt: validated arguments first, then the context of the call. */
 export type PromptHandler<A extends AnySchema = AnySchema, Extra = object> = (

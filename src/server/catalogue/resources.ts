@@ -5,6 +5,7 @@ import type { Annotations, CacheHint, ResourceContents } from "../../protocol/mo
 import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
+import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import { checkCacheHint } from "../options.ts";
 import type { Completer } from "./completers.ts";
@@ -37,7 +38,12 @@ export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
 }
 
 /** What a reader may return: text, bytes, or contents in full. */
-export type ResourceReturn = string | Uint8Array | ResourceContents | readonly ResourceContents[];
+export type ResourceReturn =
+  | string
+  | Uint8Array
+  | ResourceContents
+  | readonly ResourceContents[]
+  | InputRequired;
 
 /** Reads a resource: its URI first, then the context of the call. */
 export type ResourceHandler<Extra = object> = (

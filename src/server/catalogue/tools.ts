@@ -12,6 +12,7 @@ import {
   type Validated,
 } from "../../schema/compile.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
+import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import type { ToolResult } from "../results.ts";
 import {
@@ -56,17 +57,43 @@ export interface ToolDefinition<
   readonly annotations?: ToolAnnotations;
   /** What the client must be able to do; a call by one that did not declare it is refused. */
   readonly requires?: ClientCapabilities;
+  /**
+   * Whether the tool may be called as a task, by clients that know tasks: the reply comes at once, the work goes on, and the
+   * client comes back for the result. Other clients wait; of a tool where it is `required` they get an error.
+   */
+  readonly task?: TaskSupport | TaskDefinition;
   /** Whether arguments are checked before the handler sees them. @default {the server's} */
   readonly validateInput?: boolean;
   /** Whether what the handler returns is checked against `output`. @default {the server's} */
   readonly validateOutput?: boolean;
 }
 
+/** Whether a tool may, or must, be called as a task. */
+export type TaskSupport = "optional" | "required";
+
+/** How a tool is called as a task. */
+export interface TaskDefinition {
+  /** @default {"optional"} */
+  readonly support?: TaskSupport;
+  /** `handler`: a modern client waits until the handler says `ctx.startTask()`. @default {"at once"} */
+  readonly starts?: "at once" | "handler";
+  /** How long a task is kept, from its start. @default {the server's} */
+  readonly ttlMs?: number;
+  /** How often a client should look. @default {the server's} */
+  readonly pollIntervalMs?: number;
+}
+
 /** What a tool without `output` may return. */
-export type ToolReturn = string | ContentBlock | readonly ContentBlock[] | ToolResult<unknown> | void;
+export type ToolReturn =
+  | string
+  | ContentBlock
+  | readonly ContentBlock[]
+  | ToolResult<unknown>
+  | InputRequired
+  | void;
 
 /** What a tool with the output schema `O` may return. */
-export type StructuredReturn<O> = Unvalidated<O> | ToolResult<Unvalidated<O> | undefined>;
+export type StructuredReturn<O> = Unvalidated<O> | ToolResult<Unvalidated<O> | undefined> | InputRequired;
 
 /**
  * Runs a tool: validated arguments first, then the context of the call.
@@ -96,13 +123,24 @@ export interface CompiledTool {
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
   readonly paramHeaders: readonly ParamHeader[];
+  readonly task: TaskDefinition | undefined;
 }
 
 const noParameters: JsonSchema = { type: "object", additionalProperties: false };
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
 const nameRule = "must have 1 to 128 characters out of A-Z a-z 0-9 _ - .";
 
-export const toolKind: DefinitionKind<ToolOptions, CompiledTool> = {
+/** How tools are checked and published; `onTask` is called for each that may be called as a task. */
+export function toolKind(onTask: () => void): DefinitionKind<ToolOptions, CompiledTool> {
+  const compile: typeof kind.compile = (name, options) => {
+    const compiled = kind.compile(name, options);
+    if (compiled.task !== undefined) onTask();
+    return compiled;
+  };
+  return { ...kind, compile };
+}
+
+const kind: DefinitionKind<ToolOptions, CompiledTool> = {
   noun: "tool",
   keyField: "name",
   fields: [
@@ -111,6 +149,7 @@ export const toolKind: DefinitionKind<ToolOptions, CompiledTool> = {
     "output",
     "annotations",
     "requires",
+    "task",
     "validateInput",
     "validateOutput",
   ],
@@ -133,16 +172,41 @@ export const toolKind: DefinitionKind<ToolOptions, CompiledTool> = {
     const found = readParamHeaders(inputSchema);
     if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
     const handler = options.handler as CompiledTool["handler"];
-    return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers };
+    const task = readTask(options.task, subject);
+    return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
   },
 
-  publish({ name, options, inputSchema, output }, revision) {
+  publish({ name, options, inputSchema, output, task }, revision) {
     const { title, description, icons, annotations, _meta } = options;
     const outputSchema = output && publishedOutput(output.json, revision);
-    const tool = { name, title, description, icons, inputSchema, outputSchema, annotations, _meta };
+    const execution = task && { taskSupport: task.support ?? "optional" };
+    const tool = {
+      name,
+      title,
+      description,
+      icons,
+      inputSchema,
+      outputSchema,
+      annotations,
+      execution,
+      _meta,
+    };
     return encodeShape(tool, "tool", revision);
   },
 };
+
+function readTask(given: ToolOptions["task"], subject: string): TaskDefinition | undefined {
+  const task = typeof given === "string" ? { support: given } : given;
+  const { support = "optional", starts = "at once" } = task ?? {};
+  const problem = !["optional", "required"].includes(support)
+    ? "must be optional or required"
+    : ["at once", "handler"].includes(starts)
+      ? undefined
+      : 'has a start other than "at once" and "handler"';
+  if (problem !== undefined)
+    throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "task" }, problem);
+  return task;
+}
 
 /** Before any value was allowed as structured content, an output schema had to be that of an object. */
 function publishedOutput(schema: JsonSchema, revision: Revision): JsonSchema | undefined {

@@ -1,4 +1,5 @@
 // Which code answers which method. Whether a method exists for a peer is for the tables of its revision to say.
+import { cancelTask, getTask, getTaskResult, listTasks } from "../tasks/core-methods.ts";
 import { complete } from "./completion.ts";
 import { discover, initialize, ping, setLogLevel } from "./handshake.ts";
 import { listHandler } from "./lists.ts";
@@ -24,4 +25,8 @@ export const methods: ReadonlyMap<string, MethodHandler> = new Map([
   ["resources/unsubscribe", unsubscribeResource],
   ["completion/complete", complete],
   ["subscriptions/listen", listen],
+  ["tasks/get", getTask],
+  ["tasks/result", getTaskResult],
+  ["tasks/list", listTasks],
+  ["tasks/cancel", cancelTask],
 ]);

@@ -1,11 +1,12 @@
 // subscriptions/listen: an ordinary handler whose promise stays open, and a listener in the hub for as long as it does.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
-import type { ListenRow, Revision } from "../../protocol/revision.ts";
+import type { Revision } from "../../protocol/revision.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
 import { topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
+import type { ExtensionListen } from "../extensions.ts";
 import { permittedUris } from "../subscribers.ts";
 import type { MethodHandler } from "./method.ts";
 
@@ -18,9 +19,9 @@ export const listen: MethodHandler = {
     if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
     const { maxQueueBytes, maxSubscriptions } = core.settings.limits;
     const wanted = readFilter(call);
-    const { honoured, topics } = honour(
-      core.settings.authorizeSubscription ? await permitted(call, wanted) : wanted,
-    );
+    const mustAsk =
+      core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);
+    const { honoured, topics } = honour(mustAsk ? await permitted(call, wanted) : wanted);
     if (connection.subscriptions.size >= maxSubscriptions) {
       throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
     }
@@ -72,6 +73,7 @@ interface Wanted {
   readonly member: string;
   readonly notification: string;
   readonly keys: readonly string[] | undefined;
+  readonly permits?: ExtensionListen["permits"];
 }
 
 function readFilter(call: Call): Wanted[] {
@@ -83,16 +85,20 @@ function readFilter(call: Call): Wanted[] {
     if (row === undefined) continue;
     const keys = row.kind === "keys" ? readKeys(member, wanted, call) : undefined;
     if (keys === undefined && !isOn(member, wanted)) continue;
-    members.push({ member, notification: row.notification, keys });
+    members.push({ member, notification: row.notification, keys, permits: row.permits });
   }
   return members;
 }
 
-/** The filter without the resources that this client may not be told of, nor a member that named nothing else. */
+/** The filter without what this client may not be told of, nor a member that named nothing else. */
 async function permitted(call: Call, members: readonly Wanted[]): Promise<Wanted[]> {
   const checked = members.map(async (wanted) => {
-    if (wanted.notification !== resourceUpdated || !wanted.keys?.length) return [wanted];
-    const keys = await permittedUris(call.core.settings, wanted.keys, call);
+    const permits =
+      wanted.notification === resourceUpdated
+        ? (uris: readonly string[]) => permittedUris(call.core.settings, uris, call)
+        : wanted.permits;
+    if (permits === undefined || !wanted.keys?.length) return [wanted];
+    const keys = await permits(wanted.keys, call);
     return keys.length === 0 ? [] : [{ ...wanted, keys }];
   });
   return (await Promise.all(checked)).flat();
@@ -108,7 +114,7 @@ function honour(members: readonly Wanted[]): { honoured: JsonObject; topics: str
 }
 
 /** What the filter member means; undefined when it means nothing to this server. */
-function rowOf(member: string, table: Revision, call: Call): Omit<ListenRow, "feature"> | undefined {
+function rowOf(member: string, table: Revision, call: Call): ExtensionListen | undefined {
   const row = table.listens.get(member);
   if (row === undefined) return call.core.extensions.listen(member, call);
   return call.core.features.has(row.feature) ? row : undefined;

@@ -3,6 +3,7 @@ import { invalidParams } from "../../errors.ts";
 import { encodePromptResult } from "../../protocol/codec.ts";
 import type { GetPromptResult } from "../../protocol/model.ts";
 import { isObject } from "../../wire/message.ts";
+import { orAsk } from "../asking/input-required.ts";
 import { shown } from "../failure.ts";
 import { toPromptResult } from "../results.ts";
 import type { MethodHandler } from "./method.ts";
@@ -21,7 +22,8 @@ export const getPrompt: MethodHandler = {
       const message = `Invalid arguments for prompt ${prompt.name}: ${checked.issues.join("; ")}`;
       throw invalidParams(message);
     }
-    return toPromptResult(await prompt.handler(checked.value, call), prompt.options.description);
+    const returned = orAsk(await prompt.handler(checked.value, call));
+    return toPromptResult(returned, prompt.options.description);
   },
 
   encode: (result: GetPromptResult, call) => encodePromptResult(result, call.table),

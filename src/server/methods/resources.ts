@@ -5,6 +5,7 @@ import type { ReadResourceResult } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
 import { topicOf } from "../../push/topic.ts";
+import { orAsk } from "../asking/input-required.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { Call } from "../call.ts";
 import { permittedUris } from "../subscribers.ts";
@@ -18,7 +19,7 @@ export const readResource: MethodHandler = {
     const found = resolveResource(uri, call.core.resources, call.core.templates);
     if (found === undefined) throw new ResourceNotFoundError(uri);
     const { options, handler } = found.source;
-    const contents = toContents(await handler(found.args, call), uri, options.mimeType);
+    const contents = toContents(orAsk(await handler(found.args, call)), uri, options.mimeType);
     return call.row.cacheable ? { contents, ...cacheFields(options.cache) } : { contents };
   },
 

@@ -1,15 +1,23 @@
 // tools/call: find the tool, check what goes in, run it, check what comes out.
-import { errorCodes, invalidParams, ProtocolError, ToolError } from "../../errors.ts";
+import {
+  errorCodes,
+  InputPending,
+  invalidParams,
+  ProtocolError,
+  UrlElicitationRequired,
+} from "../../errors.ts";
 import { missingCapabilities } from "../../protocol/capabilities.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { CompiledSchema } from "../../schema/compile.ts";
 import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import { orAsk } from "../asking/input-required.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
-import { logFailure, shown } from "../failure.ts";
-import { ToolResult, toErrorResult, toStructuredResult, toToolResult } from "../results.ts";
+import { isForClient, isRefusal, logFailure, shown } from "../failure.ts";
+import { text, ToolResult, toErrorResult, toStructuredResult, toToolResult } from "../results.ts";
+import { beginTask } from "../tasks/begin.ts";
 import type { MethodHandler } from "./method.ts";
 
 export const callTool: MethodHandler = {
@@ -23,24 +31,32 @@ export const callTool: MethodHandler = {
     // Most schemas answer at once, and a turn of the microtask queue would cost more than they do.
     const checked = checkInput(tool, given, call);
     return checked instanceof Promise
-      ? checked.then((input) => invoke(tool, input, call))
-      : invoke(tool, checked, call);
+      ? checked.then((input) => start(tool, input, call))
+      : start(tool, checked, call);
   },
 
   encode: (result: CallToolResult, call) => encodeCallToolResult(result, call.table),
 };
 
-/** A tool that answers at once is not made to wait: each turn of the microtask queue costs as much as a small tool. */
-function invoke(
+/** Runs the tool, as a task where its client wants one. */
+function start(
   tool: CompiledTool,
   input: CheckedInput,
   call: Call,
 ): CallToolResult | Promise<CallToolResult> {
   if (!input.ok) return input.failure;
+  if (tool.task === undefined && call.params["task"] === undefined) return invoke(tool, input.args, call);
+  const { args } = input;
+  const begun = beginTask(tool, call);
+  return begun === undefined ? invoke(tool, args, call) : begun.then(() => invoke(tool, args, call));
+}
+
+/** A tool that answers at once is not made to wait: each turn of the microtask queue costs as much as a small tool. */
+function invoke(tool: CompiledTool, args: unknown, call: Call): CallToolResult | Promise<CallToolResult> {
   try {
-    const returned = tool.handler(input.args, call);
+    const returned = tool.handler(args, call);
     const isReady = tool.output === undefined && !isThenable(returned);
-    return isReady ? toToolResult(returned) : settle(tool, returned, call);
+    return isReady ? toToolResult(orAsk(returned)) : settle(tool, returned, call);
   } catch (error) {
     return toFailure(tool, error, call);
   }
@@ -48,7 +64,7 @@ function invoke(
 
 async function settle(tool: CompiledTool, pending: unknown, call: Call): Promise<CallToolResult> {
   try {
-    const returned = await pending;
+    const returned = orAsk(await pending);
     return tool.output === undefined
       ? toToolResult(returned)
       : await checkOutput(tool, tool.output, returned, call);
@@ -107,8 +123,12 @@ async function checkOutput(
   throw new ProtocolError(errorCodes.internal, `${problem} (error id ${errorId})`, { errorId });
 }
 
+/** Not a matter of the tool: errors of the protocol, and questions that end the call. */
+const passesThrough = [ProtocolError, InputPending, UrlElicitationRequired];
+
 function toFailure(tool: CompiledTool, error: unknown, call: Call): CallToolResult {
-  if (error instanceof ProtocolError) throw error;
-  if (error instanceof ToolError) return toErrorResult(error.message);
+  if (passesThrough.some((kind) => error instanceof kind)) throw error;
+  if (isRefusal(error)) return { content: [text(error.message)] };
+  if (isForClient(error)) return toErrorResult(error.message);
   return toErrorResult(`Tool ${tool.name} failed (error id ${logFailure(error, call)})`);
 }

@@ -1,0 +1,113 @@
+// What a handler and the client say to each other during one call: questions, answers, and what was done between them.
+import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
+import type { RequestRow } from "../../protocol/revision.ts";
+import type { AnySchema } from "../../schema/compile.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import { DirectAsker } from "./direct.ts";
+import {
+  elicitationMethod,
+  elicitationNeeds,
+  formQuestion,
+  type UrlAskOptions,
+  urlQuestion,
+} from "./elicitation.ts";
+import type { ElicitationIds } from "./elicitation-ids.ts";
+import { Onces } from "./onces.ts";
+import { assertCanAsk, type Asked, type AskOptions, type Asker, type Question } from "./question.ts";
+import { rootsQuestion } from "./roots.ts";
+import { firstRound, type RoundState } from "./round-state.ts";
+import { Rounds } from "./rounds.ts";
+import { type SampleOptions, samplingQuestion } from "./sampling.ts";
+
+/** The call, as far as its conversation has to know it. */
+interface Asking extends Asked {
+  readonly row: RequestRow;
+  readonly session: string | undefined;
+  readonly core: { readonly elicitations: ElicitationIds };
+  readonly interrupt: ((answer: object) => void) | undefined;
+  ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
+}
+
+export class Conversation {
+  readonly #call: Asking;
+  /** What the rounds before this one have brought. */
+  before: RoundState = firstRound;
+  inputResponses: { readonly [key: string]: JsonObject } | undefined;
+  onces: Onces = new Onces();
+  #asker: Asker | undefined;
+  #rounds: Rounds | undefined;
+
+  constructor(call: Asking) {
+    this.#call = call;
+  }
+
+  /** Whether questions end the call, for the client to come back with answers. */
+  get comesBack(): boolean {
+    return (
+      this.#call.row.repeats !== undefined && (this.#asker === undefined || this.#asker === this.#rounds)
+    );
+  }
+
+  get asker(): Asker {
+    return (this.#asker ??= this.#makeAsker());
+  }
+
+  /** From here on questions go another way: the call has become a task. */
+  askThrough(asker: Asker): void {
+    this.#asker = asker;
+  }
+
+  /** The fingerprints of the questions that are open, by key. */
+  get pending(): Record<string, string> {
+    return this.#rounds?.pending ?? {};
+  }
+
+  /** The answers so far, by key. */
+  get answers(): RoundState["answers"] {
+    return this.#rounds?.answers ?? this.before.answers;
+  }
+
+  /** Goes on from an earlier round. */
+  takeUp(before: RoundState, inputResponses: JsonObject): void {
+    // Where the call itself asks again, what was done once stays done.
+    if (this.comesBack) this.onces = new Onces(before.onces);
+    this.before = before;
+    this.inputResponses = inputResponses as { readonly [key: string]: JsonObject };
+  }
+
+  async tryElicit(
+    message: string,
+    asked: AnySchema | URL,
+    options: UrlAskOptions = {},
+  ): Promise<Elicited<unknown>> {
+    const { table, session, core } = this.#call;
+    const isPage = asked instanceof URL;
+    assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
+    if (!isPage) return this.#ask<Elicited<unknown>>(formQuestion(message, asked, table), options);
+    const { elicitationId = crypto.randomUUID() } = options;
+    core.elicitations.remember(elicitationId, session);
+    return this.#ask(urlQuestion(message, asked, elicitationId, table), options);
+  }
+
+  async sample(messages: string | readonly SamplingMessage[], options: SampleOptions = {}): Promise<Sampled> {
+    return this.#ask(samplingQuestion(messages, options, this.#call.table), options);
+  }
+
+  async roots(options: AskOptions = {}): Promise<readonly Root[]> {
+    return this.#ask(rootsQuestion, options);
+  }
+
+  #ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+    assertCanAsk(this.#call, question.method, question.requires);
+    return this.asker.ask(question, options);
+  }
+
+  #makeAsker(): Asker {
+    const call = this.#call;
+    if (!this.comesBack) {
+      return new DirectAsker((method, params, options) => call.ask(method, params, options));
+    }
+    this.#rounds = new Rounds(this.before, this.onces, (round) => call.interrupt?.(round));
+    return this.#rounds;
+  }
+}

@@ -1,0 +1,83 @@
+// Elicitation: a form for the user to fill in, or a page for the user to visit.
+import { InputCancelled, InputDeclined } from "../../errors.ts";
+import type { Elicited } from "../../protocol/asking.ts";
+import { encodeShape } from "../../protocol/codec.ts";
+import type { ClientCapabilities } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import type { AnySchema } from "../../schema/compile.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import { compileForm, formFor } from "./form.ts";
+import type { AskOptions, Question, Reading } from "./question.ts";
+
+/** How the user is sent to a page. */
+export interface UrlAskOptions extends AskOptions {
+  /** Names it in `server.push.elicitationComplete(id)`. @default {a random one} */
+  readonly elicitationId?: string;
+}
+
+export const elicitationMethod = "elicitation/create";
+
+/** A person answers, and takes their time. */
+const timeoutMs = 10 * 60_000;
+
+/** What the client must be able to do, for each mode. */
+export const elicitationNeeds: Readonly<Record<"form" | "url", ClientCapabilities>> = {
+  form: { elicitation: { form: {} } },
+  url: { elicitation: { url: {} } },
+};
+
+export function formQuestion(
+  message: string,
+  schema: AnySchema,
+  revision: Revision,
+): Question<Elicited<unknown>> {
+  const compiled = compileForm(schema);
+  const requestedSchema = formFor(compiled.json, revision);
+  return {
+    method: elicitationMethod,
+    params: encodeShape({ mode: "form", message, requestedSchema }, "elicitation", revision),
+    requires: elicitationNeeds.form,
+    timeoutMs,
+    async read(result) {
+      const { action, content = {} } = result;
+      if (action !== "accept") return readRefusal(action);
+      if (!isObject(content)) return { ok: false, problem: "content must be an object" };
+      const outcome = await compiled.validate(content);
+      if (outcome.ok) return { ok: true, value: { action, content: outcome.value } };
+      return { ok: false, problem: `the content does not fit the schema: ${outcome.issues.join("; ")}` };
+    },
+  };
+}
+
+export function urlQuestion(
+  message: string,
+  url: URL,
+  elicitationId: string,
+  revision: Revision,
+): Question<Elicited<undefined>> {
+  return {
+    method: elicitationMethod,
+    params: urlParams(message, url, elicitationId, revision),
+    requires: elicitationNeeds.url,
+    timeoutMs,
+    read({ action }) {
+      return action === "accept" ? { ok: true, value: { action, content: undefined } } : readRefusal(action);
+    },
+  };
+}
+
+export function urlParams(message: string, url: URL, elicitationId: string, revision: Revision): JsonObject {
+  return encodeShape({ mode: "url", message, url: url.href, elicitationId }, "elicitation", revision);
+}
+
+function readRefusal(action: unknown): Reading<Elicited<never>> {
+  return action === "decline" || action === "cancel"
+    ? { ok: true, value: { action } }
+    : { ok: false, problem: "action must be accept, decline or cancel" };
+}
+
+/** The content; throws when the user gave none. */
+export function accepted<Content>(message: string, elicited: Elicited<Content>): Content {
+  if (elicited.action === "accept") return elicited.content;
+  throw elicited.action === "decline" ? new InputDeclined(message) : new InputCancelled(message);
+}

@@ -1,0 +1,97 @@
+// The schema of a form: an object of plain fields, written as the client's revision can show it.
+import { ConfigurationError, HalyardError } from "../../errors.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { type AnySchema, type CompiledSchema, compileSchema } from "../../schema/compile.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+
+type Field = Record<string, unknown>;
+
+const labels = ["title", "description", "default"];
+
+/** The keywords that a field of each type may have. Others only narrow it, and the answer is checked against them anyway. */
+const keywords: Readonly<Record<string, readonly string[]>> = {
+  string: [...labels, "minLength", "maxLength", "format", "enum", "enumNames", "oneOf"],
+  number: [...labels, "minimum", "maximum"],
+  integer: [...labels, "minimum", "maximum"],
+  boolean: labels,
+  array: [...labels, "minItems", "maxItems", "items"],
+};
+
+const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-time"]);
+
+const compiledForms = new WeakMap<object, CompiledSchema>();
+
+/** Compiles the schema of a form, once for each schema. */
+export function compileForm(schema: AnySchema): CompiledSchema {
+  let compiled = compiledForms.get(schema);
+  if (compiled === undefined) {
+    compiled = compileSchema(schema, "input", { subject: "elicitation", field: "schema" });
+    compiledForms.set(schema, compiled);
+  }
+  return compiled;
+}
+
+/** The form as it is sent. Throws when it is not an object of plain fields, or has one that the revision cannot show. */
+export function formFor(schema: JsonObject, revision: Revision): JsonObject {
+  const { type, properties, required } = schema;
+  if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be that of an object");
+  const fields = Object.entries(properties).map(([name, field]) => [name, fieldFor(name, field, revision)]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields),
+    ...(Array.isArray(required) && required.length > 0 && { required }),
+  };
+}
+
+function fieldFor(name: string, given: unknown, revision: Revision): Field {
+  const field = isObject(given) ? withChoices(given) : {};
+  const type = String(field["type"]);
+  const known = Object.hasOwn(keywords, type) ? keywords[type] : undefined;
+  if (known === undefined || (type === "array" && !isChoice(field["items"]))) {
+    const allowed = "a string, number, integer, boolean, choice or list of choices";
+    throw unfit(name, `must be ${allowed}: a form has no fields within fields`);
+  }
+  const kept: Field = { type };
+  for (const keyword of known) if (field[keyword] !== undefined) kept[keyword] = field[keyword];
+  if (!formats.has(kept["format"])) delete kept["format"];
+  return revision.forms === "full" ? kept : plain(name, kept, revision);
+}
+
+/** Schema libraries write a choice in several ways; the protocol has two. */
+function withChoices(field: JsonObject): Field {
+  const options = field["oneOf"] ?? field["anyOf"];
+  if (field["const"] !== undefined) return { ...field, type: "string", enum: [field["const"]] };
+  if (!Array.isArray(options) || !options.every(isConstant)) return { ...field };
+  const titled = options.map((option) => ({
+    const: option["const"],
+    title: option["title"] ?? String(option["const"]),
+  }));
+  return { ...field, type: "string", oneOf: titled };
+}
+
+function isConstant(option: unknown): option is JsonObject {
+  return isObject(option) && typeof option["const"] === "string";
+}
+
+function isChoice(items: unknown): boolean {
+  if (!isObject(items)) return false;
+  const titled = items["anyOf"] ?? items["oneOf"];
+  return Array.isArray(items["enum"]) || (Array.isArray(titled) && titled.every(isConstant));
+}
+
+/** Before fuller forms: names beside the choices, no list of choices, and a default only for a yes or no. */
+function plain(name: string, field: Field, revision: Revision): Field {
+  const { oneOf, ...rest } = field;
+  if (field["type"] === "array") {
+    const problem = `a list of choices (${name}) cannot be shown under protocol revision ${revision.date}`;
+    throw new HalyardError("ASK_FAILED", `elicitation/create: ${problem}`);
+  }
+  if (field["type"] !== "boolean") delete rest["default"];
+  if (!Array.isArray(oneOf)) return rest;
+  const choices = oneOf as readonly JsonObject[];
+  return { ...rest, enum: choices.map((one) => one["const"]), enumNames: choices.map((one) => one["title"]) };
+}
+
+function unfit(field: string, problem: string): ConfigurationError {
+  return new ConfigurationError("INVALID_SCHEMA", { subject: "elicitation", field }, problem);
+}

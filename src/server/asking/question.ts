@@ -1,0 +1,64 @@
+// A question to the client: what is sent, what the client must be able to do, and how its answer is read.
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import { missingCapabilities } from "../../protocol/capabilities.ts";
+import type { ClientCapabilities } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import type { JsonObject } from "../../wire/message.ts";
+
+/** How a question is asked. */
+export interface AskOptions {
+  /**
+   * Names the question among those of the call, for a modern client's retry to find its answer.
+   * @default {made of the question itself, and of how often it was asked before}
+   */
+  readonly key?: string;
+  /** How long to wait for an answer; a sign of progress from the client starts it again. Modern clients come back when they like. */
+  readonly timeoutMs?: number;
+}
+
+export interface Question<Answer> {
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+  readonly requires: ClientCapabilities;
+  /** How long to wait when the author does not say. */
+  readonly timeoutMs: number;
+  /** The answer as the handler gets it, or what is wrong with it. */
+  read(result: JsonObject): Reading<Answer> | Promise<Reading<Answer>>;
+}
+
+export type Reading<Answer> =
+  | { readonly ok: true; readonly value: Answer }
+  | { readonly ok: false; readonly problem: string };
+
+/** Puts questions to the client in the one way that this call allows. */
+export interface Asker {
+  ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer>;
+}
+
+/** Who would be asked. */
+export interface Asked {
+  readonly table: Revision;
+  readonly clientCapabilities: ClientCapabilities;
+}
+
+/** Why this client cannot be asked that: its revision has no such request, or it did not declare what it takes. */
+export function cannotAsk(
+  asked: Asked,
+  method: string,
+  requires: ClientCapabilities,
+): ProtocolError | undefined {
+  const { table, clientCapabilities } = asked;
+  const isKnown = table.clientRequests.has(method);
+  const missing = isKnown ? missingCapabilities(requires, clientCapabilities) : requires;
+  if (missing === undefined) return undefined;
+  const problem = isKnown
+    ? `the client did not declare ${Object.keys(missing).join(", ")}`
+    : `protocol revision ${table.date} has no such request`;
+  const message = `${method}: ${problem}`;
+  return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
+}
+
+export function assertCanAsk(asked: Asked, method: string, requires: ClientCapabilities): void {
+  const refusal = cannotAsk(asked, method, requires);
+  if (refusal !== undefined) throw refusal;
+}

@@ -1,0 +1,22 @@
+// Roots: what the client lets the server work on.
+import type { Root } from "../../protocol/asking.ts";
+import { isObject } from "../../wire/message.ts";
+import type { Question } from "./question.ts";
+
+export const rootsMethod = "roots/list";
+
+export const rootsQuestion: Question<readonly Root[]> = {
+  method: rootsMethod,
+  params: undefined,
+  requires: { roots: {} },
+  timeoutMs: 60_000,
+  read({ roots }) {
+    return Array.isArray(roots) && roots.every(isRoot)
+      ? { ok: true, value: roots }
+      : { ok: false, problem: "roots must be a list of objects with a uri" };
+  },
+};
+
+function isRoot(value: unknown): value is Root {
+  return isObject(value) && typeof value["uri"] === "string";
+}

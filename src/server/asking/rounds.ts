@@ -1,0 +1,117 @@
+// Asking a client that takes no requests: the call ends with its open questions, and runs again with the answers.
+import { InputPending, invalidParams } from "../../errors.ts";
+import type { InputRequest } from "../../protocol/asking.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import { InputRequired } from "./input-required.ts";
+import type { Onces } from "./onces.ts";
+import type { AskOptions, Asker, Question } from "./question.ts";
+import type { RoundState } from "./round-state.ts";
+
+interface Open {
+  readonly question: Question<unknown>;
+  readonly fingerprint: string;
+  readonly reject: (error: InputPending) => void;
+}
+
+/** The questions of one run of a handler, and the answers of the runs before it. */
+export class Rounds implements Asker {
+  /** Answers by key, each with the fingerprint of the question that it answers. */
+  readonly answers: Record<string, readonly [string, JsonObject]>;
+  readonly #unasked: JsonObject;
+  readonly #onces: Onces;
+  readonly #close: (round: InputRequired) => void;
+  readonly #used = new Set<string>();
+  readonly #open = new Map<string, Open>();
+  #closed = false;
+
+  /** `close` takes the questions when the round ends; the call is answered with them. */
+  constructor(before: RoundState, onces: Onces, close: (round: InputRequired) => void) {
+    this.answers = Object.assign(Object.create(null) as object, before.answers);
+    this.#unasked = before.unasked ?? {};
+    this.#onces = onces;
+    this.#close = close;
+  }
+
+  ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+    const fingerprint = fingerprintOf(question);
+    const key = this.#keyOf(fingerprint, options.key);
+    const answer = this.#answerTo(key, fingerprint);
+    if (answer !== undefined) return readResponse(question, key, answer);
+    if (this.#closed) return Promise.reject(new InputPending());
+    const asked = new Promise<never>((_, reject) => {
+      this.#open.set(key, { question: question as Question<unknown>, fingerprint, reject });
+      if (this.#open.size === 1) this.#closeSoon();
+    });
+    // A handler may have let go of it by the time the round closes.
+    asked.catch(() => {});
+    return asked;
+  }
+
+  /** What the next run has to know: which questions are open, beside the answers to the others. */
+  get pending(): Record<string, string> {
+    return Object.fromEntries([...this.#open].map(([key, { fingerprint }]) => [key, fingerprint]));
+  }
+
+  /** An answer holds for the question that was asked under its key, or for any if the client brought no state. */
+  #answerTo(key: string, fingerprint: string): JsonObject | undefined {
+    const [answered, answer] = this.answers[key] ?? [];
+    if (answered === fingerprint) return answer;
+    const unasked = Object.hasOwn(this.#unasked, key) ? (this.#unasked[key] as JsonObject) : undefined;
+    if (unasked !== undefined) this.answers[key] = [fingerprint, unasked];
+    return unasked;
+  }
+
+  #keyOf(fingerprint: string, given: string | undefined): string {
+    if (given !== undefined && this.#used.has(given)) {
+      throw new TypeError(`Two questions of one call have the key "${given}"`);
+    }
+    let key = given ?? fingerprint;
+    for (let count = 2; this.#used.has(key); count++) key = `${fingerprint}-${count}`;
+    this.#used.add(key);
+    return key;
+  }
+
+  /** One macrotask after the first question, so that those asked together go out together. */
+  #closeSoon(): void {
+    setTimeout(() => void this.#closeWhenIdle(), 0);
+  }
+
+  /** Not while something is done once: its result would be lost, and it would be done again. */
+  async #closeWhenIdle(): Promise<void> {
+    if (!this.#onces.isIdle) await this.#onces.idle();
+    this.#closed = true;
+    const requests = [...this.#open].map(([key, { question }]) => [key, toRequest(question)] as const);
+    this.#close(new InputRequired({ inputRequests: Object.fromEntries(requests) }));
+    for (const { reject } of this.#open.values()) reject(new InputPending());
+  }
+}
+
+function toRequest({ method, params }: Question<unknown>): InputRequest {
+  return { method, ...(params && { params }) } as InputRequest;
+}
+
+async function readResponse<Answer>(
+  question: Question<Answer>,
+  key: string,
+  response: JsonObject,
+): Promise<Answer> {
+  const reading = await question.read(response);
+  if (reading.ok) return reading.value;
+  throw invalidParams(`inputResponses: the answer to ${key} cannot be used: ${reading.problem}`);
+}
+
+/**
+ * Tells questions apart: FNV-1a in two lanes. It need not withstand anybody, since whoever could make two questions
+ * look alike is the one who answers them.
+ */
+function fingerprintOf({ method, params }: Question<unknown>): string {
+  const text = JSON.stringify([method, params]);
+  let one = 0x811c9dc5;
+  let other = 0x9e3779b9;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    one = Math.imul(one ^ code, 0x01000193);
+    other = Math.imul(other ^ code ^ (one >>> 15), 0x85ebca6b);
+  }
+  return (one >>> 0).toString(36) + (other >>> 0).toString(36);
+}

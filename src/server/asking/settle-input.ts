@@ -1,0 +1,125 @@
+// From the questions of a handler to the answer of its call: sealed for a client that comes back, or asked right away.
+import { errorCodes, invalidParams, ProtocolError, UrlElicitationRequired } from "../../errors.ts";
+import type { InputRequest } from "../../protocol/asking.ts";
+import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
+import type { Call } from "../call.ts";
+import { stampAs } from "../stamp.ts";
+import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
+import { InputRequired, InputRound, plainQuestion } from "./input-required.ts";
+import { assertCanAsk, cannotAsk } from "./question.ts";
+import { firstRound, type RoundState, withResponses } from "./round-state.ts";
+import { boundTo } from "./salient.ts";
+
+/** Whether the client comes back with answers, or with a state. */
+export function isRetry(call: Call): boolean {
+  const { inputResponses, requestState } = call.params;
+  return call.row.repeats !== undefined && (inputResponses !== undefined || requestState !== undefined);
+}
+
+/** Takes up the call where the last round left it. Throws when what the client brought cannot be used. */
+export async function takeUp(call: Call): Promise<void> {
+  const { inputResponses = {}, requestState } = call.params;
+  if (!isObject(inputResponses) || !Object.values(inputResponses).every(isObject)) {
+    throw invalidParams("inputResponses must be an object of results");
+  }
+  const state = requestState === undefined ? undefined : await openState(call, requestState);
+  const before = state ? withResponses(state, inputResponses) : { ...firstRound, unasked: inputResponses };
+  call.conversation.takeUp(before, inputResponses);
+}
+
+async function openState(call: Call, requestState: unknown): Promise<RoundState> {
+  return (await call.core.requestState.open(requestState, await boundTo(call))) as RoundState;
+}
+
+/** The questions that an error stands for; undefined when it is none of these. */
+export function questionsOf(error: unknown, call: Call): InputRequired | undefined {
+  if (error instanceof InputRound) return error.required;
+  const isQuestion = error instanceof UrlElicitationRequired && call.table.urlRequired === "question";
+  return isQuestion ? asQuestions(error, call) : undefined;
+}
+
+/** What comes of a handler's questions: they are the result, or they are asked, and `run` runs the handler again. */
+export function settleInput(call: Call, required: InputRequired, run: () => unknown): Promise<JsonObject> {
+  return call.conversation.comesBack ? sealRound(call, required) : askAndRun(call, required, run);
+}
+
+/** The questions as a result, and a sealed state with all that the next run has to know. */
+async function sealRound(call: Call, required: InputRequired): Promise<JsonObject> {
+  const { before, answers, onces, pending } = call.conversation;
+  assertRoundsLeft(call, before.rounds);
+  const { inputRequests } = required;
+  const written = Object.entries(inputRequests).map(([key, request]) => {
+    const { method, params, requires } = plainQuestion(request, call.table);
+    assertCanAsk(call, method, requires);
+    return [key, { method, ...(params && { params }) }] as const;
+  });
+  const state: RoundState = {
+    rounds: before.rounds + 1,
+    answers,
+    onces: onces.results,
+    pending,
+    ...(required.requestState !== undefined && { own: required.requestState }),
+  };
+  const requestState = await call.core.requestState.seal(state, await boundTo(call));
+  const asked = written.length > 0 ? { inputRequests: Object.fromEntries(written) } : {};
+  return stampAs("input_required", { ...asked, requestState }, call);
+}
+
+/** For a client that can be sent requests, and inside a task: the handler does not notice the difference. */
+async function askAndRun(call: Call, first: InputRequired, run: () => unknown): Promise<JsonObject> {
+  let required = first;
+  for (let rounds = 0; ; rounds++) {
+    assertRoundsLeft(call, rounds);
+    const { inputRequests, requestState } = required;
+    const asked = Object.entries(inputRequests).map(async ([key, request]) => {
+      const question = plainQuestion(request, call.table);
+      assertCanAsk(call, question.method, question.requires);
+      return [key, await call.conversation.asker.ask(question, { key })] as const;
+    });
+    if (asked.length === 0) await pause();
+    const responses = Object.fromEntries(await Promise.all(asked));
+    const own: unknown = requestState === undefined ? undefined : JSON.parse(JSON.stringify(requestState));
+    call.conversation.takeUp({ ...firstRound, rounds: rounds + 1, own }, responses);
+    try {
+      return (await run()) as JsonObject;
+    } catch (error) {
+      const next = questionsOf(error, call);
+      if (next === undefined) throw error;
+      required = next;
+    }
+  }
+}
+
+/** A state alone means "come back later". */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 500));
+}
+
+function assertRoundsLeft({ core, method }: Call, rounds: number): void {
+  const { maxRounds } = core.settings.limits;
+  if (rounds < maxRounds) return;
+  const message = `${method} asked in ${maxRounds} rounds and would ask again: ask more at a time, or raise limits.maxRounds`;
+  throw new ProtocolError(errorCodes.internal, message);
+}
+
+/** The same demand as questions, for a revision that has no error for it. */
+function asQuestions(error: UrlElicitationRequired, call: Call): InputRequired {
+  const requests = error.elicitations.map(({ message, url }, index): [string, InputRequest] => {
+    const params = urlParams(message, url, "", call.table);
+    return [`visit-${index + 1}`, { method: elicitationMethod, params }];
+  });
+  return new InputRequired({ inputRequests: Object.fromEntries(requests) });
+}
+
+/** The error for a client that has to send its user to a page first. */
+export function urlRequired(error: UrlElicitationRequired, call: Call): RpcError {
+  const { message: text } = error;
+  const refusal = cannotAsk(call, elicitationMethod, elicitationNeeds.url);
+  if (refusal !== undefined) return { code: refusal.rpcCode, message: refusal.message, data: refusal.data };
+  if (call.table.urlRequired !== "error") return { code: errorCodes.internal, message: text };
+  const elicitations = error.elicitations.map(({ message, url, elicitationId = crypto.randomUUID() }) => {
+    call.core.elicitations.remember(elicitationId, call.session);
+    return urlParams(message, url, elicitationId, call.table);
+  });
+  return { code: errorCodes.legacyUrlElicitationRequired, message: text, data: { elicitations } };
+}

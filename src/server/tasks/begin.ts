@@ -1,0 +1,106 @@
+// From a call to a task: whether it becomes one, and how it leaves its request.
+import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import { extensionIds } from "../../protocol/meta.ts";
+import { isObject } from "../../wire/message.ts";
+import type { Call } from "../call.ts";
+import type { CompiledTool } from "../catalogue/tools.ts";
+import { isDeclared, requireDeclared } from "../extensions.ts";
+import { stampAs } from "../stamp.ts";
+import { coreTask, extensionTask, TaskCreated, type TaskForm } from "./forms.ts";
+import type { TaskRecord } from "./store.ts";
+import { ownerOf } from "./table.ts";
+import { TaskRun } from "./task-run.ts";
+
+/**
+ * Makes a task of a call, where its tool and its client want one: the client has its reply, and the handler may begin. Undefined
+ * when the client waits for the result.
+ */
+export function beginTask(tool: CompiledTool, call: Call): Promise<void> | undefined {
+  const form = formFor(tool, call);
+  if (form === undefined) return undefined;
+  const isLater = form === "extension" && tool.task?.starts === "handler";
+  if (!isLater) return begin(tool, form, call);
+  call.beginTask = () => begin(tool, form, call);
+  return undefined;
+}
+
+/** Takes the call out of its request: a client that goes away no longer cancels it. Durable before anybody is told. */
+async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<void> {
+  const { tasks } = call.core;
+  const { maxRunning } = tasks.settings;
+  if (tasks.runs.size >= maxRunning) {
+    throw invalidRequest(`More than ${maxRunning} tasks are running: try again later`);
+  }
+  const record = newRecord(tool, form, call);
+  tasks.runs.set(record.id, undefined);
+  try {
+    if (!(await tasks.store.create(record))) throw invalidRequest("Too many tasks are kept: try again later");
+  } catch (error) {
+    tasks.runs.delete(record.id);
+    throw error;
+  }
+  const run = new TaskRun(record, call);
+  const { connection, headers, address } = call.exchange;
+  connection.inFlight.delete(call);
+  call.exchange = { connection, ...(headers && { headers }), address };
+  call.task = run;
+  call.conversation.askThrough(run.asker);
+  tasks.runs.set(record.id, run);
+  void run.follow();
+  call.interrupt?.(
+    new TaskCreated(
+      record.form === "core" ? { task: coreTask(record) } : stampAs("task", extensionTask(record), call),
+    ),
+  );
+  // The reply goes first: what the handler does next must not overtake it.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+function newRecord(tool: CompiledTool, form: TaskForm, call: Call): TaskRecord {
+  const { session, core } = call;
+  const { settings } = core.tasks;
+  const now = new Date().toISOString();
+  return {
+    id: crypto.randomUUID(),
+    owner: ownerOf(call.principal),
+    ...(session !== undefined && { session }),
+    tool: tool.name,
+    form,
+    status: "working",
+    createdAt: now,
+    lastUpdatedAt: now,
+    ttlMs: wishedTtl(form, call) ?? tool.task?.ttlMs ?? settings.ttlMs,
+    pollIntervalMs: tool.task?.pollIntervalMs ?? settings.pollIntervalMs,
+  };
+}
+
+/** What the client wishes, within what the server allows. */
+function wishedTtl(form: TaskForm, { params, core }: Call): number | undefined {
+  const wish = form === "core" && isObject(params["task"]) ? params["task"]["ttl"] : undefined;
+  const isUsable = typeof wish === "number" && wish > 0;
+  return isUsable ? Math.ceil(Math.min(wish, core.tasks.settings.maxTtlMs)) : undefined;
+}
+
+/** As which kind of task the call is to be answered; undefined for none. Throws when the tool cannot be called like this. */
+function formFor(tool: CompiledTool, call: Call): TaskForm | undefined {
+  const { support = "optional" } = tool.task ?? {};
+  const isRequired = tool.task !== undefined && support === "required";
+  const kind = call.table.tasks;
+  if (kind === "extension") {
+    if (isRequired) requireDeclared(call, extensionIds.tasks);
+    return tool.task !== undefined && isDeclared(call, extensionIds.tasks) ? kind : undefined;
+  }
+  const wish: unknown = kind === "core" ? call.params["task"] : undefined;
+  if (wish === undefined && isRequired) throw notFound(`Tool ${tool.name} can only be called as a task`);
+  if (wish === undefined || kind === "none") return undefined;
+  if (tool.task !== undefined) {
+    if (!isObject(wish)) throw invalidParams("task must be an object");
+    return kind;
+  }
+  if (call.core.features.has("tasks")) throw notFound(`Tool ${tool.name} cannot be called as a task`);
+  return undefined;
+}
+
+function notFound(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.methodNotFound, message);
+}

@@ -1,0 +1,94 @@
+// The methods of tasks for clients of 2025-11-25: get, result, list and cancel.
+import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import { textFromBase64Url, toBase64Url } from "../../protocol/base64.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Call } from "../call.ts";
+import { RelayedError } from "../failure.ts";
+import type { MethodHandler } from "../methods/method.ts";
+import { coreTask, relatedTask } from "./forms.ts";
+import { hasEnded, type TaskRecord } from "./store.ts";
+import { ownerOf } from "./table.ts";
+
+export const getTask: MethodHandler = {
+  run: async (call) => coreTask(await find(call)),
+};
+
+export const cancelTask: MethodHandler = {
+  async run(call) {
+    const task = await find(call);
+    const cancelled = !hasEnded(task) ? await call.core.tasks.cancel(task) : undefined;
+    if (cancelled === undefined) throw invalidParams(`The task has ended: it is ${task.status}`);
+    return coreTask(cancelled);
+  },
+};
+
+/** Waits for the end of the task; meanwhile its questions go out on this stream. */
+export const getTaskResult: MethodHandler = {
+  async run(call) {
+    let task = await find(call);
+    while (!hasEnded(task) && !call.cancelled) {
+      await nextChange(call, task);
+      task = await find(call);
+    }
+    return resultOf(task);
+  },
+};
+
+export const listTasks: MethodHandler = {
+  async run(call) {
+    const { principal, session, core } = call;
+    if (principal === undefined && session === undefined) {
+      throw new ProtocolError(
+        errorCodes.methodNotFound,
+        "Tasks are listed only for callers that can be told apart",
+      );
+    }
+    const { pageSize } = core.settings;
+    const query = {
+      after: readCursor(call.params["cursor"]),
+      session: principal === undefined ? session : undefined,
+      limit: pageSize + 1,
+    };
+    const found = await core.tasks.store.list(ownerOf(principal), query);
+    const page = found.filter(({ form }) => form === "core").slice(0, pageSize);
+    const last = found.length > pageSize ? found[pageSize - 1] : undefined;
+    return { tasks: page.map(coreTask), ...(last && { nextCursor: writeCursor(last) }) };
+  },
+};
+
+function find(call: Call): Promise<TaskRecord> {
+  return call.core.tasks.find(call.principal, "core", call.params["taskId"]);
+}
+
+/** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
+async function nextChange(call: Call, task: TaskRecord): Promise<void> {
+  const run = call.core.tasks.runs.get(task.id);
+  const detach = call.exchange.stream && run?.attach(call.exchange.stream);
+  const cancelled = new Promise<void>((resolve) => call.onCancel(resolve));
+  const changed = run?.done ?? new Promise<void>((resolve) => setTimeout(resolve, task.pollIntervalMs));
+  await Promise.race([changed, cancelled]);
+  detach?.();
+}
+
+/** Exactly what the call would have been answered with. */
+function resultOf({ id, status, result, error }: TaskRecord): JsonObject {
+  if (error !== undefined) throw new RelayedError(error);
+  if (result === undefined) throw invalidRequest(`The task has no result: it is ${status}`);
+  return { ...result, _meta: { ...(result["_meta"] as object), ...relatedTask(id) } };
+}
+
+type Place = Pick<TaskRecord, "createdAt" | "id">;
+
+function writeCursor({ createdAt, id }: Place): string {
+  return toBase64Url(new TextEncoder().encode(`${createdAt} ${id}`));
+}
+
+function readCursor(cursor: unknown): Place | undefined {
+  if (cursor === undefined) return undefined;
+  const text = typeof cursor === "string" ? textFromBase64Url(cursor) : undefined;
+  const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(text ?? "") ?? [];
+  if (createdAt === undefined || id === undefined || writeCursor({ createdAt, id }) !== cursor) {
+    throw invalidParams("Invalid cursor");
+  }
+  return { createdAt, id };
+}

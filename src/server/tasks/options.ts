@@ -1,0 +1,38 @@
+// How tasks are kept, and how many.
+import { MemoryTaskStore, type TaskStore } from "./store.ts";
+
+/** How tasks behave; everything has a default. */
+export interface TaskOptions {
+  /** Where tasks are kept. @default {in memory} */
+  readonly store?: TaskStore;
+  /** How long a task is kept, from its start. @default {3600000} */
+  readonly ttlMs?: number;
+  /** What a client may ask for at most. @default {86400000} */
+  readonly maxTtlMs?: number;
+  /** How often a client should look. @default {1000} */
+  readonly pollIntervalMs?: number;
+  /** Tasks that may run at once in this process; further ones are refused. @default {1000} */
+  readonly maxRunning?: number;
+}
+
+export type TaskSettings = Required<TaskOptions>;
+
+export function resolveTaskOptions(
+  options: TaskOptions,
+  fail: (field: string, problem: string) => never,
+): TaskSettings {
+  const {
+    store,
+    ttlMs = 3_600_000,
+    maxTtlMs = 86_400_000,
+    pollIntervalMs = 1000,
+    maxRunning = 1000,
+  } = options;
+  const numbers = { ttlMs, maxTtlMs, pollIntervalMs, maxRunning };
+  for (const [name, value] of Object.entries(numbers)) {
+    // A timer that runs longer than this fires at once.
+    const isUsable = Number.isSafeInteger(value) && value > 0 && value < 2 ** 31;
+    if (!isUsable) fail(`tasks.${name}`, "must be a positive integer below 2^31");
+  }
+  return { store: store ?? new MemoryTaskStore(), ...numbers };
+}

@@ -1,0 +1,187 @@
+// Where tasks are kept: the interface, and the one in memory that behaves like a remote one.
+import type { InputRequest } from "../../protocol/asking.ts";
+import type { JsonObject, RpcError } from "../../wire/message.ts";
+
+/** Where a task stands; the last three are final. */
+export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+
+/** A task as it is kept: plain JSON, whole, so that any process can answer for it. */
+export interface TaskRecord {
+  /** Unguessable. */
+  readonly id: string;
+  /** Whose it is: nobody else is told that it exists. Empty where callers are not authenticated. */
+  readonly owner: string;
+  /** The legacy session that it was begun in. */
+  readonly session?: string;
+  readonly tool: string;
+  /** Of which kind of client: one that asked for it, or one that knows the extension. */
+  readonly form: "core" | "extension";
+  readonly status: TaskStatus;
+  /** What is being done, or what went wrong. */
+  readonly statusMessage?: string;
+  /** ISO 8601, as is `lastUpdatedAt`. */
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+  /** How long it is kept, from `createdAt`. */
+  readonly ttlMs: number;
+  readonly pollIntervalMs: number;
+  /** The questions that are open, by key. */
+  readonly inputRequests?: { readonly [key: string]: InputRequest };
+  readonly result?: JsonObject;
+  readonly error?: RpcError;
+}
+
+/** What may change about a task; undefined takes a member away. */
+export type TaskChange = Pick<TaskRecord, "lastUpdatedAt"> & {
+  readonly [Member in "status" | "statusMessage" | "inputRequests" | "result" | "error"]?:
+    | TaskRecord[Member]
+    | undefined;
+};
+
+/** Which tasks are wanted, oldest first. */
+export interface TaskQuery {
+  /** Only those begun in this session. */
+  readonly session?: string | undefined;
+  /** Only those after this one. */
+  readonly after?: Pick<TaskRecord, "createdAt" | "id"> | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Keeps tasks. What it promises is durable by the time its promise resolves; a foreign or expired task is as one that never
+ * was; a task that has ended never changes.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, MemoryTaskStore, type TaskStore } from "halyard";
+ *
+ * const store: TaskStore = new MemoryTaskStore({ maxTasks: 100 });
+ * const server = new McpServer({ name: "demo", version: "1.0.0" }, { tasks: { store } });
+ * ```
+ */
+export interface TaskStore {
+  /** False when there is no room for it. */
+  create(task: TaskRecord): Promise<boolean>;
+  read(owner: string, id: string): Promise<TaskRecord | undefined>;
+  /** The task after the change; undefined when there is no such task, or it has ended. */
+  change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined>;
+  list(owner: string, query: TaskQuery): Promise<readonly TaskRecord[]>;
+}
+
+/** What a {@link MemoryTaskStore} may hold. */
+export interface MemoryTaskStoreOptions {
+  /** Further ones are refused, until others have had their time. @default {10000} */
+  readonly maxTasks?: number;
+  /** Characters of all tasks together, their results included. @default {67108864} */
+  readonly maxSize?: number;
+}
+
+export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+interface Kept {
+  readonly expiresAt: number;
+  text: string;
+}
+
+/**
+ * Keeps tasks in the memory of one process, as JSON.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, MemoryTaskStore } from "halyard";
+ *
+ * const store = new MemoryTaskStore({ maxTasks: 100 });
+ * const server = new McpServer({ name: "demo", version: "1.0.0" }, { tasks: { store, ttlMs: 600_000 } });
+ * ```
+ */
+export class MemoryTaskStore implements TaskStore {
+  readonly #tasks = new Map<string, Kept>();
+  readonly #maxTasks: number;
+  readonly #maxSize: number;
+  #size = 0;
+  #sweeping = false;
+
+  constructor(options: MemoryTaskStoreOptions = {}) {
+    this.#maxTasks = options.maxTasks ?? 10_000;
+    this.#maxSize = options.maxSize ?? 64 * 1024 * 1024;
+  }
+
+  async create(task: TaskRecord): Promise<boolean> {
+    this.#sweep();
+    const text = JSON.stringify(task);
+    if (this.#tasks.size >= this.#maxTasks || this.#size + text.length > this.#maxSize) return false;
+    this.#tasks.set(task.id, { text, expiresAt: Date.parse(task.createdAt) + task.ttlMs });
+    this.#size += text.length;
+    this.#sweepLater();
+    return true;
+  }
+
+  async read(owner: string, id: string): Promise<TaskRecord | undefined> {
+    return this.#find(owner, id)?.task;
+  }
+
+  async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
+    const found = this.#find(owner, id);
+    if (found === undefined || hasEnded(found.task)) return undefined;
+    const text = JSON.stringify({ ...found.task, ...change });
+    const size = this.#size + text.length - found.kept.text.length;
+    if (size > this.#maxSize) throw new RangeError(`Tasks may take ${this.#maxSize} characters together`);
+    this.#size = size;
+    found.kept.text = text;
+    return JSON.parse(text) as TaskRecord;
+  }
+
+  async list(owner: string, { session, after, limit }: TaskQuery): Promise<readonly TaskRecord[]> {
+    const found: TaskRecord[] = [];
+    for (const id of this.#tasks.keys()) {
+      const task = this.#find(owner, id)?.task;
+      if (task === undefined || (session !== undefined && task.session !== session)) continue;
+      if (after !== undefined && !isAfter(task, after)) continue;
+      found.push(task);
+    }
+    return found.toSorted((one, other) => (isAfter(one, other) ? 1 : -1)).slice(0, limit);
+  }
+
+  #find(owner: string, id: string): { kept: Kept; task: TaskRecord } | undefined {
+    const kept = this.#tasks.get(id);
+    if (kept === undefined || kept.expiresAt <= Date.now()) return undefined;
+    const task = JSON.parse(kept.text) as TaskRecord;
+    return task.owner === owner ? { kept, task } : undefined;
+  }
+
+  /** Forgets those whose time is up. */
+  #sweep(): void {
+    const now = Date.now();
+    for (const [id, { expiresAt, text }] of this.#tasks) {
+      if (expiresAt > now) continue;
+      this.#tasks.delete(id);
+      this.#size -= text.length;
+    }
+  }
+
+  /** One timer for all, at the first end, and none when nothing is kept. It keeps no process alive. */
+  #sweepLater(): void {
+    if (this.#sweeping || this.#tasks.size === 0) return;
+    this.#sweeping = true;
+    const first = Math.min(...[...this.#tasks.values()].map(({ expiresAt }) => expiresAt));
+    const timer: unknown = setTimeout(
+      () => {
+        this.#sweeping = false;
+        this.#sweep();
+        this.#sweepLater();
+      },
+      Math.min(Math.max(first - Date.now(), 50), 60_000),
+    );
+    (timer as { unref?: () => void }).unref?.();
+  }
+}
+
+function isAfter(
+  one: Pick<TaskRecord, "createdAt" | "id">,
+  other: Pick<TaskRecord, "createdAt" | "id">,
+): boolean {
+  if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt;
+  return one.id > other.id;
+}

@@ -1,0 +1,71 @@
+// The tasks of one server: which of them run here, whose they are, and how one ends.
+import { invalidParams } from "../../errors.ts";
+import type { Principal } from "../../protocol/model.ts";
+import type { Hub } from "../../push/hub.ts";
+import type { Stream } from "../../push/listener.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
+import type { TaskSettings } from "./options.ts";
+import type { TaskRecord, TaskStore } from "./store.ts";
+
+/** A task whose handler runs in this process. */
+export interface RunningTask {
+  /** Resolves when the task has ended and its end is kept. */
+  readonly done: Promise<void>;
+  /** Answers to its questions. */
+  answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
+  /** Its questions may go out on this stream too, until the returned function is called. */
+  attach(stream: Stream): () => void;
+  stop(reason: string): void;
+}
+
+export class TaskTable {
+  readonly settings: TaskSettings;
+  /** Whether a tool may be called as a task. */
+  offered = false;
+  /** Those that run here; with undefined, one that is about to. */
+  readonly runs: Map<string, RunningTask | undefined> = new Map();
+  readonly #hub: Hub;
+
+  constructor(settings: TaskSettings, hub: Hub) {
+    this.settings = settings;
+    this.#hub = hub;
+  }
+
+  get store(): TaskStore {
+    return this.settings.store;
+  }
+
+  /** The task, if it is this caller's and of this form; otherwise the error for one that is not there. */
+  async find(principal: Principal | undefined, form: TaskForm, id: unknown): Promise<TaskRecord> {
+    if (typeof id !== "string") throw invalidParams("taskId must be a string");
+    const task = await this.store.read(ownerOf(principal), id);
+    if (task?.form !== form) throw invalidParams("Unknown task");
+    return task;
+  }
+
+  /** Cancels a task, wherever it runs. The task as it is now; undefined when it had ended. */
+  async cancel(task: TaskRecord): Promise<TaskRecord | undefined> {
+    const lastUpdatedAt = new Date().toISOString();
+    const change = { status: "cancelled", inputRequests: undefined, lastUpdatedAt } as const;
+    const cancelled = await this.store.change(task.owner, task.id, change);
+    if (cancelled === undefined) return undefined;
+    this.runs.get(task.id)?.stop("The task was cancelled");
+    await this.announce(cancelled);
+    return cancelled;
+  }
+
+  /** Tells those who want to know where the task stands. */
+  async announce(task: TaskRecord): Promise<void> {
+    if (task.form === "extension")
+      await this.#hub.publish("notifications/tasks", task.id, detailedTask(task));
+    else if (task.session !== undefined) {
+      await this.#hub.toSession(task.session, "notifications/tasks/status", coreTask(task));
+    }
+  }
+}
+
+/** Whose tasks these are. Callers who are not authenticated share one name, and are told apart by ids that nobody can guess. */
+export function ownerOf(principal: Principal | undefined): string {
+  return principal === undefined ? "" : JSON.stringify([principal.issuer, principal.subject]);
+}

@@ -1,0 +1,150 @@
+// One task while its handler runs in this process: its questions, its progress, its end.
+import type { CallToolResult } from "../../protocol/model.ts";
+import { encodeCallToolResult } from "../../protocol/codec.ts";
+import { errorCodes } from "../../errors.ts";
+import type { Stream } from "../../push/listener.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Asker } from "../asking/question.ts";
+import type { Call } from "../call.ts";
+import { toRpcError } from "../failure.ts";
+import { stampOwnResult } from "../stamp.ts";
+import { relatedTask, toolErrorFails } from "./forms.ts";
+import { InputAsker } from "./input-asker.ts";
+import type { TaskChange, TaskRecord } from "./store.ts";
+import { StreamAsker } from "./stream-asker.ts";
+import type { RunningTask } from "./table.ts";
+
+export class TaskRun implements RunningTask {
+  readonly record: TaskRecord;
+  readonly call: Call;
+  readonly done: Promise<void>;
+  readonly #inputs: InputAsker | undefined;
+  readonly #streams: StreamAsker | undefined;
+  #resolveDone: () => void = () => {};
+  #writes: Promise<unknown> = Promise.resolve();
+  #statusMessage: string | undefined;
+  #isQueued = false;
+
+  constructor(record: TaskRecord, call: Call) {
+    this.record = record;
+    this.call = call;
+    this.done = new Promise((resolve) => (this.#resolveDone = resolve));
+    const changed = (): void => this.#writeSoon();
+    const { id: taskId, session } = record;
+    if (record.form === "extension") this.#inputs = new InputAsker(changed);
+    else {
+      const { hub, asks } = call.core;
+      this.#streams = new StreamAsker({ taskId, session, signal: call.signal, hub, asks }, changed);
+    }
+  }
+
+  get asker(): Asker {
+    return (this.#inputs ?? this.#streams) as Asker;
+  }
+
+  attach(stream: Stream): () => void {
+    return this.#streams?.attach(stream) ?? (() => {});
+  }
+
+  async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
+    await this.#inputs?.answer(responses);
+  }
+
+  report(status: string): void {
+    this.#statusMessage = status;
+    this.#writeSoon();
+  }
+
+  /** Only a session can be told of a task's progress and log; for others its status has to do. */
+  send(method: string, params: object): void {
+    const { session, id, form } = this.record;
+    if (session === undefined || form !== "core") return;
+    void this.call.core.hub.toSession(session, method, { ...params, _meta: relatedTask(id) });
+  }
+
+  /** The task is over for its client; its handler hears of it through its signal. */
+  stop(reason: string): void {
+    this.call.cancel(reason);
+    this.#inputs?.giveUp(reason);
+    this.#resolveDone();
+  }
+
+  /** Keeps what the call comes to, unless its time is up before. */
+  async follow(): Promise<void> {
+    const { id, ttlMs } = this.record;
+    const timer: unknown = setTimeout(() => this.stop("The time of the task is up"), ttlMs);
+    // It keeps no process alive.
+    (timer as { unref?: () => void }).unref?.();
+    void this.#endOf().then(async (end) => {
+      await this.#write(end);
+      this.#resolveDone();
+    });
+    await this.done;
+    clearTimeout(timer as number);
+    this.call.core.tasks.runs.delete(id);
+  }
+
+  async #endOf(): Promise<Omit<TaskChange, "lastUpdatedAt">> {
+    const { call } = this;
+    try {
+      const given = (await call.outcome?.()) as CallToolResult;
+      const result = stampOwnResult(encodeCallToolResult(given, call.table), call);
+      if (!given.isError || !toolErrorFails[this.record.form]) return { status: "completed", result };
+      return { status: "failed", result, statusMessage: textOf(given) };
+    } catch (thrown) {
+      const error = toRpcError(thrown, call);
+      return { status: "failed", error, statusMessage: error.message };
+    }
+  }
+
+  /** Several changes are one to the store, as long as it is busy with an earlier one. */
+  #writeSoon(): void {
+    if (this.#isQueued) return;
+    this.#isQueued = true;
+    this.#writes = this.#writes.then(() => {
+      this.#isQueued = false;
+      return this.#change(this.#now());
+    });
+  }
+
+  /** One write after the other: the last one has the last word. */
+  #write(end: Omit<TaskChange, "lastUpdatedAt">): Promise<unknown> {
+    const write = (): Promise<void> => this.#change({ ...this.#now(), ...end });
+    return (this.#writes = this.#writes.then(write));
+  }
+
+  #now(): Omit<TaskChange, "lastUpdatedAt"> {
+    const inputRequests = this.#inputs?.requests ?? {};
+    const isAsking = Object.keys(inputRequests).length > 0 || (this.#streams?.open ?? 0) > 0;
+    return {
+      status: isAsking ? "input_required" : "working",
+      statusMessage: this.#statusMessage,
+      inputRequests: this.#inputs && isAsking ? inputRequests : undefined,
+    };
+  }
+
+  async #change(change: Omit<TaskChange, "lastUpdatedAt">): Promise<void> {
+    const { core } = this.call;
+    const { id, owner } = this.record;
+    const at = { lastUpdatedAt: new Date().toISOString() };
+    try {
+      const task = await core.tasks.store.change(owner, id, { ...change, ...at });
+      if (task !== undefined) await core.tasks.announce(task);
+    } catch (error) {
+      core.settings.logger.error("A change of a task could not be kept", { taskId: id, error });
+      if (change.result === undefined) return;
+      const failure = { code: errorCodes.internal, message: "The result could not be kept" };
+      const lost = {
+        status: "failed",
+        statusMessage: failure.message,
+        result: undefined,
+        error: failure,
+      } as const;
+      await this.#change(lost);
+    }
+  }
+}
+
+function textOf({ content }: CallToolResult): string {
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("\n") || "The tool failed";
+}
