@@ -14,6 +14,7 @@ import {
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Context } from "../context.ts";
 import type { ToolResult } from "../results.ts";
+import { type ToolLimits, toolLimitFields, withinLimits } from "../tool-limits.ts";
 import {
   assertObjectSchema,
   checkDescribed,
@@ -45,10 +46,8 @@ import type { DefinitionKind } from "./registry.ts";
  * );
  * ```
  */
-export interface ToolDefinition<
-  I extends AnySchema = AnySchema,
-  O extends AnySchema = AnySchema,
-> extends Described {
+export interface ToolDefinition<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>
+  extends Described, ToolLimits {
   /** The arguments: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema, of an object. None: no arguments. */
   readonly input?: I;
   /** The result: with it, the handler returns a value of this kind, sent as structured content and as text. */
@@ -107,6 +106,7 @@ export const toolKind: DefinitionKind<ToolOptions, CompiledTool> = {
   keyField: "name",
   fields: [
     ...describedFields,
+    ...toolLimitFields,
     "input",
     "output",
     "annotations",
@@ -132,7 +132,7 @@ export const toolKind: DefinitionKind<ToolOptions, CompiledTool> = {
     assertObjectSchema(inputSchema, { subject, field: "input" });
     const found = readParamHeaders(inputSchema);
     if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
-    const handler = options.handler as CompiledTool["handler"];
+    const handler = withinLimits(name, options, options.handler as CompiledTool["handler"]);
     return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers };
   },
 
