@@ -127,6 +127,7 @@ describe("public entries", () => {
     expect(names("halyard/node", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
         "MemorySessionStore",
+        "defaultCallerLimits",
         "defaultHttpLimits",
         "nodeHandler",
         "serveHttp",
@@ -134,6 +135,7 @@ describe("public entries", () => {
     `);
     expect(names("halyard/node", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
+        "CallerLimits",
         "CorsOptions",
         "HttpLimits",
         "HttpOptions",
@@ -141,6 +143,7 @@ describe("public entries", () => {
         "HttpServer",
         "HttpStats",
         "NodeHandler",
+        "RateLimitOptions",
         "ServeHttpOptions",
         "SessionRecord",
         "SessionStore",
@@ -152,18 +155,21 @@ describe("public entries", () => {
     expect(names("halyard/fetch", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
         "MemorySessionStore",
+        "defaultCallerLimits",
         "defaultHttpLimits",
         "fetchHandler",
       ]
     `);
     expect(names("halyard/fetch", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
+        "CallerLimits",
         "CorsOptions",
         "FetchHandler",
         "HttpLimits",
         "HttpOptions",
         "HttpRequest",
         "HttpStats",
+        "RateLimitOptions",
         "SessionRecord",
         "SessionStore",
       ]
