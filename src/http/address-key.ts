@@ -1,27 +1,29 @@
 // Under which key an address is counted: whoever has one IPv6 address has all that share its first 64 bits.
 
-const ipv4InIpv6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-
 /** The key of an address; of what is no IPv6 address, the text itself. */
 export function addressKey(address: string): string {
   if (!address.includes(":")) return address;
-  const ipv4 = ipv4InIpv6.exec(address)?.[1];
-  if (ipv4 !== undefined) return ipv4;
-  const [left = "", right] = address.split("::", 2);
-  const groups = groupsOf(left);
-  if (right !== undefined) {
-    const last = groupsOf(right);
-    while (groups.length + last.length < 8) groups.push("0");
-    groups.push(...last);
+  // An IPv4 peer of a socket that takes both.
+  const ipv4 = address.includes(".") ? /^::ffff:([\d.]+)$/i.exec(address)?.[1] : undefined;
+  return ipv4 ?? networkOf(address);
+}
+
+/** The first four groups, in one form of the several that they can be written in. */
+function networkOf(address: string): string {
+  const groups: number[] = [];
+  let gapAt = -1;
+  let start = 0;
+  while (start <= address.length) {
+    const colon = address.indexOf(":", start);
+    const end = colon < 0 ? address.length : colon;
+    if (end > start) groups.push(Number.parseInt(address.slice(start, end), 16));
+    else if (gapAt < 0) gapAt = groups.length;
+    start = end + 1;
   }
-  return groups.slice(0, 4).map(withoutZeros).join(":");
-}
-
-function groupsOf(text: string): string[] {
-  return text === "" ? [] : text.split(":");
-}
-
-/** The same group is written in several ways. */
-function withoutZeros(group: string): string {
-  return group.toLowerCase().replace(/^0+(?=.)/, "");
+  const zeros = 8 - groups.length;
+  const at = (index: number): number => {
+    if (gapAt < 0 || index < gapAt) return groups[index] ?? 0;
+    return index < gapAt + zeros ? 0 : (groups[index - zeros] ?? 0);
+  };
+  return `${at(0)}:${at(1)}:${at(2)}:${at(3)}`;
 }

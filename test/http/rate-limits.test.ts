@@ -196,6 +196,9 @@ const neighbours: [one: string, other: string, isSame: boolean][] = [
   ["2001:db8:0:1::1", "2001:db8:0:2::1", false],
   ["::1", "::2", true],
   ["1::", "2::", false],
+  ["1:2::3:4:5:6:7", "1:2:0:3:9::", true],
+  ["1:2::3:4:5:6:7", "1:2:3::", false],
+  ["fe80::1%eth0", "fe80::2%eth1", true],
 ];
 
 test.each(neighbours)("rateLimit.perAddress counts %s and %s as one: %s", async (one, other, isSame) => {
