@@ -163,6 +163,7 @@ describe("public entries", () => {
     expect(names("halyard/node", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
         "MemorySessionStore",
+        "defaultCallerLimits",
         "defaultHttpLimits",
         "nodeHandler",
         "serveHttp",
@@ -170,6 +171,7 @@ describe("public entries", () => {
     `);
     expect(names("halyard/node", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
+        "CallerLimits",
         "CorsOptions",
         "HttpLimits",
         "HttpOptions",
@@ -177,6 +179,7 @@ describe("public entries", () => {
         "HttpServer",
         "HttpStats",
         "NodeHandler",
+        "RateLimitOptions",
         "ServeHttpOptions",
         "SessionRecord",
         "SessionStore",
@@ -188,18 +191,21 @@ describe("public entries", () => {
     expect(names("halyard/fetch", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
         "MemorySessionStore",
+        "defaultCallerLimits",
         "defaultHttpLimits",
         "fetchHandler",
       ]
     `);
     expect(names("halyard/fetch", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
+        "CallerLimits",
         "CorsOptions",
         "FetchHandler",
         "HttpLimits",
         "HttpOptions",
         "HttpRequest",
         "HttpStats",
+        "RateLimitOptions",
         "SessionRecord",
         "SessionStore",
       ]

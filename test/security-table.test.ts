@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
-import { defaultHttpLimits } from "halyard/node";
+import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, expect, test, vi } from "vitest";
@@ -37,6 +37,24 @@ test("defaultHttpLimits are those of the table for HTTP", () => {
   const named = listed.map((row) => [row["limit"], Number(row["default"])]);
   expect(Object.fromEntries(named)).toEqual(defaultHttpLimits);
   expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
+});
+
+test("defaultCallerLimits are those of the table for callers", () => {
+  const listed = readTable("SECURITY.md", "Default limits of callers");
+  expect(Object.fromEntries(listed.map((row) => [row["limit"], Number(row["default"])]))).toEqual(
+    defaultCallerLimits,
+  );
+  expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
+});
+
+test("the limits of a tool are those of the table, and take no other value than theirs", () => {
+  const listed = readTable("SECURITY.md", "Limits of a tool").map((row) => row["limit"] ?? "");
+  expect(listed).toEqual(["timeoutMs", "maxConcurrent"]);
+  for (const limit of listed) {
+    const server = new McpServer(info);
+    expect(() => server.tool("limited", { [limit]: 1 }, () => "")).not.toThrow();
+    expect(() => server.tool("wrong", { [limit]: 0 }, () => "")).toThrow(ConfigurationError);
+  }
 });
 
 test.each(Object.entries(probes))("the limit of %s is what the table says", async (name, probe) => {

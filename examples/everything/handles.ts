@@ -124,6 +124,7 @@ const noHttp: HttpStats = {
   inFlight: 0,
   replayStreams: 0,
   replayBytes: 0,
+  callers: 0,
   timers: 0,
 };
 
@@ -142,6 +143,7 @@ function addStats(server: McpServer, httpStats: Inside["httpStats"]): void {
         pendingAsks: count,
         replayStreams: count,
         replayBytes: count,
+        callers: count,
         timers: count,
         heapUsed: count,
       }),

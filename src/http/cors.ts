@@ -9,7 +9,7 @@ export function withCors(cors: CorsOptions, request: HttpRequest, responder: Htt
   if (origin === undefined || !isNamed(cors, origin)) return responder;
   const allowed = {
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": "Mcp-Session-Id, WWW-Authenticate",
+    "access-control-expose-headers": "Mcp-Session-Id, WWW-Authenticate, Retry-After",
     vary: "Origin",
   };
   return {

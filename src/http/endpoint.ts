@@ -9,7 +9,8 @@ import { sessionHeader } from "./legacy-post.ts";
 import { LegacySse } from "./legacy-sse.ts";
 import { checkSharedState, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
-import { refuse, refuseClosing } from "./replies.ts";
+import { RateLimits, Visit } from "./rate-limits.ts";
+import { refuse, refuseClosing, refuseHurried } from "./replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
 
@@ -23,6 +24,8 @@ export interface HttpStats {
   readonly inFlight: number;
   readonly replayStreams: number;
   readonly replayBytes: number;
+  /** Callers that the rate limits count, by address and by principal. */
+  readonly callers: number;
   readonly timers: number;
 }
 
@@ -30,6 +33,7 @@ export class Endpoint {
   readonly settings: HttpSettings;
   readonly #state: HttpState;
   readonly #guard: Guard;
+  readonly #rateLimits: RateLimits | undefined;
   readonly #legacySse: LegacySse | undefined;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
@@ -38,9 +42,10 @@ export class Endpoint {
   constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
     checkSharedState(options, server);
     this.settings = resolveHttpOptions(options);
-    const { legacySse, allowedOrigins } = this.settings;
+    const { legacySse, allowedOrigins, rateLimits, limits } = this.settings;
     this.#state = new HttpState(server, this.settings);
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
+    this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
   }
 
@@ -53,13 +58,15 @@ export class Endpoint {
       return refuse(responder, refusal.status, refusal.reason);
     }
     this.#inFlight++;
+    const visit = this.#rateLimits && new Visit(this.#rateLimits);
     try {
       const { cors } = this.settings;
-      await this.#route(request, cors ? withCors(cors, request, responder) : responder);
+      await this.#route(request, cors ? withCors(cors, request, responder) : responder, visit);
     } catch (error) {
       this.#state.server.logger.error("A request could not be answered", { error });
       refuse(responder, 500, "Internal error");
     } finally {
+      visit?.leave();
       if (--this.#inFlight === 0) this.#onIdle();
     }
   }
@@ -96,25 +103,42 @@ export class Endpoint {
       inFlight: this.#inFlight,
       replayStreams: logs.streams,
       replayBytes: logs.bytes,
+      callers: this.#rateLimits?.size ?? 0,
       timers: heartbeat.running ? 1 : 0,
     };
   }
 
-  async #route(request: HttpRequest, responder: HttpResponder): Promise<void> {
+  async #route(request: HttpRequest, responder: HttpResponder, visit: Visit | undefined): Promise<void> {
+    visit?.arrive(request.address);
+    if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
     }
     const { authenticate } = this.settings;
     const principal = authenticate && (await authenticate(request));
-    if (request.path === this.settings.path) return this.#answer(request, responder, principal);
-    if (await this.#legacySse?.handle(request, responder, principal)) return;
+    visit?.identify(principal);
+    if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
+    if (request.path === this.settings.path) return this.#answer(request, responder, principal, visit);
+    if (await this.#legacySse?.handle(request, responder, principal, visit)) return;
     refuse(responder, 404, "There is nothing here");
   }
 
-  #answer(request: HttpRequest, responder: HttpResponder, principal: Principal | undefined): Promise<void> {
+  /** Whose client sends this, by an id that nobody can guess: known before it is asked who is calling. */
+  #sessionOf(request: HttpRequest): object | undefined {
+    if (request.method !== "POST") return undefined;
+    if (request.path !== this.settings.path) return this.#legacySse?.clientOf(request);
+    return this.#state.sessions.peek(request.header(sessionHeader) ?? "");
+  }
+
+  #answer(
+    request: HttpRequest,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+    visit: Visit | undefined,
+  ): Promise<void> {
     switch (request.method) {
       case "POST":
-        return answerPost(this.#state, request, responder, principal);
+        return answerPost(this.#state, request, responder, principal, visit);
       case "GET":
         return answerGet(this.#state, request, responder, principal);
       case "DELETE":

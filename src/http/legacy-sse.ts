@@ -2,6 +2,7 @@
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../push/replay.ts";
+import { parseJson } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { readAccept } from "./accept.ts";
@@ -9,7 +10,8 @@ import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import type { Tended } from "./heartbeat.ts";
-import { accept, eventHeaders, refuse } from "./replies.ts";
+import type { Visit } from "./rate-limits.ts";
+import { accept, eventHeaders, refuse, refuseHurried } from "./replies.ts";
 
 interface Client {
   readonly pipe: Pipe;
@@ -37,6 +39,7 @@ export class LegacySse {
     request: HttpRequest,
     responder: HttpResponder,
     principal: Principal | undefined,
+    visit: Visit | undefined,
   ): Promise<boolean> {
     const { ssePath, messagePath } = this.#paths;
     if (request.path === ssePath) {
@@ -46,8 +49,13 @@ export class LegacySse {
     }
     if (request.path !== messagePath) return false;
     if (request.method !== "POST") refuse(responder, 405, "Method not allowed", { allow: "POST" });
-    else await this.#receive(request, responder, principal);
+    else await this.#receive(request, responder, principal, visit);
     return true;
+  }
+
+  /** The client whose token a message carries. */
+  clientOf(request: HttpRequest): object | undefined {
+    return request.path === this.#paths.messagePath ? this.#find(request) : undefined;
   }
 
   /** Running calls may finish within `graceMs`; then every stream is closed. */
@@ -98,14 +106,19 @@ export class LegacySse {
     };
   }
 
+  #find(request: HttpRequest): Client | undefined {
+    return this.#clients.get(new URLSearchParams(request.query).get("sessionId") ?? "");
+  }
+
   async #receive(
     request: HttpRequest,
     responder: HttpResponder,
     principal: Principal | undefined,
+    visit: Visit | undefined,
   ): Promise<void> {
     const refusal = contentTypeRefusal(request.header("content-type"));
     if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
-    const client = this.#clients.get(new URLSearchParams(request.query).get("sessionId") ?? "");
+    const client = this.#find(request);
     const isOwn = isSamePrincipal(client?.principal, principal);
     if (client === undefined || !isOwn)
       return refuse(responder, 404, "There is no such stream: connect again");
@@ -116,7 +129,19 @@ export class LegacySse {
       return refuse(responder, 413, problem, { connection: "close" });
     }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
-    client.pipe.receive(body.kind === "text" ? body.text : JSON.stringify(body.value));
+    const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
+    if (visit === undefined) client.pipe.receive(text);
+    else if (!this.#receiveCounted(client, text, visit)) return refuseHurried(responder, visit.retryAfter);
     accept(responder);
+  }
+
+  /** False when it is past the limits. What it asks is counted until it is answered, which happens on the stream. */
+  #receiveCounted(client: Client, text: string, visit: Visit): boolean {
+    const { limits } = this.#state.server;
+    const parsed = parseJson(text, limits);
+    if (!visit.admits(parsed.ok ? parsed.value : undefined, limits.maxBatch)) return false;
+    visit.stay();
+    client.pipe.receive(text, () => visit.leave());
+    return true;
   }
 }

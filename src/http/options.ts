@@ -6,6 +6,7 @@ import type { ReplayLimits } from "../push/replay.ts";
 import type { SessionLimits } from "../session/sessions.ts";
 import { MemorySessionStore, type SessionStore } from "../session/store.ts";
 import type { HttpRequest } from "./exchange.ts";
+import { type RateLimitOptions, type RateLimitSettings, resolveRateLimits } from "./rate-limit-options.ts";
 
 /** What the HTTP transport may hold at most, and for how long. */
 export interface HttpLimits extends SessionLimits, ReplayLimits {
@@ -13,6 +14,8 @@ export interface HttpLimits extends SessionLimits, ReplayLimits {
   readonly maxListens: number;
   /** Listen streams that one principal may have open. @default {100} */
   readonly maxListensPerPrincipal: number;
+  /** Callers of each kind that the rate limits count apart. @default {10000} */
+  readonly maxCallers: number;
 }
 
 /** Which pages of other origins may call, from a browser. */
@@ -46,6 +49,8 @@ export interface HttpOptions {
   /** Milliseconds that running calls get to finish when the server is closed. @default {5000} */
   readonly graceMs?: number;
   readonly limits?: Partial<HttpLimits>;
+  /** How often callers may ask; `false` for as often as they like. @default {principals within `defaultCallerLimits`} */
+  readonly rateLimit?: RateLimitOptions | false;
   readonly sessionStore?: SessionStore;
   /** Says who is calling; undefined for nobody in particular. */
   readonly authenticate?: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>;
@@ -73,6 +78,7 @@ export const defaultHttpLimits: HttpLimits = {
   keepMs: 5 * 60_000,
   maxListens: 20_000,
   maxListensPerPrincipal: 100,
+  maxCallers: 10_000,
 };
 
 /** The options with every default filled in. */
@@ -89,6 +95,7 @@ export interface HttpSettings {
   readonly resumeWindowMs: number;
   readonly graceMs: number;
   readonly limits: HttpLimits;
+  readonly rateLimits: RateLimitSettings | undefined;
   readonly sessionStore: SessionStore;
   readonly authenticate: HttpOptions["authenticate"];
 }
@@ -114,6 +121,10 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     resumeWindowMs: options.resumeWindowMs ?? 30_000,
     graceMs: options.graceMs ?? 5000,
     limits: { ...defaultHttpLimits, ...limits },
+    rateLimits: resolveRateLimits(options.rateLimit, {
+      principals: options.authenticate !== undefined,
+      addresses: false,
+    }),
     sessionStore: options.sessionStore ?? new MemorySessionStore(),
     authenticate: options.authenticate,
   };

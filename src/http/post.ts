@@ -12,13 +12,15 @@ import { answerLegacyPost } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
 import { answerModernPost } from "./modern-post.ts";
 import type { Post } from "./parsed-post.ts";
-import { refuse, refuseClosing, replyError } from "./replies.ts";
+import type { Visit } from "./rate-limits.ts";
+import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
 
 export async function answerPost(
   state: HttpState,
   request: HttpRequest,
   responder: HttpResponder,
   principal: Principal | undefined,
+  visit: Visit | undefined,
 ): Promise<void> {
   const accepted = readAccept(request.header("accept"));
   if (!accepted.json && !accepted.events) {
@@ -32,6 +34,9 @@ export async function answerPost(
   if (!parsed.ok) {
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return replyError(responder, 400, { code, message: parsed.problem });
+  }
+  if (visit !== undefined && !visit.admits(parsed.value, state.server.limits.maxBatch)) {
+    return refuseHurried(responder, visit.retryAfter);
   }
   const post: Post = { request, responder, principal, accepted, value: parsed.value };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);

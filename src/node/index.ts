@@ -17,6 +17,7 @@ import { closeOnSignals } from "./signals.ts";
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/exchange.ts";
 export { type CorsOptions, defaultHttpLimits, type HttpLimits, type HttpOptions } from "../http/options.ts";
+export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** How {@link serveHttp} behaves; everything has a default. */

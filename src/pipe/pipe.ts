@@ -73,11 +73,17 @@ export class Pipe {
     this.#onResume = options.onResume ?? (() => {});
   }
 
-  /** Takes one message. False: it was taken, but nothing more should come until `onResume`. */
-  receive(text: string): boolean {
-    if (this.#ended) return false;
+  /**
+   * Takes one message, and calls back when it has been answered, or needs no answer. False: it was taken, but nothing
+   * more should come until `onResume`.
+   */
+  receive(text: string, onDone?: () => void): boolean {
+    if (this.#ended) {
+      onDone?.();
+      return false;
+    }
     this.#running++;
-    void this.#answer(text);
+    void this.#answer(text, onDone);
     this.#paused = this.#congested;
     return !this.#paused;
   }
@@ -117,12 +123,13 @@ export class Pipe {
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 
-  async #answer(text: string): Promise<void> {
+  async #answer(text: string, onDone: (() => void) | undefined): Promise<void> {
     const wasAgreed = this.connection.revision !== undefined;
     try {
       const response = await this.#server.handleRaw(text, this.#exchange);
       if (response !== undefined) this.#write(response);
     } finally {
+      onDone?.();
       if (--this.#running === 0) this.#onIdle();
     }
     // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.

@@ -140,6 +140,13 @@ export class Call implements Context {
     this.#abort();
   }
 
+  /** Stops the handler, whose answer has been given for it: the client still gets one. */
+  abort(reason: DOMException): void {
+    // Made even if nobody has asked for the signal yet, for the handler may do so later.
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
+  }
+
   /** The parameters have been read: a call that stays open need not keep them. */
   forgetParams(): void {
     this.request = { jsonrpc: "2.0", id: this.id, method: this.method };

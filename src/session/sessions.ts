@@ -73,6 +73,11 @@ export class Sessions<Live extends LiveSession> {
     return this.#load(id, principal).then((loaded) => loaded && this.#use(loaded, principal));
   }
 
+  /** The session with this id, if it is served here, whoever asks. */
+  peek(id: string): Live | undefined {
+    return this.#live.get(id)?.session;
+  }
+
   #use(held: Held<Live>, principal: Principal | undefined): Live | undefined {
     const { session } = held;
     if (!isSamePrincipal(session.principal, principal)) return undefined;

@@ -11,6 +11,25 @@ const array = { type: "array", items: { type: "string" } };
 const none = undefined as never;
 
 const mistakes: Mistake[] = [
+  ["no time for a tool", (server) => server.tool("x", { timeoutMs: 0 }, () => ""), 'tool "x"', "timeoutMs"],
+  [
+    "more time for a tool than a timer has",
+    (server) => server.tool("x", { timeoutMs: 2 ** 31 }, () => ""),
+    'tool "x"',
+    "timeoutMs",
+  ],
+  [
+    "no calls of a tool at once",
+    (server) => server.tool("x", { maxConcurrent: 0 }, () => ""),
+    'tool "x"',
+    "maxConcurrent",
+  ],
+  [
+    "half a call of a tool",
+    (server) => server.tool("x", { maxConcurrent: 1.5 }, () => ""),
+    'tool "x"',
+    "maxConcurrent",
+  ],
   ["a tool name with a space", (server) => server.tool("my tool", {}, () => ""), 'tool "my tool"', "name"],
   ["a tool name that is no string", (server) => server.tool(5 as never, {}, () => ""), "tool 5", "name"],
   ["a prompt without a name", (server) => server.prompt("", {}, () => ""), 'prompt ""', "name"],

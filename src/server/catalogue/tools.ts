@@ -15,6 +15,7 @@ import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import type { ToolResult } from "../results.ts";
+import { type ToolLimits, toolLimitFields, withinLimits } from "../tool-limits.ts";
 import {
   assertObjectSchema,
   checkDescribed,
@@ -46,10 +47,8 @@ import type { DefinitionKind } from "./registry.ts";
  * );
  * ```
  */
-export interface ToolDefinition<
-  I extends AnySchema = AnySchema,
-  O extends AnySchema = AnySchema,
-> extends Described {
+export interface ToolDefinition<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>
+  extends Described, ToolLimits {
   /** The arguments: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema, of an object. None: no arguments. */
   readonly input?: I;
   /** The result: with it, the handler returns a value of this kind, sent as structured content and as text. */
@@ -145,6 +144,7 @@ const kind: DefinitionKind<ToolOptions, CompiledTool> = {
   keyField: "name",
   fields: [
     ...describedFields,
+    ...toolLimitFields,
     "input",
     "output",
     "annotations",
@@ -171,7 +171,7 @@ const kind: DefinitionKind<ToolOptions, CompiledTool> = {
     assertObjectSchema(inputSchema, { subject, field: "input" });
     const found = readParamHeaders(inputSchema);
     if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
-    const handler = options.handler as CompiledTool["handler"];
+    const handler = withinLimits(name, options, options.handler as CompiledTool["handler"]);
     const task = readTask(options.task, subject);
     return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
   },

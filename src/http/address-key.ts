@@ -1,0 +1,29 @@
+// Under which key an address is counted: whoever has one IPv6 address has all that share its first 64 bits.
+
+/** The key of an address; of what is no IPv6 address, the text itself. */
+export function addressKey(address: string): string {
+  if (!address.includes(":")) return address;
+  // An IPv4 peer of a socket that takes both.
+  const ipv4 = address.includes(".") ? /^::ffff:([\d.]+)$/i.exec(address)?.[1] : undefined;
+  return ipv4 ?? networkOf(address);
+}
+
+/** The first four groups, in one form of the several that they can be written in. */
+function networkOf(address: string): string {
+  const groups: number[] = [];
+  let gapAt = -1;
+  let start = 0;
+  while (start <= address.length) {
+    const colon = address.indexOf(":", start);
+    const end = colon < 0 ? address.length : colon;
+    if (end > start) groups.push(Number.parseInt(address.slice(start, end), 16));
+    else if (gapAt < 0) gapAt = groups.length;
+    start = end + 1;
+  }
+  const zeros = 8 - groups.length;
+  const at = (index: number): number => {
+    if (gapAt < 0 || index < gapAt) return groups[index] ?? 0;
+    return index < gapAt + zeros ? 0 : (groups[index - zeros] ?? 0);
+  };
+  return `${at(0)}:${at(1)}:${at(2)}:${at(3)}`;
+}

@@ -1,0 +1,55 @@
+// The callers that are being counted, by address or by principal: never more than a fixed number of them.
+import { type Rate, rateOf, TokenBucket } from "./token-bucket.ts";
+import type { CallerLimits } from "./rate-limit-options.ts";
+
+/** One caller, or all those for whom there was no room. */
+export interface Caller {
+  readonly of: Callers;
+  readonly bucket: TokenBucket;
+  running: number;
+}
+
+/** How often a full table is searched for callers that can be forgotten; in between it stays full. */
+const searchEveryMs = 1000;
+
+/**
+ * Forgets only callers that have nothing running and a full bucket, which are as good as new: nobody gets a fresh bucket
+ * by making others push the old one out. Where there is none to forget, newcomers share one bucket, so that a crowd of
+ * addresses gets no more than the table's number of limits and one.
+ */
+export class Callers {
+  readonly rate: Rate;
+  readonly concurrent: number;
+  readonly #max: number;
+  readonly #known = new Map<string, Caller>();
+  readonly #others: Caller = { of: this, bucket: new TokenBucket(), running: 0 };
+  #nextSearch = Number.NEGATIVE_INFINITY;
+
+  constructor({ perMinute, burst, concurrent }: CallerLimits, max: number) {
+    this.rate = rateOf(perMinute, burst);
+    this.concurrent = concurrent;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  find(key: string, now: number): Caller {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (this.#known.size >= this.#max) this.#forgetRested(now);
+    if (this.#known.size >= this.#max) return this.#others;
+    const caller = { of: this, bucket: new TokenBucket(), running: 0 };
+    this.#known.set(key, caller);
+    return caller;
+  }
+
+  #forgetRested(now: number): void {
+    if (now < this.#nextSearch) return;
+    this.#nextSearch = now + searchEveryMs;
+    for (const [key, { bucket, running }] of this.#known) {
+      if (running === 0 && bucket.isFull(now)) this.#known.delete(key);
+    }
+  }
+}

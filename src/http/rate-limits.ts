@@ -1,0 +1,120 @@
+// One check for every route, before its body is read: how often this caller has asked, and how much of its is running.
+import type { Principal } from "../protocol/model.ts";
+import { readMessage } from "../wire/message.ts";
+import { addressKey } from "./address-key.ts";
+import { type Caller, Callers } from "./callers.ts";
+import type { RateLimitSettings } from "./rate-limit-options.ts";
+import { TokenBucket } from "./token-bucket.ts";
+
+export class RateLimits {
+  readonly addresses: Callers | undefined;
+  readonly principals: Callers | undefined;
+  readonly now: () => number;
+  /** By session: what a client past its limit may still say. Only of those that were past it. */
+  readonly #answers = new WeakMap<object, TokenBucket>();
+
+  constructor({ perAddress, perPrincipal, now }: RateLimitSettings, maxCallers: number) {
+    this.addresses = perAddress && new Callers(perAddress, maxCallers);
+    this.principals = perPrincipal && new Callers(perPrincipal, maxCallers);
+    this.now = now;
+  }
+
+  /** How many callers are being counted. */
+  get size(): number {
+    return (this.addresses?.size ?? 0) + (this.principals?.size ?? 0);
+  }
+
+  answersOf(session: object): TokenBucket {
+    const known = this.#answers.get(session);
+    if (known !== undefined) return known;
+    const bucket = new TokenBucket();
+    this.#answers.set(session, bucket);
+    return bucket;
+  }
+}
+
+/** One request, and the callers that it is counted for while it is being answered. */
+export class Visit {
+  readonly #limits: RateLimits;
+  readonly #callers: Caller[] = [];
+  #weight = 1;
+  /** What refused it. */
+  #past: Callers | undefined;
+  /** Whether it may go on past the limit, to be read for what needs no answer. */
+  #maySpeak = false;
+  /** Seconds after which it is worth trying again, once it has been refused. */
+  retryAfter = 0;
+
+  constructor(limits: RateLimits) {
+    this.#limits = limits;
+  }
+
+  /** Counts it for its address. */
+  arrive(address: string | undefined): void {
+    const { addresses } = this.#limits;
+    if (addresses !== undefined) this.#take(addresses, addressKey(address ?? ""));
+  }
+
+  /** Counts it for its principal; one of nobody in particular is counted for its address alone. */
+  identify(principal: Principal | undefined): void {
+    const { principals } = this.#limits;
+    if (principals === undefined || principal === undefined) return;
+    const { issuer, subject } = principal;
+    // With the length no issuer and subject can be written so that they look like another's.
+    this.#take(principals, `${issuer.length} ${issuer}${subject}`);
+  }
+
+  /** Whether it is refused as it stands. A client in a session may still speak past its limit: see {@link admits}. */
+  isRefused(findSession: () => object | undefined): boolean {
+    if (this.#past === undefined || this.#maySpeak) return false;
+    const session = findSession();
+    if (session === undefined) return true;
+    const { rate } = this.#past;
+    this.#maySpeak = this.#limits.answersOf(session).take(rate, this.#limits.now()) === 0;
+    return !this.#maySpeak;
+  }
+
+  /**
+   * Whether what has been read may go on. Past the limit only what needs no answer may: a running call would wait in
+   * vain for the answer to its question, or go on after it was cancelled. A batch counts as its messages.
+   */
+  admits(value: unknown, maxBatch: number): boolean {
+    const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (this.#past !== undefined) return messages.every(needsNoAnswer);
+    const more = Math.min(messages.length, maxBatch) - 1;
+    if (more <= 0) return true;
+    this.#weight += more;
+    for (const caller of this.#callers) {
+      caller.running += more;
+      caller.bucket.owe(caller.of.rate, more);
+    }
+    return true;
+  }
+
+  /** Is counted for longer than the request, whose answer comes on another one; {@link leave} is called once more. */
+  stay(): void {
+    for (const caller of this.#callers) caller.running += this.#weight;
+  }
+
+  leave(): void {
+    for (const caller of this.#callers) caller.running -= this.#weight;
+  }
+
+  #take(of: Callers, key: string): void {
+    const now = this.#limits.now();
+    const caller = of.find(key, now);
+    const waitMs = caller.running >= of.concurrent ? 1000 : caller.bucket.take(of.rate, now);
+    if (waitMs === 0) {
+      caller.running++;
+      this.#callers.push(caller);
+      return;
+    }
+    this.#past = of;
+    this.retryAfter = Math.max(this.retryAfter, Math.ceil(waitMs / 1000));
+  }
+}
+
+function needsNoAnswer(message: unknown): boolean {
+  const read = readMessage(message);
+  return read.ok && read.kind !== "request";
+}
