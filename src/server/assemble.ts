@@ -18,7 +18,7 @@ import { watchSubscribers } from "./subscribers.ts";
 type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
-  const hub = new Hub(watchSubscribers(settings));
+  const hub = new Hub(settings.limits.maxTotalQueueBytes, watchSubscribers(settings));
   const asks = new Asks();
   const push = new Push(hub, asks, settings.observe);
   const announced = { legacy: false };

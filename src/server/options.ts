@@ -25,6 +25,8 @@ export interface ServerLimits extends MessageLimits {
   readonly maxInFlight: number;
   /** Bytes that may wait for a slow reader of pushes, before it is dropped. @default {1048576} */
   readonly maxQueueBytes: number;
+  /** Bytes that may wait for all slow readers, and for sessions without a stream, together. @default {67108864} */
+  readonly maxTotalQueueBytes: number;
   /** Listen requests that one connection may have open. @default {100} */
   readonly maxSubscriptions: number;
   /** URIs that one listen request or one session may subscribe to. @default {1000} */
@@ -97,6 +99,7 @@ const defaultLimits: ServerLimits = {
   ...defaultMessageLimits,
   maxInFlight: 4096,
   maxQueueBytes: 1024 * 1024,
+  maxTotalQueueBytes: 64 * 1024 * 1024,
   maxSubscriptions: 100,
   maxSubscribedKeys: 1000,
 };
