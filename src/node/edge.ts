@@ -1,6 +1,7 @@
 // From node:http's objects to plain values and back, with nothing in between.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
+import type { RefusalWatch } from "../http/refusals.ts";
 
 export class NodeRequest implements HttpRequest {
   readonly path: string;
@@ -81,6 +82,7 @@ function flat(headers: HttpHeaders, length: number | undefined): string[] {
 }
 
 export class NodeResponder implements HttpResponder {
+  refusals: RefusalWatch | undefined;
   readonly #response: ServerResponse;
 
   constructor(response: ServerResponse) {

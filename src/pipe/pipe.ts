@@ -87,6 +87,9 @@ export class Pipe {
     const message = `The message is larger than ${maxBytes} bytes`;
     const unreadable = this.connection.revision?.unreadableId === "null" ? { id: null } : {};
     const error = { code: errorCodes.invalidRequest, message };
+    const { transport, session, principal } = this.connection;
+    const event = { type: "refusal", transport, session, principal } as const;
+    this.#server.observe?.({ ...event, errorCode: error.code, reason: message });
     this.#write(JSON.stringify({ jsonrpc: "2.0", ...unreadable, error }));
   }
 
