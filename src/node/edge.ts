@@ -1,5 +1,6 @@
 // From node:http's objects to plain values and back, with nothing in between.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
 import type { RefusalWatch } from "../http/refusals.ts";
 
@@ -81,12 +82,33 @@ function flat(headers: HttpHeaders, length: number | undefined): string[] {
   return list;
 }
 
+/** By connection, the responses that wait behind another one on it: requests may come before the last is answered. */
+const queued = new WeakMap<Socket, Set<ServerResponse>>();
+
+/** Ends a response with its connection. While it waits for its turn, node:http does not tell it that nobody is there. */
+function closeWith(socket: Socket, response: ServerResponse): void {
+  let responses = queued.get(socket);
+  if (responses === undefined) {
+    const waiting = (responses = new Set());
+    queued.set(socket, waiting);
+    socket.once("close", () => {
+      for (const one of waiting) {
+        one.destroy();
+        one.emit("close");
+      }
+    });
+  }
+  const waiting = responses.add(response);
+  response.once("socket", () => waiting.delete(response));
+}
+
 export class NodeResponder implements HttpResponder {
   refusals: RefusalWatch | undefined;
   readonly #response: ServerResponse;
 
   constructor(response: ServerResponse) {
     this.#response = response;
+    if (response.socket === null) closeWith(response.req.socket, response);
   }
 
   reply(status: number, headers: HttpHeaders, body = ""): void {
