@@ -51,9 +51,9 @@ describe("an answer that is none", () => {
     await peer.pipe.end(0);
   });
 
-  test.each([{ toString: "x" }, { __proto__: null }, [], null, 1, true])(
-    "to push.request under the id %j answers nothing, and the pipe goes on",
-    async (wrong) => {
+  test.each<{ wrong: unknown }>([{ toString: "x" }, {}, [], null, 1, true].map((wrong) => ({ wrong })))(
+    "to push.request under the id $wrong answers nothing, and the pipe goes on",
+    async ({ wrong }) => {
       const { peer, asked, id } = await asking();
       peer.client.send({ jsonrpc: "2.0", id: wrong, result: {} });
       peer.client.send({ jsonrpc: "2.0", id: [id], result: {} });
