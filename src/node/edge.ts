@@ -85,6 +85,9 @@ function flat(headers: HttpHeaders, length: number | undefined): string[] {
 /** By connection, the responses that wait behind another one on it: requests may come before the last is answered. */
 const queued = new WeakMap<Socket, Set<ServerResponse>>();
 
+/** How many requests a client may send ahead on one connection; one that sends more is cut off. */
+const maxAhead = 100;
+
 /** Ends a response with its connection. While it waits for its turn, node:http does not tell it that nobody is there. */
 function closeWith(socket: Socket, response: ServerResponse): void {
   let responses = queued.get(socket);
@@ -100,6 +103,7 @@ function closeWith(socket: Socket, response: ServerResponse): void {
   }
   const waiting = responses.add(response);
   response.once("socket", () => waiting.delete(response));
+  if (waiting.size > maxAhead) socket.destroy();
 }
 
 export class NodeResponder implements HttpResponder {
@@ -131,7 +135,7 @@ export class NodeResponder implements HttpResponder {
   }
 
   get gone(): boolean {
-    return this.#response.destroyed;
+    return this.#response.destroyed || this.#response.req.socket.destroyed;
   }
 }
 

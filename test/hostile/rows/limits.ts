@@ -3,6 +3,8 @@ import { ConfigurationError, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { expect, onTestFinished, vi } from "vitest";
 import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
+import { modernPost } from "../../support/http.ts";
+import { modernCall } from "../../support/http-server.ts";
 import { listen } from "../../support/listen.ts";
 import { initialize, listenOver, methodsOf, sendModern, SessionClient } from "../../support/sessions.ts";
 import { deferred, nextTurn, until } from "../../support/turns.ts";
@@ -123,9 +125,17 @@ export const limitRows: readonly Row[] = [
         begun++;
         return new Promise<string>(() => {});
       });
-      const door = await openDoor(mount, server, { graceMs: 50 });
-      const client = await door.connect();
-      client.send({ jsonrpc: "2.0", id: "h", method: "tools/call", ...client.withMeta({ name: "hang" }) });
+      const isPipe = mount === "stdio" || mount === "HTTP+SSE";
+      const door = isPipe
+        ? await openDoor(mount, server, { graceMs: 50 })
+        : await openHttp(mount, server, { graceMs: 50 });
+      if ("send" in door && !isPipe) {
+        // Nobody answers it: its connection is cut in the end.
+        void door.send(modernPost(modernCall(1, "hang"))).catch(() => {});
+      } else {
+        const client = await door.connect();
+        client.send({ jsonrpc: "2.0", id: "h", method: "tools/call", ...client.withMeta({ name: "hang" }) });
+      }
       await until(() => begun === 1);
       const started = performance.now();
       await door.close();

@@ -86,6 +86,56 @@ export const slownessRows: readonly Row[] = [
   },
   {
     over: "http",
+    name: "a client that sends without end and waits for nothing is cut off",
+    leftOut: {
+      fetchHandler: "takes requests one by one from the server that it is mounted in",
+      "HTTP+SSE": "is mounted in serveHttp",
+    },
+    async attack(mount) {
+      const { server, waiting, aborted } = httpServer();
+      const door = await openHttp(mount, server);
+      const raw = openRaw(door.port);
+      const closed = raw.request(rawRequest(modernCall(1, "wait")).repeat(500));
+      expect(await closed).toBe("");
+      expect(waiting()).toBeLessThanOrEqual(110);
+      await until(() => aborted.length === waiting());
+      await expectAnswered(door);
+    },
+  },
+  {
+    over: "http",
+    name: "a client of HTTP+SSE that asks and does not read is refused until it has read",
+    leftOut: {
+      serveHttp: "answers each request on its own connection",
+      fetchHandler: "the same",
+      Express: "the same",
+    },
+    async attack(mount) {
+      const { server } = makeServer();
+      server.tool("big", {}, () => "x".repeat(1_000_000));
+      const door = await openHttp(mount, server);
+      const base = `http://127.0.0.1:${door.port}`;
+      const stream = await send(`${base}/sse`, { method: "GET" });
+      await joinOverSse(base, stream);
+      const endpoint = `${base}${stream.events[0]?.data}`;
+      const headers = { "content-type": "application/json" };
+      const ask = async (id: number): Promise<number> => {
+        const params = { name: "big" };
+        const body = JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params });
+        return (await send(endpoint, { headers, body })).status;
+      };
+      stream.stall();
+      const statuses: number[] = [];
+      // The system's own buffers take the first megabytes.
+      while (statuses.length < 60 && statuses.at(-1) !== 429) statuses.push(await ask(statuses.length + 1));
+      expect(statuses.at(-1)).toBe(429);
+      stream.proceed();
+      await until(async () => (await ask(100)) === 202);
+      stream.cut();
+    },
+  },
+  {
+    over: "http",
     name: "a stream that nobody reads is cut off at its limit, and others get every message",
     limit: "`maxQueueBytes`",
     async attack(mount) {
