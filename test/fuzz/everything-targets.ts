@@ -152,7 +152,7 @@ export const everythingStdio: Target = {
       check: () => peer.check(),
       async rest() {
         const answer = await peer.request("tools/call", { name: "stats" });
-        const { structuredContent } = answer?.["result"] as { structuredContent: JsonObject };
+        const { structuredContent = {} } = (answer?.["result"] ?? {}) as { structuredContent?: JsonObject };
         // The pipe stays, and with it what was begun on it, within the limits of a connection.
         return { ...holdingOf(structuredContent, peer.pid), handles: {} };
       },
