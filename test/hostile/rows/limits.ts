@@ -8,7 +8,7 @@ import { modernCall } from "../../support/http-server.ts";
 import { listen } from "../../support/listen.ts";
 import { initialize, listenOver, methodsOf, sendModern, SessionClient } from "../../support/sessions.ts";
 import { deferred, nextTurn, until } from "../../support/turns.ts";
-import { type HttpDoor, openDoor, openHttp } from "../mounts.ts";
+import { type Door, type HttpDoor, type MountName, openDoor, openHttp } from "../mounts.ts";
 import type { HttpRow, Row } from "../row.ts";
 
 type Mount = Parameters<HttpRow["attack"]>[0];
@@ -125,17 +125,7 @@ export const limitRows: readonly Row[] = [
         begun++;
         return new Promise<string>(() => {});
       });
-      const isPipe = mount === "stdio" || mount === "HTTP+SSE";
-      const door = isPipe
-        ? await openDoor(mount, server, { graceMs: 50 })
-        : await openHttp(mount, server, { graceMs: 50 });
-      if ("send" in door && !isPipe) {
-        // Nobody answers it: its connection is cut in the end.
-        void door.send(modernPost(modernCall(1, "hang"))).catch(() => {});
-      } else {
-        const client = await door.connect();
-        client.send({ jsonrpc: "2.0", id: "h", method: "tools/call", ...client.withMeta({ name: "hang" }) });
-      }
+      const door = await hangOver(mount, server);
       await until(() => begun === 1);
       const started = performance.now();
       await door.close();
@@ -359,4 +349,18 @@ async function sendInitialize(url: string): Promise<number> {
   const reply = await initialize(url);
   await reply.closed;
   return reply.status;
+}
+
+/** Makes a call of `hang`, which nobody answers: over HTTP its connection is cut in the end. */
+async function hangOver(mount: MountName, server: McpServer): Promise<Door> {
+  const options = { graceMs: 50 };
+  if (mount !== "stdio" && mount !== "HTTP+SSE") {
+    const http = await openHttp(mount, server, options);
+    void http.send(modernPost(modernCall(1, "hang"))).catch(() => {});
+    return http;
+  }
+  const door = await openDoor(mount, server, options);
+  const client = await door.connect();
+  client.send({ jsonrpc: "2.0", id: "h", method: "tools/call", ...client.withMeta({ name: "hang" }) });
+  return door;
 }
