@@ -1,5 +1,6 @@
 // From web-standard requests and responses to plain values and back.
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
+import type { RefusalWatch } from "../http/refusals.ts";
 
 export class FetchRequest implements HttpRequest {
   readonly path: string;
@@ -49,6 +50,7 @@ export class FetchRequest implements HttpRequest {
 }
 
 export class FetchResponder implements HttpResponder {
+  refusals: RefusalWatch | undefined;
   readonly response: Promise<Response>;
   readonly #onGone: (() => void)[] = [];
   #gone = false;

@@ -13,6 +13,7 @@ export function withCors(cors: CorsOptions, request: HttpRequest, responder: Htt
     vary: "Origin",
   };
   return {
+    refusals: responder.refusals,
     reply: (status, headers, body) => responder.reply(status, { ...headers, ...allowed }, body),
     stream: (headers) => responder.stream({ ...headers, ...allowed }),
     onGone: (callback) => responder.onGone(callback),

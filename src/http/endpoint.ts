@@ -1,6 +1,8 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
+import { errorCodes } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
+import { newErrorId } from "../server/failure.ts";
 import type { Servable } from "../server/server.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
@@ -10,7 +12,8 @@ import { LegacySse } from "./legacy-sse.ts";
 import { checkSharedState, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
 import { RateLimits, Visit } from "./rate-limits.ts";
-import { refuse, refuseClosing, refuseHurried } from "./replies.ts";
+import { RefusalWatch } from "./refusals.ts";
+import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
 
@@ -51,6 +54,8 @@ export class Endpoint {
 
   /** Answers one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
+    const { observe } = this.#state.server;
+    if (observe !== undefined) responder.refusals = new RefusalWatch(observe);
     if (this.#state.closing && !mayAnswer(request)) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
@@ -63,8 +68,7 @@ export class Endpoint {
       const { cors } = this.settings;
       await this.#route(request, cors ? withCors(cors, request, responder) : responder, visit);
     } catch (error) {
-      this.#state.server.logger.error("A request could not be answered", { error });
-      refuse(responder, 500, "Internal error");
+      this.#fail(responder, error);
     } finally {
       visit?.leave();
       if (--this.#inFlight === 0) this.#onIdle();
@@ -116,6 +120,7 @@ export class Endpoint {
     }
     const { authenticate } = this.settings;
     const principal = authenticate && (await authenticate(request));
+    if (responder.refusals !== undefined) responder.refusals.principal = principal;
     visit?.identify(principal);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
     if (request.path === this.settings.path) return this.#answer(request, responder, principal, visit);
@@ -128,6 +133,17 @@ export class Endpoint {
     if (request.method !== "POST") return undefined;
     if (request.path !== this.settings.path) return this.#legacySse?.clientOf(request);
     return this.#state.sessions.peek(request.header(sessionHeader) ?? "");
+  }
+
+  /** Something is wrong with this code, or with what an author has plugged in. */
+  #fail(responder: HttpResponder, error: unknown): void {
+    const errorId = newErrorId();
+    const message = `Internal error (error id ${errorId})`;
+    this.#state.server.logger.error(`A request could not be answered (error id ${errorId})`, {
+      errorId,
+      error,
+    });
+    replyError(responder, 500, { code: errorCodes.internal, message, data: { errorId } });
   }
 
   #answer(

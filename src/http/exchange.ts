@@ -1,4 +1,5 @@
 // An HTTP request and its response as plain values: what the edges turn their world's objects into.
+import type { RefusalWatch } from "./refusals.ts";
 
 /** A request. */
 export interface HttpRequest {
@@ -28,6 +29,8 @@ export type HttpHeaders = Readonly<Record<string, string>>;
 
 /** The way to answer a request. */
 export interface HttpResponder {
+  /** Set where somebody observes what is refused. */
+  refusals?: RefusalWatch | undefined;
   /** Answers in one go. */
   reply(status: number, headers: HttpHeaders, body?: string): void;
   /** Answers with a stream of events; the headers leave at once. */

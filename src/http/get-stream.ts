@@ -18,6 +18,7 @@ export class GetStream implements Tended {
   }
 
   tend(now: number): boolean {
+    if (!this.#session.hasGetStream(this.#stream)) return false;
     return this.#stream.live ? this.#tendOpen(now) : this.#tendLost(now);
   }
 

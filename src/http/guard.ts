@@ -1,5 +1,6 @@
 // The guard in front of every route: whom we are spoken to as, from which page, and in which form.
 import { ConfigurationError } from "../errors.ts";
+import { shown } from "../server/failure.ts";
 import type { HttpRequest } from "./exchange.ts";
 
 /** Why a request is refused before anything is done with it. */
@@ -54,14 +55,14 @@ export class Guard {
     const host = request.header("host");
     if (host !== this.#lastHost || host === undefined) {
       if (!this.isHostAllowed(host)) {
-        return { status: 403, reason: `Host ${String(host)} is not allowed: add it to allowedHosts` };
+        return { status: 403, reason: `Host ${shown(String(host))} is not allowed: add it to allowedHosts` };
       }
       this.#lastHost = host;
     }
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;
     if (!this.isOriginAllowed(origin)) {
-      return { status: 403, reason: `Origin ${origin} is not allowed: add it to allowedOrigins` };
+      return { status: 403, reason: `Origin ${shown(origin)} is not allowed: add it to allowedOrigins` };
     }
     this.#lastOrigin = origin;
     return undefined;

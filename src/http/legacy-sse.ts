@@ -17,6 +17,8 @@ interface Client {
   readonly pipe: Pipe;
   readonly sink: EventSink;
   readonly principal: Principal | undefined;
+  /** Its stream is not being read: answers to more messages would only pile up. */
+  isBehind: boolean;
 }
 
 export class LegacySse {
@@ -79,10 +81,10 @@ export class LegacySse {
     const pipe = new Pipe(
       this.#state.server,
       { write: (text) => sink.write(encodeTypedEvent("message", text)), destroy: () => sink.destroy() },
-      { transport: "sse", principal },
+      { transport: "sse", principal, onResume: () => void (client.isBehind = false) },
     );
     sink.onDrain(() => pipe.drained());
-    const client = { pipe, sink, principal };
+    const client: Client = { pipe, sink, principal, isBehind: false };
     this.#clients.set(token, client);
     this.#state.heartbeat.add(this.#keepAlive(token, sink));
     sink.onClose(() => {
@@ -122,6 +124,9 @@ export class LegacySse {
     const isOwn = isSamePrincipal(client?.principal, principal);
     if (client === undefined || !isOwn)
       return refuse(responder, 404, "There is no such stream: connect again");
+    if (client.isBehind) {
+      return refuse(responder, 429, "Read what waits on the stream first", { "retry-after": "1" });
+    }
     const { maxBytes } = this.#state.server.limits;
     const body = await request.body(maxBytes);
     if (body.kind === "too-large") {
@@ -130,7 +135,7 @@ export class LegacySse {
     }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
     const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
-    if (visit === undefined) client.pipe.receive(text);
+    if (visit === undefined) client.isBehind = !client.pipe.receive(text);
     else if (!this.#receiveCounted(client, text, visit)) return refuseHurried(responder, visit.retryAfter);
     accept(responder);
   }
@@ -141,7 +146,7 @@ export class LegacySse {
     const parsed = parseJson(text, limits);
     if (!visit.admits(parsed.ok ? parsed.value : undefined, limits.maxBatch)) return false;
     visit.stay();
-    client.pipe.receive(text, () => visit.leave());
+    client.isBehind = !client.pipe.receive(text, () => visit.leave());
     return true;
   }
 }

@@ -39,6 +39,7 @@ export function replyError(
   id?: RequestId,
   headers: HttpHeaders = {},
 ): void {
+  responder.refusals?.report(status, error);
   responder.reply(status, { ...jsonHeaders, ...headers }, JSON.stringify({ jsonrpc: "2.0", id, error }));
 }
 

@@ -100,6 +100,11 @@ export class HttpSession implements LiveSession {
     this.connection.listener?.release();
   }
 
+  /** Whether the stream is open, or may still be resumed. */
+  hasGetStream(stream: EventStream): boolean {
+    return this.#gets.has(stream);
+  }
+
   /** Nobody comes back to this stream any more; what it has not delivered is made good when somebody does. */
   dropGetStream(stream: EventStream): void {
     this.#gets.delete(stream);

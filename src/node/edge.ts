@@ -1,6 +1,8 @@
 // From node:http's objects to plain values and back, with nothing in between.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
+import type { RefusalWatch } from "../http/refusals.ts";
 
 export class NodeRequest implements HttpRequest {
   readonly path: string;
@@ -80,11 +82,37 @@ function flat(headers: HttpHeaders, length: number | undefined): string[] {
   return list;
 }
 
+/** By connection, the responses that wait behind another one on it: requests may come before the last is answered. */
+const queued = new WeakMap<Socket, Set<ServerResponse>>();
+
+/** How many requests a client may send ahead on one connection; one that sends more is cut off. */
+const maxAhead = 100;
+
+/** Ends a response with its connection. While it waits for its turn, node:http does not tell it that nobody is there. */
+function closeWith(socket: Socket, response: ServerResponse): void {
+  let responses = queued.get(socket);
+  if (responses === undefined) {
+    const waiting = (responses = new Set());
+    queued.set(socket, waiting);
+    socket.once("close", () => {
+      for (const one of waiting) {
+        one.destroy();
+        one.emit("close");
+      }
+    });
+  }
+  const waiting = responses.add(response);
+  response.once("socket", () => waiting.delete(response));
+  if (waiting.size > maxAhead) socket.destroy();
+}
+
 export class NodeResponder implements HttpResponder {
+  refusals: RefusalWatch | undefined;
   readonly #response: ServerResponse;
 
   constructor(response: ServerResponse) {
     this.#response = response;
+    if (response.socket === null) closeWith(response.req.socket, response);
   }
 
   reply(status: number, headers: HttpHeaders, body = ""): void {
@@ -107,7 +135,7 @@ export class NodeResponder implements HttpResponder {
   }
 
   get gone(): boolean {
-    return this.#response.destroyed;
+    return this.#response.destroyed || this.#response.req.socket.destroyed;
   }
 }
 

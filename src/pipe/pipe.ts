@@ -4,8 +4,9 @@ import type { Principal } from "../protocol/model.ts";
 import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
+import { newErrorId } from "../server/failure.ts";
 import type { Servable } from "../server/server.ts";
-import { encodeNotification } from "../wire/message.ts";
+import { encodeNotification, type RpcError } from "../wire/message.ts";
 import { within } from "./within.ts";
 
 /** Where a pipe's messages go. */
@@ -91,9 +92,11 @@ export class Pipe {
   /** A message was too long to be read. */
   refuseLong(maxBytes: number): void {
     const message = `The message is larger than ${maxBytes} bytes`;
-    const unreadable = this.connection.revision?.unreadableId === "null" ? { id: null } : {};
     const error = { code: errorCodes.invalidRequest, message };
-    this.#write(JSON.stringify({ jsonrpc: "2.0", ...unreadable, error }));
+    const { transport, session, principal } = this.connection;
+    const event = { type: "refusal", transport, session, principal } as const;
+    this.#server.observe?.({ ...event, errorCode: error.code, reason: message });
+    this.#writeError(error);
   }
 
   /** The output has room again. */
@@ -128,6 +131,8 @@ export class Pipe {
     try {
       const response = await this.#server.handleRaw(text, this.#exchange);
       if (response !== undefined) this.#write(response);
+    } catch (error) {
+      this.#fail(error);
     } finally {
       onDone?.();
       if (--this.#running === 0) this.#onIdle();
@@ -135,6 +140,20 @@ export class Pipe {
     // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
     const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
     if (isAgreedNow && !this.#ended) this.#detach ??= this.#server.attach(this.connection, this.#stream);
+  }
+
+  /** Something is wrong with the server itself; others in this process must not feel it. */
+  #fail(error: unknown): void {
+    const errorId = newErrorId();
+    this.#server.logger.error(`A message could not be answered (error id ${errorId})`, { errorId, error });
+    const message = `Internal error (error id ${errorId})`;
+    this.#writeError({ code: errorCodes.internal, message, data: { errorId } });
+  }
+
+  /** An error that answers no request in particular. */
+  #writeError(error: RpcError): void {
+    const unreadable = this.connection.revision?.unreadableId === "null" ? { id: null } : {};
+    this.#write(JSON.stringify({ jsonrpc: "2.0", ...unreadable, error }));
   }
 
   #openStream(): Stream {

@@ -1,6 +1,6 @@
 // Questions to clients that wait for their answer, each found by the session that was asked and the id it was given.
 import { HalyardError } from "../errors.ts";
-import { encodeNotification, type JsonObject, type RpcResponse } from "../wire/message.ts";
+import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../wire/message.ts";
 import type { Stream } from "./listener.ts";
 
 /** A request to a client. */
@@ -77,21 +77,31 @@ export class Asks {
 
   /** A client reports progress on what it was asked. */
   progressed(session: string | undefined, progressToken: unknown): void {
-    this.#pending.get(`${String(session)} ${String(progressToken)}`)?.keepWaiting();
+    if (typeof progressToken === "string")
+      this.#pending.get(`${String(session)} ${progressToken}`)?.keepWaiting();
   }
 
   /** Takes an answer from a session. False when nothing was asked that it would answer. */
   settle(session: string | undefined, response: RpcResponse): boolean {
-    const pending = this.#pending.get(`${String(session)} ${String(response.id)}`);
+    const { id } = response;
+    // The client may have put anything there; our ids are strings.
+    const pending = typeof id === "string" ? this.#pending.get(`${String(session)} ${id}`) : undefined;
     if (pending === undefined) return false;
-    if ("result" in response) pending.resolve(response.result);
-    else pending.reject(new HalyardError("ASK_FAILED", response.error.message, { cause: response.error }));
+    const { result, error } = response as { result?: unknown; error?: unknown };
+    if (isObject(result)) pending.resolve(result);
+    else pending.reject(new HalyardError("ASK_FAILED", problemOf(error), { cause: error }));
     return true;
   }
 }
 
 function metaOf(params: object | undefined): object | undefined {
   return (params as { readonly _meta?: object } | undefined)?._meta;
+}
+
+/** What the client says went wrong, if it says so in words. */
+function problemOf(error: unknown): string {
+  const message = isObject(error) ? error["message"] : undefined;
+  return typeof message === "string" ? message : "The client answered with neither a result nor an error";
 }
 
 function failure({ method }: Ask, problem: string): HalyardError {

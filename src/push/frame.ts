@@ -9,6 +9,7 @@ export class Frame {
   readonly #head: string;
   readonly #params: string;
   readonly #meta: string;
+  #plain: string | undefined;
 
   constructor(method: string, params: object = {}, mergeKey?: string) {
     const { _meta = {}, ...rest } = params as { _meta?: object };
@@ -20,15 +21,19 @@ export class Frame {
 
   /** The message for a listener without a subscription, such as a legacy session. */
   plain(): string {
-    const meta = this.#meta === "" ? "" : `"_meta":{${this.#meta}}`;
-    const params = joined(this.#params, meta);
-    return params === "" ? `${this.#head}}` : `${this.#head},"params":{${params}}}`;
+    return (this.#plain ??= this.#write());
   }
 
   /** The message for one subscription, whose stamp is the text of {@link subscriptionMeta}. */
   stamped(stamp: string): string {
     const meta = `"_meta":{${joined(this.#meta, stamp.slice(1, -1))}}`;
     return `${this.#head},"params":{${joined(this.#params, meta)}}}`;
+  }
+
+  #write(): string {
+    const meta = this.#meta === "" ? "" : `"_meta":{${this.#meta}}`;
+    const params = joined(this.#params, meta);
+    return params === "" ? `${this.#head}}` : `${this.#head},"params":{${params}}}`;
   }
 }
 

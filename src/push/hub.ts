@@ -1,6 +1,7 @@
 // The one path of every unsolicited message: who listens to what, and delivery to each of them.
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions, type Stream } from "./listener.ts";
+import { QueueBudget } from "./queue-budget.ts";
 import { topicOf } from "./topic.ts";
 
 /** Told when a topic gets its first listener, and when it has lost its last one. */
@@ -14,15 +15,17 @@ export class Hub {
   readonly #listeners = new Set<Listener>();
   readonly #sessions = new Map<string, Listener>();
   readonly #topics = new Map<string, Set<Listener>>();
+  readonly #budget: QueueBudget;
   readonly #watch: TopicWatch | undefined;
 
-  constructor(watch?: TopicWatch) {
+  constructor(maxTotalQueueBytes: number, watch?: TopicWatch) {
+    this.#budget = new QueueBudget(maxTotalQueueBytes);
     this.#watch = watch;
   }
 
   /** Adds a listener; it takes messages from now on. */
   open(options: ListenerOptions): Listener {
-    const listener = new Listener(options);
+    const listener = new Listener(options, this.#budget);
     this.#listeners.add(listener);
     if (listener.session !== undefined) this.#sessions.set(listener.session, listener);
     for (const topic of listener.topics) this.#index(topic, listener);

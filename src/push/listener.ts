@@ -2,6 +2,7 @@
 import type { Principal } from "../protocol/model.ts";
 import type { RequestId } from "../wire/message.ts";
 import { type Frame, subscriptionMeta } from "./frame.ts";
+import type { QueueBudget, Waiting } from "./queue-budget.ts";
 import { changeFrame } from "./topic.ts";
 
 /** One open way to a peer, provided by a transport: a pipe, or the response to one request. */
@@ -41,7 +42,7 @@ export interface ListenerOptions {
 }
 
 /** Made by {@link Hub.open}; ended by {@link Hub.close}. */
-export class Listener {
+export class Listener implements Waiting {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly topics: Set<string>;
@@ -50,14 +51,18 @@ export class Listener {
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
   readonly #overflow: "destroy" | "gap";
+  readonly #budget: QueueBudget;
   /** Waiting messages in order, by merge key (or a key of their own); nothing, most of the time. */
   #queue: Map<string | symbol, string> | undefined;
   #queuedBytes = 0;
   readonly #stopDraining: () => void;
   #held: boolean;
+  /** Messages were lost: everything of its topics is told first. A mark rather than those messages, for they may be many. */
+  #hasGap = false;
   #closed = false;
 
-  constructor(options: ListenerOptions) {
+  constructor(options: ListenerOptions, budget: QueueBudget) {
+    this.#budget = budget;
     this.session = options.session;
     this.principal = options.principal;
     this.topics = new Set(options.topics);
@@ -84,7 +89,7 @@ export class Listener {
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
     const text = this.#textOf(frame);
-    const waits = this.#held || this.stream.congested || this.#queue !== undefined;
+    const waits = this.#held || this.stream.congested || this.#queue !== undefined || this.#hasGap;
     if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text);
     this.stream.write(text);
     return true;
@@ -103,12 +108,12 @@ export class Listener {
 
   /** The reader may be ready: writes what waits, until it is not. */
   flush(): void {
+    if (this.#hasGap && this.#mayWrite) this.#fillGap();
     const queue = this.#queue;
     for (const [key, text] of queue ?? []) {
-      // Others may share the stream, so that only the stream itself knows whether its reader is behind.
-      if (this.#held || this.#closed || this.stream.congested) return;
+      if (!this.#mayWrite) return;
       queue?.delete(key);
-      this.#queuedBytes -= text.length;
+      this.#count(this.#queuedBytes - text.length);
       this.stream.write(text);
     }
     if (this.#queue?.size === 0) this.#queue = undefined;
@@ -116,11 +121,17 @@ export class Listener {
 
   /** Messages were lost: first says everything that the client may have missed, so that it reads it again. */
   makeGood(): void {
-    const waiting = this.#queue ?? [];
-    this.#forgetQueue();
-    for (const topic of this.topics) this.#enter(topic, this.#textOf(changeFrame(topic)));
-    for (const [key, text] of waiting) this.#enter(key, text);
+    this.#hasGap = true;
     this.flush();
+  }
+
+  /** Called when too much waits: for this listener, or for all of them. */
+  overflow(reason: string): void {
+    if (this.#overflow === "gap") {
+      this.#forgetQueue();
+      this.makeGood();
+    } else this.close();
+    this.stream.destroy(reason);
   }
 
   /** Called by the hub; nothing is written afterwards. */
@@ -130,31 +141,46 @@ export class Listener {
     this.#forgetQueue();
   }
 
+  /** Others may share the stream, so that only the stream itself knows whether its reader is behind. */
+  get #mayWrite(): boolean {
+    return !this.#held && !this.#closed && !this.stream.congested;
+  }
+
+  /** Puts a word on each topic before what waits. */
+  #fillGap(): void {
+    const waiting = this.#queue ?? [];
+    this.#forgetQueue();
+    this.#hasGap = false;
+    for (const topic of this.topics) this.#enter(topic, this.#textOf(changeFrame(topic)));
+    for (const [key, text] of waiting) this.#enter(key, text);
+  }
+
   #textOf(frame: Frame): string {
     return this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
   }
 
   #enter(key: string | symbol, text: string): void {
     const queue = (this.#queue ??= new Map());
-    this.#queuedBytes += text.length - (queue.get(key)?.length ?? 0);
+    this.#count(this.#queuedBytes + text.length - (queue.get(key)?.length ?? 0));
     queue.set(key, text);
   }
 
   #forgetQueue(): void {
     this.#queue = undefined;
-    this.#queuedBytes = 0;
+    this.#count(0);
+  }
+
+  #count(bytes: number): void {
+    this.#queuedBytes = bytes;
+    this.#budget.count(this, bytes);
   }
 
   /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */
   #enqueue(key: string | symbol, text: string): boolean {
     this.#enter(key, text);
-    if (this.#queuedBytes <= this.#maxQueueBytes) return true;
-    const isGap = this.#overflow === "gap";
-    if (isGap) {
-      this.#forgetQueue();
-      this.makeGood();
-    } else this.close();
-    this.stream.destroy(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
-    return isGap;
+    if (this.#queuedBytes > this.#maxQueueBytes) {
+      this.overflow(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
+    } else this.#budget.enforce();
+    return !this.#closed;
   }
 }

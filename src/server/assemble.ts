@@ -26,7 +26,7 @@ const maxElicitations = 10_000;
 type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
-  const hub = new Hub(watchSubscribers(settings));
+  const hub = new Hub(settings.limits.maxTotalQueueBytes, watchSubscribers(settings));
   const asks = new Asks();
   const elicitations = new ElicitationIds(maxElicitations);
   const push = new Push({ hub, asks, elicitations, observe: settings.observe });

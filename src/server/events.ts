@@ -21,9 +21,11 @@ export interface RequestEvent extends PeerEvent {
   readonly errorCode?: number | undefined;
 }
 
-/** A message was refused before it became a request. */
+/** A message, or an HTTP request, was refused before it became a request of the protocol. */
 export interface RefusalEvent extends PeerEvent {
   readonly type: "refusal";
+  /** The HTTP status, where the transport refused it. */
+  readonly status?: number | undefined;
   readonly errorCode: number;
   readonly reason: string;
 }

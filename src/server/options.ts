@@ -26,6 +26,8 @@ export interface ServerLimits extends MessageLimits {
   readonly maxInFlight: number;
   /** Bytes that may wait for a slow reader of pushes, before it is dropped. @default {1048576} */
   readonly maxQueueBytes: number;
+  /** Bytes that may wait for all slow readers, and for sessions without a stream, together. @default {67108864} */
+  readonly maxTotalQueueBytes: number;
   /** Listen requests that one connection may have open. @default {100} */
   readonly maxSubscriptions: number;
   /** Rounds of questions that one call may take. @default {16} */
@@ -103,6 +105,7 @@ const defaultLimits: ServerLimits = {
   ...defaultMessageLimits,
   maxInFlight: 4096,
   maxQueueBytes: 1024 * 1024,
+  maxTotalQueueBytes: 64 * 1024 * 1024,
   maxRounds: 16,
   maxSubscriptions: 100,
   maxSubscribedKeys: 1000,

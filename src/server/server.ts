@@ -28,6 +28,7 @@ import { Collection, ResourceCollection } from "./collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
 import { dispatch } from "./dispatch.ts";
+import type { ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
 import {
@@ -55,6 +56,8 @@ export interface Servable {
   readonly mode: ServerMode;
   readonly limits: ServerLimits;
   readonly logger: Logger;
+  /** Where a transport tells what it refuses by itself. */
+  readonly observe?: ((event: ServerEvent) => void) | undefined;
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
   answer(value: unknown, exchange: Exchange): Promise<Answer | undefined>;
@@ -96,6 +99,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly mode: ServerMode;
   readonly limits: ServerLimits;
   readonly logger: Logger;
+  readonly observe: ((event: ServerEvent) => void) | undefined;
   readonly tools: Collection<ToolOptions>;
   readonly prompts: Collection<PromptOptions>;
   readonly resources: ResourceCollection<ResourceOptions>;
@@ -111,6 +115,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.mode = settings.mode;
     this.limits = settings.limits;
     this.logger = settings.logger;
+    this.observe = settings.observe;
     this.tools = new Collection(core.tools);
     this.prompts = new Collection(core.prompts);
     this.resources = new ResourceCollection(core.resources, push);

@@ -1,8 +1,10 @@
 // A client that goes away: a modern one cancels by it, a legacy one does not.
+import type { JsonObject } from "halyard";
 import { expect, test } from "vitest";
 import { describeEdges, modernPost, openGet, openSession, post } from "../support/http.ts";
 import { httpServer, modernCall, toolCall } from "../support/http-server.ts";
 import { modernRequest, newestLegacy } from "../support/raw.ts";
+import { openRaw } from "../support/raw-socket.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
 describeEdges("a client that goes away", (open) => {
@@ -72,6 +74,33 @@ describeEdges("a client that goes away", (open) => {
     expect(reply.status).toBe(200);
   });
 });
+
+describeEdges(
+  "a client that sends ahead",
+  (open) => {
+    test("takes what waits for its turn with it: calls are cancelled, listening ends, and nothing is kept", async () => {
+      const { server, aborted, waiting } = httpServer();
+      const edge = await open(server);
+      const listen = modernRequest(2, "subscriptions/listen", { notifications: { toolsListChanged: true } });
+      const { socket } = openRaw(edge.port);
+      socket.write(rawText(modernCall(1, "wait")) + rawText(listen) + rawText(modernCall(3, "wait")));
+      await until(() => edge.stats().subscriptions === 1 && waiting() === 2);
+      socket.destroy();
+      await until(() => edge.stats().subscriptions === 0);
+      await until(() => aborted.length === 2);
+      expect(await server.push.count()).toBe(0);
+    });
+  },
+  ["serveHttp", "nodeHandler"],
+);
+
+/** A modern POST as it goes over the wire. */
+function rawText(message: JsonObject): string {
+  const { headers, body } = modernPost(message);
+  const given = Object.entries(headers ?? {}).filter(([, value]) => value !== undefined);
+  const lines = given.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${lines}Content-Length: ${String(body).length}\r\n\r\n${body}`;
+}
 
 describeEdges("a GET stream", (open) => {
   test("gets pushes and no answer of a call, and each push is on one stream [HTTP-GET-NO-RESPONSE, HTTP-MULTI-NO-BROADCAST, HTTP-GET-UNRELATED, HTTP-GET-MESSAGES]", async () => {

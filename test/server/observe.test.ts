@@ -62,7 +62,7 @@ describeMatrix("observe", {}, (cell) => {
     },
   );
 
-  test.skipIf(cell.transport === "http")("sees what was refused before it became a request", async () => {
+  test("sees what was refused before it became a request", async () => {
     const { server, events } = makeServer();
     const client = await open(cell, server);
     events.length = 0;

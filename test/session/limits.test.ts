@@ -50,6 +50,20 @@ describe("idle sessions", () => {
     expect(served.stats().sessions).toBe(0);
   });
 
+  test("streams that a session has given up, or that it took with it, are looked after no longer", async () => {
+    const served = await serve(makeServer());
+    const client = await SessionClient.open(served);
+    for (let at = 0; at < 10; at++) {
+      const stream = await client.get();
+      stream.cut();
+      await stream.closed;
+    }
+    expect(served.stats().timers).toBe(1);
+    expect(await client.delete()).toBe(204);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(served.stats().timers).toBe(0);
+  });
+
   test("a running call keeps one alive", async () => {
     const served = await serve(makeServer(), { limits });
     const client = await SessionClient.open(served);

@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 export interface Everything {
   /** Where its endpoint is. */
   readonly url: string;
+  readonly pid: number;
   /** What came on standard error so far. */
   readonly stderr: () => string;
   /** Ends it as an operator would. Resolves to the exit code. */
@@ -19,16 +20,23 @@ export function everythingCommand(...args: readonly string[]): readonly [string,
 }
 
 /** Starts the fixture over HTTP on a free port, and waits until it is ready. */
-export async function startEverything(...args: readonly string[]): Promise<Everything> {
-  const [command, ...rest] = everythingCommand("--port", "0", ...args);
+export function startEverything(...args: readonly string[]): Promise<Everything> {
+  return startReady(everythingCommand("--port", "0", ...args));
+}
+
+/** Starts a server that says on standard error where it serves, and waits until it is ready. */
+export async function startReady([command, ...rest]: readonly [string, ...string[]]): Promise<Everything> {
   const child = spawn(command, rest, { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
   const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
   let stderr = "";
   const ready = new Promise<string>((resolve) => {
+    let isReady = false;
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
-      const url = /^Serving on (\S+)$/m.exec(stderr)?.[1];
-      if (url !== undefined) resolve(url);
+      const url = isReady ? undefined : /^Serving on (\S+)$/m.exec(stderr)?.[1];
+      if (url === undefined) return;
+      isReady = true;
+      resolve(url);
     });
   });
   const failed = exited.then((code): never => {
@@ -41,5 +49,5 @@ export async function startEverything(...args: readonly string[]): Promise<Every
     child.kill("SIGTERM");
     return exited;
   };
-  return { url, stderr: () => stderr, stop };
+  return { url, pid: child.pid ?? 0, stderr: () => stderr, stop };
 }

@@ -14,8 +14,10 @@ export async function connectHttp(server: Servable, options: ConnectOptions): Pr
   return client;
 }
 
-class HttpWire implements Wire {
+/** Sends each message in a POST of its own, with the headers that its revision asks for, and any others. */
+export class HttpWire implements Wire {
   readonly #port: number;
+  readonly #extra: Readonly<Record<string, string>>;
   readonly #isModern: boolean;
   readonly #stop: () => Promise<void>;
   readonly #open = new Map<unknown, AbortController>();
@@ -27,10 +29,21 @@ class HttpWire implements Wire {
   #agreed = "";
   onMessage: (text: string) => void = () => {};
 
-  constructor(port: number, revision: string, stop: () => Promise<void>) {
+  constructor(
+    port: number,
+    revision: string,
+    stop: () => Promise<void>,
+    extra: Readonly<Record<string, string>> = {},
+  ) {
     this.#port = port;
+    this.#extra = extra;
     this.#isModern = modernDates.includes(revision);
     this.#stop = stop;
+  }
+
+  /** The session that the server has begun, if it has. */
+  get session(): string | undefined {
+    return this.#session;
   }
 
   send(text: string): void {
@@ -52,7 +65,7 @@ class HttpWire implements Wire {
     this.#open.set(message["id"], controller);
     try {
       const reply = await sendTo(this.#port, {
-        ...post(text, this.#headers(message)),
+        ...post(text, { ...this.#headers(message), ...this.#extra }),
         signal: controller.signal,
       });
       if (message["method"] === "initialize") await this.#begin(reply);
@@ -89,6 +102,7 @@ class HttpWire implements Wire {
       accept: "text/event-stream",
       "mcp-session-id": this.#session,
       ...versionOf(this.#agreed),
+      ...this.#extra,
     };
     void this.#hear(await sendTo(this.#port, { method: "GET", headers }));
   }

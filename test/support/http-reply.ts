@@ -98,7 +98,7 @@ export class HttpReply {
 function readEvent(block: string): SseEvent {
   const fields: Record<string, string> = {};
   for (const line of block.split("\n")) {
-    const [, name, value = ""] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    const [, name, value = ""] = /^(\w+): ?(.*)$/s.exec(line) ?? [];
     if (name !== undefined) fields[name] = value;
   }
   return fields;

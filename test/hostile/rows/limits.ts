@@ -1,0 +1,366 @@
+// Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
+import { ConfigurationError, McpServer } from "halyard";
+import type { HttpOptions } from "halyard/node";
+import { expect, onTestFinished, vi } from "vitest";
+import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
+import { modernPost } from "../../support/http.ts";
+import { modernCall } from "../../support/http-server.ts";
+import { listen } from "../../support/listen.ts";
+import { initialize, listenOver, methodsOf, sendModern, SessionClient } from "../../support/sessions.ts";
+import { deferred, nextTurn, until } from "../../support/turns.ts";
+import { type Door, type HttpDoor, type MountName, openDoor, openHttp } from "../mounts.ts";
+import type { HttpRow, Row } from "../row.ts";
+
+type Mount = Parameters<HttpRow["attack"]>[0];
+
+/** Rows about what Streamable HTTP keeps; HTTP+SSE keeps nothing. */
+const noSse = { "HTTP+SSE": "has neither listen requests nor streams that can be resumed" } as const;
+const pipesOnly = {
+  serveHttp: "has a connection for each listen request: see `maxListens`",
+  fetchHandler: "the same",
+  Express: "the same",
+  "HTTP+SSE": "is of a revision without listen requests",
+} as const;
+
+async function limited(
+  mount: Mount,
+  limits: NonNullable<HttpOptions["limits"]>,
+): Promise<{ server: McpServer; door: HttpDoor; url: string }> {
+  const { server } = makeServer();
+  server.tool("t", {}, () => "");
+  server.resource("note:///a", {}, () => "");
+  const door = await openHttp(mount, server, { limits });
+  return { server, door, url: `http://127.0.0.1:${door.port}/mcp` };
+}
+
+/** From here on time passes only when it is told to; sockets are as quick as ever. */
+function holdTime(): void {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+export const limitRows: readonly Row[] = [
+  {
+    over: "messages",
+    name: "one call too many at once is refused, and those that run are answered",
+    limit: "`maxInFlight`",
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxInFlight: 2 } });
+      const gate = deferred();
+      let begun = 0;
+      server.tool("hold", {}, async () => {
+        begun++;
+        await gate.promise;
+        return "held";
+      });
+      const client = await (await openDoor(mount, server)).connect();
+      const held = [call(client, "hold"), call(client, "hold")];
+      await until(() => begun === 2);
+      expect(await refusal(call(client, "hold"))).toMatchObject({ code: -32600 });
+      gate.resolve();
+      for (const answer of await Promise.all(held)) expect(textOf(answer)).toBe("held");
+    },
+  },
+  {
+    over: "messages",
+    name: "one subscription too many on a pipe is refused",
+    limit: "`maxSubscriptions`",
+    leftOut: pipesOnly,
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxSubscriptions: 1 } });
+      server.tool("t", {}, () => "");
+      const client = await (await openDoor(mount, server)).connect({ revision: "2026-07-28" });
+      await listen(client, { toolsListChanged: true }, "first");
+      const second = client.request("subscriptions/listen", { notifications: { toolsListChanged: true } });
+      expect(await refusal(second)).toMatchObject({ code: -32600 });
+    },
+  },
+  {
+    over: "messages",
+    name: "one subscribed resource too many is refused",
+    limit: "`maxSubscribedKeys`",
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxSubscribedKeys: 2 } });
+      for (const at of [1, 2, 3]) server.resource(`note:///${at}`, {}, () => "");
+      const client = await (await openDoor(mount, server)).connect();
+      for (const at of [1, 2]) await client.request("resources/subscribe", { uri: `note:///${at}` });
+      expect(await refusal(client.request("resources/subscribe", { uri: "note:///3" }))).toMatchObject({
+        code: -32600,
+      });
+    },
+  },
+  {
+    over: "messages",
+    name: "a list comes in pages, and a cursor that was made up leads nowhere",
+    limit: "definitions in a page",
+    async attack(mount) {
+      const { server } = makeServer({ pageSize: 2 });
+      for (const at of [1, 2, 3]) server.tool(`t${at}`, {}, () => "");
+      const client = await (await openDoor(mount, server)).connect();
+      const page = await client.request("tools/list");
+      expect(page["tools"]).toHaveLength(2);
+      const cursor = String(page["nextCursor"]);
+      for (const forged of [
+        `${cursor}x`,
+        cursor.slice(1),
+        "",
+        "__proto__",
+        5,
+        Buffer.from('["tools",9e9]').toString("base64url"),
+      ])
+        expect(await refusal(client.request("tools/list", { cursor: forged }))).toMatchObject({
+          code: -32602,
+        });
+      expect(await refusal(client.request("prompts/list", { cursor }))).toBeDefined();
+    },
+  },
+  {
+    over: "messages",
+    name: "a call that never ends keeps a server from closing no longer than it was given",
+    limit: "milliseconds to finish",
+    async attack(mount) {
+      const { server } = makeServer();
+      let begun = 0;
+      server.tool("hang", {}, () => {
+        begun++;
+        return new Promise<string>(() => {});
+      });
+      const door = await hangOver(mount, server);
+      await until(() => begun === 1);
+      const started = performance.now();
+      await door.close();
+      expect(performance.now() - started).toBeLessThan(2500);
+    },
+  },
+  {
+    over: "messages",
+    name: "a URI that is too long is looked up nowhere",
+    limit: "characters of a URI",
+    async attack(mount) {
+      const { server } = makeServer();
+      let read = 0;
+      server.resourceTemplate("note:///{id}", {}, () => `${++read}`);
+      const client = await (await openDoor(mount, server)).connect();
+      const uri = `note:///${"a".repeat(8185)}`;
+      expect(await refusal(client.request("resources/read", { uri }))).toBeDefined();
+      expect(read).toBe(0);
+    },
+  },
+  {
+    over: "messages",
+    name: "a name longer than any tool may have is the name of no tool",
+    limit: "characters of a tool name",
+    async attack(mount) {
+      const { server } = makeServer();
+      const name = "a".repeat(129);
+      expect(() => server.tool(name, {}, () => "")).toThrow(ConfigurationError);
+      server.tool(name.slice(1), {}, () => "longest");
+      const client = await (await openDoor(mount, server)).connect();
+      expect(await refusal(call(client, name))).toMatchObject({ code: -32602 });
+      expect(textOf(await call(client, name.slice(1)))).toBe("longest");
+    },
+  },
+  {
+    over: "messages",
+    name: "a completion of very many values is cut short",
+    limit: "values of a completion",
+    async attack(mount) {
+      const { server } = makeServer();
+      server.prompt("p", { arguments: { type: "object", properties: { a: { type: "string" } } } }, () => "");
+      server.completion(() => Array.from({ length: 5000 }, (_, at) => `v${at}`));
+      const client = await (await openDoor(mount, server)).connect();
+      const params = { ref: { type: "ref/prompt", name: "p" }, argument: { name: "a", value: "" } };
+      const { completion } = (await client.request("completion/complete", params)) as {
+        completion?: { values: string[] };
+      };
+      expect(completion?.values).toHaveLength(100);
+    },
+  },
+  {
+    over: "http",
+    name: "what waits for clients that do not come is bounded for all of them together",
+    limit: "`maxTotalQueueBytes`",
+    leftOut: { "HTTP+SSE": "has no client without a stream" },
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxTotalQueueBytes: 5000 } });
+      server.tool("t", {}, () => "");
+      const door = await openHttp(mount, server);
+      const url = `http://127.0.0.1:${door.port}/mcp`;
+      const clients = [await SessionClient.open({ url }), await SessionClient.open({ url })];
+      for (const { id } of clients)
+        await server.push.toSession(id, "notifications/message", { data: "x".repeat(3000) });
+      const told = [];
+      for (const client of clients) {
+        const stream = await client.get();
+        told.push(methodsOf(await stream.count(1)));
+        stream.cut();
+      }
+      expect(told).toEqual([["tools/list_changed"], ["message"]]);
+    },
+  },
+  {
+    over: "http",
+    name: "sessions past the limit push out idle ones, and where all are busy one more is 503",
+    limit: "`maxSessions`",
+    async attack(mount) {
+      const { door, url } = await limited(mount, { maxSessions: 2 });
+      if (mount === "HTTP+SSE") {
+        const get = { method: "GET", path: "/sse", headers: { accept: "text/event-stream" } };
+        const streams = [await door.send(get), await door.send(get)];
+        expect((await door.send(get)).status).toBe(503);
+        for (const stream of streams) stream.abort();
+        return;
+      }
+      const clients = [];
+      for (let at = 0; at < 20; at++) clients.push(await SessionClient.open({ url }));
+      expect(door.stats().sessions).toBe(2);
+      const streams = [await clients[18]?.get(), await clients[19]?.get()];
+      const refused = await sendInitialize(url);
+      expect(refused).toBe(503);
+      for (const stream of streams) stream?.cut();
+    },
+  },
+  {
+    over: "http",
+    name: "sessions that nobody uses end",
+    advisories: ["CVE-2026-67430"],
+    limit: "`idleMs`",
+    leftOut: { "HTTP+SSE": "has no session without an open stream" },
+    async attack(mount) {
+      holdTime();
+      const { door, url } = await limited(mount, { idleMs: 5000 });
+      const client = await SessionClient.open({ url });
+      await vi.advanceTimersByTimeAsync(7000);
+      expect(door.stats().sessions).toBe(0);
+      expect((await client.start("ping")).status).toBe(404);
+    },
+  },
+  {
+    over: "http",
+    name: "a stream is kept for resuming up to its size; past it the client is told to read again",
+    limit: "`maxStreamBytes`",
+    leftOut: noSse,
+    async attack(mount) {
+      const { server, door, url } = await limited(mount, { maxStreamBytes: 1000 });
+      const client = await SessionClient.open({ url });
+      const stream = await client.get();
+      for (let at = 0; at < 10; at++)
+        await server.push.toSession(client.id, "notifications/message", { data: "x".repeat(200) });
+      await stream.count(10);
+      expect(door.stats().replayBytes).toBeLessThanOrEqual(1000);
+      stream.cut();
+      const again = await client.get(String(stream.events[0]?.id));
+      expect(methodsOf(await again.count(2))).toContain("tools/list_changed");
+      again.cut();
+    },
+  },
+  {
+    over: "http",
+    name: "all streams together keep no more than the limit",
+    limit: "`maxTotalBytes`",
+    leftOut: noSse,
+    async attack(mount) {
+      const { server, door, url } = await limited(mount, { maxTotalBytes: 2000 });
+      for (let at = 0; at < 10; at++) {
+        const client = await SessionClient.open({ url });
+        const stream = await client.get();
+        await server.push.toSession(client.id, "notifications/message", { data: "x".repeat(500) });
+        await stream.count(1);
+        expect(door.stats().replayBytes).toBeLessThanOrEqual(2000);
+        stream.cut();
+      }
+    },
+  },
+  {
+    over: "http",
+    name: "no more streams are kept than the limit, however many are opened",
+    limit: "`maxStreams`",
+    leftOut: noSse,
+    async attack(mount) {
+      const { door, url } = await limited(mount, { maxStreams: 5 });
+      const client = await SessionClient.open({ url });
+      const other = await SessionClient.open({ url });
+      const streams = await Promise.all(
+        Array.from({ length: 12 }, (_, at) => (at % 2 ? client : other).get()),
+      );
+      expect(door.stats().replayStreams).toBeLessThanOrEqual(5);
+      for (const stream of streams) stream.cut();
+    },
+  },
+  {
+    over: "http",
+    name: "a stream that has ended is forgotten after its time",
+    limit: "`keepMs`",
+    leftOut: noSse,
+    async attack(mount) {
+      holdTime();
+      const { server, door, url } = await limited(mount, { keepMs: 3000 });
+      server.tool("report", {}, (_, ctx) => {
+        ctx.progress(1);
+        return "done";
+      });
+      const client = await SessionClient.open({ url });
+      const params = { name: "report", _meta: { progressToken: 1 } };
+      await client.request("tools/call", params);
+      expect(door.stats().replayStreams).toBe(1);
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(door.stats().replayStreams).toBe(0);
+    },
+  },
+  {
+    over: "http",
+    name: "one listen request too many is 429, and there is room again when one has ended",
+    limit: "`maxListens`",
+    leftOut: noSse,
+    async attack(mount) {
+      const { door, url } = await limited(mount, { maxListens: 2 });
+      const filter = { toolsListChanged: true };
+      const open = [await listenOver(url, filter), await listenOver(url, filter)];
+      const one = (): ReturnType<typeof sendModern> =>
+        sendModern(url, "subscriptions/listen", { notifications: filter });
+      expect((await one()).status).toBe(429);
+      open[0]?.cut();
+      await until(() => door.stats().subscriptions === 1);
+      const third = await one();
+      expect(third.status).toBe(200);
+      for (const stream of [third, open[1]]) stream?.cut();
+      await nextTurn();
+    },
+  },
+  {
+    over: "http",
+    name: "one principal cannot take the listen requests of the others",
+    limit: "`maxListensPerPrincipal`",
+    leftOut: noSse,
+    async attack(mount) {
+      const { url } = await limited(mount, { maxListensPerPrincipal: 1 });
+      const filter = { toolsListChanged: true };
+      const greedy = { headers: { "x-user": "greedy" } };
+      const open = [await listenOver(url, filter, greedy)];
+      const again = await sendModern(url, "subscriptions/listen", { notifications: filter }, greedy);
+      expect(again.status).toBe(429);
+      open.push(await listenOver(url, filter, { headers: { "x-user": "modest" } }));
+      for (const stream of open) stream.cut();
+    },
+  },
+];
+
+async function sendInitialize(url: string): Promise<number> {
+  const reply = await initialize(url);
+  await reply.closed;
+  return reply.status;
+}
+
+/** Makes a call of `hang`, which nobody answers: over HTTP its connection is cut in the end. */
+async function hangOver(mount: MountName, server: McpServer): Promise<Door> {
+  const options = { graceMs: 50 };
+  if (mount !== "stdio" && mount !== "HTTP+SSE") {
+    const http = await openHttp(mount, server, options);
+    void http.send(modernPost(modernCall(1, "hang"))).catch(() => {});
+    return http;
+  }
+  const door = await openDoor(mount, server, options);
+  const client = await door.connect();
+  client.send({ jsonrpc: "2.0", id: "h", method: "tools/call", ...client.withMeta({ name: "hang" }) });
+  return door;
+}

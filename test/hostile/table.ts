@@ -1,0 +1,21 @@
+// Every row, by what it is about. A new subject adds its list here, and nothing else.
+import type { Row, Subject } from "./row.ts";
+import { guardRows } from "./rows/guard.ts";
+import { isolationRows } from "./rows/isolation.ts";
+import { limitRows } from "./rows/limits.ts";
+import { messageRows } from "./rows/messages.ts";
+import { nameRows } from "./rows/names.ts";
+import { secretRows } from "./rows/secrets.ts";
+import { sessionRows } from "./rows/sessions.ts";
+import { slownessRows } from "./rows/slowness.ts";
+
+export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
+  isolation: isolationRows,
+  guard: guardRows,
+  sessions: sessionRows,
+  messages: messageRows,
+  names: nameRows,
+  secrets: secretRows,
+  slowness: slownessRows,
+  limits: limitRows,
+};

@@ -1,0 +1,61 @@
+// What waits for everybody together is bounded: the one that has been waited for longest is given up first.
+import { McpServer } from "halyard";
+import { expect, test } from "vitest";
+import { listen } from "../support/listen.ts";
+import { recordingLogger } from "../support/log.ts";
+import { PipePeer } from "../support/pipe.ts";
+import { edges, methodsOf, serve, SessionClient } from "../support/sessions.ts";
+
+const limits = { maxTotalQueueBytes: 10_000 };
+const message = { level: "info", data: "x".repeat(4000) };
+
+function makeServer(): McpServer {
+  const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger(), limits });
+  server.tool("t", {}, () => "");
+  server.resource("note:///a", {}, () => "a");
+  return server;
+}
+
+test.each(edges)(
+  "sessions without a stream share limits.maxTotalQueueBytes: the first is told to read again, the others get all · %s",
+  async (edge) => {
+    const server = makeServer();
+    const served = await serve(server, {}, edge);
+    const clients = [];
+    for (let at = 0; at < 3; at++) clients.push(await SessionClient.open(served));
+    await clients[0]?.request("resources/subscribe", { uri: "note:///a" });
+    for (const { id } of clients) await server.push.toSession(id, "notifications/message", message);
+    const told = [];
+    for (const client of clients) {
+      const stream = await client.get();
+      await server.push.toSession(client.id, "notifications/end");
+      await stream.message(({ method }) => method === "notifications/end");
+      told.push(methodsOf(stream.messages).slice(0, -1));
+      stream.cut();
+    }
+    expect(told).toEqual([
+      ["tools/list_changed", "resources/list_changed", "resources/updated note:///a"],
+      ["message"],
+      ["message"],
+    ]);
+  },
+);
+
+test("a slow listener counts too, and is disconnected when it has been waited for longest", async () => {
+  const server = makeServer();
+  const peers = [new PipePeer(server), new PipePeer(server), new PipePeer(server)];
+  for (const [id, peer] of peers.entries()) {
+    await listen(peer.client, { resourceSubscriptions: ["note:///a"] }, `${id}${"i".repeat(2000)}`);
+    peer.slow = true;
+    await server.resources.updated("note:///a");
+  }
+  for (const peer of peers.slice(0, 2)) expect(peer.destroyed).toBeUndefined();
+  // Each waits for one message already; one of 4,000 bytes more is too much for all of them together.
+  const legacy = new PipePeer(server, { revision: "2025-11-25" });
+  await legacy.client.open();
+  legacy.slow = true;
+  for (let at = 0; at < 3; at++) await server.push.broadcast("notifications/message", message);
+  expect(peers.map(({ destroyed }) => destroyed !== undefined)).toEqual([true, true, false]);
+  expect(legacy.destroyed).toBeUndefined();
+  for (const peer of [...peers, legacy]) await peer.pipe.end(0);
+});
