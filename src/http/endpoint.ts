@@ -1,14 +1,18 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
+import { isRefusal } from "../auth/door.ts";
+import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
 import type { Servable } from "../server/server.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
+import { answerDocument } from "./documents.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { Guard } from "./guard.ts";
 import { sessionHeader } from "./legacy-post.ts";
 import { LegacySse } from "./legacy-sse.ts";
 import { type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
+import { refuseAuth } from "./permission.ts";
 import { refuse, refuseClosing } from "./replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
@@ -37,6 +41,7 @@ export class Endpoint {
 
   constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
     this.settings = resolveHttpOptions(options);
+    checkProtection(server, this.settings);
     const { legacySse, allowedOrigins } = this.settings;
     this.#state = new HttpState(server, this.settings);
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
@@ -100,11 +105,14 @@ export class Endpoint {
   }
 
   async #route(request: HttpRequest, responder: HttpResponder): Promise<void> {
+    const { auth } = this.settings;
+    const document = auth?.documents?.get(request.path);
+    if (document !== undefined) return answerDocument(this.#state, document, request, responder);
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
     }
-    const { authenticate } = this.settings;
-    const principal = authenticate && (await authenticate(request));
+    const principal = auth && (await auth.authenticate(request));
+    if (isRefusal(principal)) return refuseAuth(this.#state, responder, principal);
     if (request.path === this.settings.path) return this.#answer(request, responder, principal);
     if (await this.#legacySse?.handle(request, responder, principal)) return;
     refuse(responder, 404, "There is nothing here");
@@ -122,6 +130,19 @@ export class Endpoint {
         return Promise.resolve(refuseMethod(this.#state, responder));
     }
   }
+}
+
+/** A definition with scopes is never open to everybody, and what clients are told of the endpoint leads to it. */
+function checkProtection(server: Servable, { auth, path, trustedProxies }: HttpSettings): void {
+  if (server.usesScopes && auth === undefined) {
+    const problem =
+      "is missing: definitions of this server name scopes, so say who is calling (halyard/auth)";
+    throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, problem);
+  }
+  const { resource } = auth ?? {};
+  if (resource === undefined || trustedProxies > 0 || new URL(resource).pathname === path) return;
+  const remedy = "set trustProxy if a proxy in between changes the path, or correct resource or path";
+  server.logger.warn(`The resource is ${resource}, but the endpoint is at ${path}: ${remedy}`);
 }
 
 /** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */

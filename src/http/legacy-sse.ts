@@ -1,7 +1,8 @@
 // The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
 import type { Principal } from "../protocol/model.ts";
-import { isSamePrincipal } from "../protocol/principal.ts";
+import { identityOf, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../push/replay.ts";
+import { parseJson } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { readAccept } from "./accept.ts";
@@ -9,12 +10,14 @@ import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import type { Tended } from "./heartbeat.ts";
+import { refuseUnpermitted } from "./permission.ts";
 import { accept, eventHeaders, refuse } from "./replies.ts";
 
 interface Client {
   readonly pipe: Pipe;
   readonly sink: EventSink;
-  readonly principal: Principal | undefined;
+  /** Whoever opened the stream, with the freshest token they have shown: to come back would cost them their session. */
+  principal: Principal | undefined;
 }
 
 export class LegacySse {
@@ -71,24 +74,29 @@ export class LegacySse {
     const pipe = new Pipe(
       this.#state.server,
       { write: (text) => sink.write(encodeTypedEvent("message", text)), destroy: () => sink.destroy() },
-      { transport: "sse", principal },
+      { transport: "sse", principal: identityOf(principal) },
     );
     sink.onDrain(() => pipe.drained());
-    const client = { pipe, sink, principal };
+    const client: Client = { pipe, sink, principal };
     this.#clients.set(token, client);
-    this.#state.heartbeat.add(this.#keepAlive(token, sink));
+    this.#state.heartbeat.add(this.#keepAlive(token, client));
     sink.onClose(() => {
       this.#clients.delete(token);
       void pipe.end(0);
     });
   }
 
-  #keepAlive(token: string, sink: EventSink): Tended {
-    const { keepAliveMs } = this.#state.settings;
+  #keepAlive(token: string, client: Client): Tended {
+    const { keepAliveMs, graceMs } = this.#state.settings;
+    const { pipe, sink } = client;
     let next = Date.now() + keepAliveMs;
     return {
       tend: (now) => {
         if (!this.#clients.has(token)) return false;
+        if (now >= (client.principal?.expiresAt ?? Number.POSITIVE_INFINITY)) {
+          void pipe.end(graceMs).then(() => sink.end());
+          return false;
+        }
         if (now >= next) {
           sink.write(keepAliveComment);
           next = now + keepAliveMs;
@@ -96,6 +104,14 @@ export class LegacySse {
         return true;
       },
     };
+  }
+
+  /** Reads a message ahead of the pipe, where a definition names scopes: past the pipe a refusal could not be a status. */
+  #isUnpermitted(text: string, responder: HttpResponder, principal: Principal | undefined): boolean {
+    const { server } = this.#state;
+    if (!server.usesScopes) return false;
+    const parsed = parseJson(text, server.limits);
+    return parsed.ok && refuseUnpermitted(this.#state, responder, parsed.value, principal);
   }
 
   async #receive(
@@ -116,7 +132,10 @@ export class LegacySse {
       return refuse(responder, 413, problem, { connection: "close" });
     }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
-    client.pipe.receive(body.kind === "text" ? body.text : JSON.stringify(body.value));
+    const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
+    if (this.#isUnpermitted(text, responder, principal)) return;
+    client.principal = principal;
+    client.pipe.receive(text, principal);
     accept(responder);
   }
 }

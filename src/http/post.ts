@@ -12,6 +12,7 @@ import { answerLegacyPost } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
 import { answerModernPost } from "./modern-post.ts";
 import type { Post } from "./parsed-post.ts";
+import { refuseUnpermitted } from "./permission.ts";
 import { refuse, refuseClosing, replyError } from "./replies.ts";
 
 export async function answerPost(
@@ -33,6 +34,7 @@ export async function answerPost(
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return replyError(responder, 400, { code, message: parsed.problem });
   }
+  if (refuseUnpermitted(state, responder, parsed.value, principal)) return;
   const post: Post = { request, responder, principal, accepted, value: parsed.value };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
   if (isModern && state.closing) return refuseClosing(responder);

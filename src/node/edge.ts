@@ -1,17 +1,20 @@
 // From node:http's objects to plain values and back, with nothing in between.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
+import { forwardedAddress } from "../http/proxy.ts";
 
 export class NodeRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly #message: IncomingMessage;
+  readonly #trustedProxies: number;
 
-  constructor(message: IncomingMessage, url: string) {
+  constructor(message: IncomingMessage, url: string, trustedProxies: number) {
     const mark = url.indexOf("?");
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = mark < 0 ? "" : url.slice(mark + 1);
     this.#message = message;
+    this.#trustedProxies = trustedProxies;
   }
 
   get method(): string {
@@ -19,7 +22,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get address(): string | undefined {
-    return this.#message.socket.remoteAddress;
+    return forwardedAddress(this, this.#trustedProxies) ?? this.#message.socket.remoteAddress;
   }
 
   header(name: string): string | undefined {

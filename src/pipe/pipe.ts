@@ -73,11 +73,14 @@ export class Pipe {
     this.#onResume = options.onResume ?? (() => {});
   }
 
-  /** Takes one message. False: it was taken, but nothing more should come until `onResume`. */
-  receive(text: string): boolean {
+  /**
+   * Takes one message, of this principal where each message says so itself. False: it was taken, but nothing more should
+   * come until `onResume`.
+   */
+  receive(text: string, principal?: Principal): boolean {
     if (this.#ended) return false;
     this.#running++;
-    void this.#answer(text);
+    void this.#answer(text, principal === undefined ? this.#exchange : { ...this.#exchange, principal });
     this.#paused = this.#congested;
     return !this.#paused;
   }
@@ -117,10 +120,10 @@ export class Pipe {
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 
-  async #answer(text: string): Promise<void> {
+  async #answer(text: string, exchange: Exchange): Promise<void> {
     const wasAgreed = this.connection.revision !== undefined;
     try {
-      const response = await this.#server.handleRaw(text, this.#exchange);
+      const response = await this.#server.handleRaw(text, exchange);
       if (response !== undefined) this.#write(response);
     } finally {
       if (--this.#running === 0) this.#onIdle();

@@ -37,6 +37,7 @@ import {
 } from "./options.ts";
 import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
+import { neededScopes, usesScopes } from "./scopes.ts";
 import { type Answer, answerText, answerValue, encodeAnswer } from "./raw.ts";
 
 /**
@@ -59,6 +60,10 @@ export interface Servable {
   encode(answer: Answer): string;
   attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
   paramHeaders(tool: string): readonly ParamHeader[];
+  /** Whether any definition names scopes, or ever did. */
+  readonly usesScopes: boolean;
+  /** Every scope that a message, or the messages of a batch, need together. */
+  neededScopes(value: unknown): readonly string[];
 }
 
 /** How a session takes pushes. */
@@ -234,6 +239,16 @@ export class McpServer<Extra extends object = object> implements Servable {
   /** The arguments of a tool that travel in HTTP headers too. */
   paramHeaders(tool: string): readonly ParamHeader[] {
     return this.#core.tools.find(tool)?.paramHeaders ?? [];
+  }
+
+  /** Whether any definition names scopes, or ever did. */
+  get usesScopes(): boolean {
+    return usesScopes(this.#core);
+  }
+
+  /** Every scope that a message, or the messages of a batch, need together. */
+  neededScopes(value: unknown): readonly string[] {
+    return neededScopes(this.#core, value);
   }
 
   /** Answers the text of one message or batch. Without an exchange it stands alone: no session, no notifications. */
