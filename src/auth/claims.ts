@@ -6,6 +6,7 @@ import type { JsonObject } from "../wire/message.ts";
 export interface TokenClaims {
   /** @default {the authorization server, where there is only one} */
   readonly iss?: string | undefined;
+  /** @default {the client, which acts for itself} */
   readonly sub?: string | undefined;
   readonly aud?: string | readonly string[] | undefined;
   /** In seconds since 1970. */
@@ -30,12 +31,14 @@ export interface ClaimRules {
 /** Who is calling, or what is wrong with the token: nothing that it says is repeated. */
 export function toPrincipal(claims: TokenClaims, rules: ClaimRules): Principal | string {
   const issuer = claims.iss ?? (rules.issuers.length === 1 ? rules.issuers[0] : undefined);
-  const problem = claimsProblem(claims, issuer, rules);
-  if (problem !== undefined) return problem;
   const clientId = [claims.client_id, claims["azp"]].find((id) => typeof id === "string");
+  // A client that acts for itself is its own subject; introspection often leaves that out.
+  const subject = claims.sub ?? clientId;
+  const problem = claimsProblem(claims, { issuer, subject }, rules);
+  if (problem !== undefined) return problem;
   return {
     issuer: issuer as string,
-    subject: claims.sub as string,
+    subject: subject as string,
     scopes: withIncluded(readScopes(claims), rules.included),
     clientId: clientId as string | undefined,
     expiresAt: claims.exp && (claims.exp + rules.clockToleranceSeconds) * 1000,
@@ -44,15 +47,15 @@ export function toPrincipal(claims: TokenClaims, rules: ClaimRules): Principal |
 }
 
 function claimsProblem(
-  { sub, aud, exp, nbf, cnf }: TokenClaims,
-  issuer: unknown,
+  { aud, exp, nbf, cnf }: TokenClaims,
+  { issuer, subject }: { readonly issuer: unknown; readonly subject: unknown },
   { issuers, audiences, clockToleranceSeconds }: ClaimRules,
 ): string | undefined {
   const now = Date.now() / 1000;
   const named = typeof aud === "string" ? [aud] : Array.isArray(aud) ? aud : [];
   if (typeof issuer !== "string" || !issuers.includes(issuer)) return "The token is of another issuer";
   if (!named.some((name) => audiences.includes(name))) return "The token is not for this resource";
-  if (typeof sub !== "string" || sub === "") return "The token does not say whose it is";
+  if (typeof subject !== "string" || subject === "") return "The token does not say whose it is";
   if (exp !== undefined && !Number.isFinite(exp)) return "The token has no valid expiry";
   if (exp !== undefined && exp + clockToleranceSeconds <= now) return "The token has expired";
   if (nbf !== undefined && !(nbf - clockToleranceSeconds <= now)) return "The token is not valid yet";
