@@ -69,7 +69,7 @@ function statelessConnection({ request, principal }: Post, isInitialize: boolean
 async function initialize(state: HttpState, post: Post): Promise<void> {
   const { responder, principal, request, value } = post;
   const connection = HttpSession.mint(principal);
-  const exchange = { connection, principal, headers: request.headers(), address: request.address };
+  const exchange = { connection, principal, headers: state.headersOf(request), address: request.address };
   const response = await state.server.answer(value, exchange);
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
@@ -98,7 +98,13 @@ async function answerUnder(
   const isSilent = read?.ok === true && read.kind !== "request";
   if (state.closing && !isSilent) return refuseClosing(responder);
   const stream = accepted.events && !isSilent ? openReply(state, post, session) : undefined;
-  const exchange = { connection, stream, principal, headers: request.headers(), address: request.address };
+  const exchange = {
+    connection,
+    stream,
+    principal,
+    headers: state.headersOf(request),
+    address: request.address,
+  };
   const answering = state.server.answer(value, exchange);
   const answer = stream === undefined ? await answering : await streamed(state, post, stream, answering);
   if (session !== undefined && isChanged(before, connection)) await state.sessions.save(session);

@@ -72,7 +72,7 @@ function answerRequest(
     connection,
     stream,
     era: "modern",
-    headers: request.headers(),
+    headers: state.headersOf(request),
     address: request.address,
   } as const;
   const pending = stream && new PendingPost(stream, state.settings);

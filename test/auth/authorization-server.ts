@@ -11,10 +11,10 @@ import {
   type JWTHeaderParameters,
   SignJWT,
 } from "jose";
-import Provider, { type Configuration } from "oidc-provider";
+import { type Configuration, Provider } from "oidc-provider";
 
 export const redirectUrl = "http://127.0.0.1:1/callback";
-export const scopes = "notes:read notes:write notes:admin";
+const scopes = "notes:read notes:write notes:admin";
 const secret = "a secret that only the two of them know";
 
 /** A signing key, and what the world knows of it. */
@@ -52,7 +52,10 @@ export class AuthorizationServer {
       if (this.outage !== undefined) return response.writeHead(this.outage).end();
       const signIn = path.startsWith("/interaction/");
       if (!signIn) return this.#provider.callback()(request, response);
-      return this.#provider.interactionFinished(request, response, { login: { accountId: "alice" } });
+      return this.#provider.interactionFinished(request, response, {
+        login: { accountId: "alice" },
+        consent: {},
+      });
     });
   }
 
@@ -117,7 +120,8 @@ export class AuthorizationServer {
   async visit(authorizationUrl: URL): Promise<URLSearchParams> {
     const cookies = new Map<string, string>();
     let url = authorizationUrl;
-    while (!url.href.startsWith(redirectUrl)) {
+    for (let pages = 0; !url.href.startsWith(redirectUrl); pages++) {
+      if (pages > 10) throw new Error(`Still at ${url.href}`);
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
       const reply = await fetch(url, { redirect: "manual", headers: { cookie } });
       for (const set of reply.headers.getSetCookie()) {

@@ -77,11 +77,14 @@ describe("bearerAuth", () => {
       "resourceDocumentation",
       /absolute URL/,
     ],
-  ])("fails for %s [RS-PRM-AS, RS-AUDIENCE, RS-OFFLINE, AUTH-HTTPS]", (_, changes, field, problem) => {
-    const error = failureOf(() => bearerAuth({ ...whole, ...changes } as never));
-    expect(error).toMatchObject({ code: "INVALID_OPTION", subject: "bearerAuth", field });
-    expect(error.message).toMatch(problem);
-  });
+  ])(
+    "fails for %s [RS-PRM-AS, RS-AUDIENCE, RS-OFFLINE, AUTH-HTTPS, AUTH-OAUTH21-BCP]",
+    (_, changes, field, problem) => {
+      const error = failureOf(() => bearerAuth({ ...whole, ...changes } as never));
+      expect(error).toMatchObject({ code: "INVALID_OPTION", subject: "bearerAuth", field });
+      expect(error.message).toMatch(problem);
+    },
+  );
 
   test("fails for keys of one authorization server where there are several", () => {
     const authorizationServers = ["https://a.example", "https://b.example"];

@@ -1,11 +1,10 @@
 // Tokens that only their authorization server can read, asked about at a real endpoint; and a verifier of one's own.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { AuthorizationServer, introspectionClient } from "./authorization-server.ts";
 import { type AuthChanges, bearer, mounts, notesServer, protect, type Protected } from "./protected.ts";
+import { standIn } from "./stand-in.ts";
 
 let issuer: AuthorizationServer;
 beforeEach(async () => {
@@ -94,7 +93,7 @@ describe("introspection", () => {
 
   test("may be at an endpoint that is given, with the secret in the body", async () => {
     const bodies: string[] = [];
-    const http = createServer((request, response) => {
+    const origin = await standIn((request, response) => {
       let body = "";
       request.on("data", (chunk) => (body += String(chunk)));
       request.on("end", () => {
@@ -103,9 +102,7 @@ describe("introspection", () => {
         response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
       });
     });
-    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void http.closeAllConnections() ?? void http.close());
-    const given = `http://127.0.0.1:${(http.address() as AddressInfo).port}/ask`;
+    const given = `${origin}/ask`;
     const edge: Protected = await open({
       ...introspectionClient,
       method: "client_secret_post",

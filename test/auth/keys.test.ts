@@ -1,11 +1,10 @@
 // Where keys come from: found by the metadata of the issuer, kept, asked for again when they change, and not too often.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { AuthorizationServer, makeKey } from "./authorization-server.ts";
 import { type AuthChanges, bearer, notesServer, protect, type Protected } from "./protected.ts";
+import { standIn } from "./stand-in.ts";
 
 let issuer: AuthorizationServer;
 beforeEach(async () => {
@@ -120,19 +119,12 @@ describe("keys", () => {
 
 describe("metadata of an issuer", () => {
   /** An issuer of which only the metadata is there. */
-  async function startIssuer(
-    metadata: (origin: string) => object,
-    path: string,
-    headers = {},
-  ): Promise<string> {
-    const http = createServer((request, response) => {
+  async function startIssuer(metadata: (origin: string) => object, path: string): Promise<string> {
+    const origin: string = await standIn((request, response) => {
       const isThere = request.url === path;
-      response.writeHead(isThere ? 200 : 404, { "content-type": "application/json", ...headers });
+      response.writeHead(isThere ? 200 : 404, { "content-type": "application/json" });
       response.end(isThere ? JSON.stringify(metadata(origin)) : "");
     });
-    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-    const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-    onTestFinished(() => void http.closeAllConnections() ?? void http.close());
     return origin;
   }
 
@@ -168,12 +160,9 @@ describe("metadata of an issuer", () => {
   });
 
   test("that is elsewhere is not followed there", async () => {
-    const http = createServer((_, response) => {
+    const origin = await standIn((_, response) => {
       response.writeHead(302, { location: `${issuer.issuer}/.well-known/openid-configuration` }).end();
     });
-    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void http.closeAllConnections() ?? void http.close());
-    const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
     const edge = await protect("serveHttp", notesServer().server, origin);
     expect(await statusOf(edge, await issuer.forge({ iss: origin, aud: edge.resource }))).toBe(503);
     expect(issuer.asked.size).toBe(0);

@@ -26,7 +26,7 @@ export interface Protected extends HttpEdge {
   readonly metadataUrl: string;
 }
 
-/** Serves on a free port, protected by tokens of `issuer`, until the test ends. */
+/** Serves on a free port (PORT in the resource), protected by tokens of `issuer`, until the test ends. */
 export async function protect(
   mount: Mount,
   server: McpServer,
@@ -37,8 +37,8 @@ export async function protect(
   const http = createServer();
   const port = await listen(http);
   const origin = `http://127.0.0.1:${port}`;
-  const resource = `${origin}/mcp`;
-  const door = bearerAuth({ resource, authorizationServers: [issuer], ...auth });
+  const resource = auth.resource?.replace("PORT", String(port)) ?? `${origin}/mcp`;
+  const door = bearerAuth({ authorizationServers: [issuer], ...auth, resource });
   const given = { graceMs: 50, legacySse: true, ...options, auth: door };
   const mounted = await mounters[mount](http, port, server, given);
   onTestFinished(mounted.close);
@@ -46,7 +46,7 @@ export async function protect(
     kind: mount === "nodeHandler in Express" ? "nodeHandler" : mount,
     port,
     resource,
-    metadataUrl: `${origin}/.well-known/oauth-protected-resource/mcp`,
+    metadataUrl: `${new URL(resource).origin}/.well-known/oauth-protected-resource${new URL(resource).pathname}`,
     send: (request) => sendTo(port, request),
     ...mounted,
   };
