@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { AuthorizationServer, makeKey } from "./authorization-server.ts";
+import { limitOf } from "./limits.ts";
 import { type AuthChanges, bearer, notesServer, protect, type Protected } from "./protected.ts";
 import { standIn } from "./stand-in.ts";
 
@@ -41,7 +42,7 @@ describe("keys", () => {
     expect(issuer.asked.get("/.well-known/oauth-authorization-server")).toBe(1);
   });
 
-  test("are asked for again when a token names one that is not there, but not within 30 seconds", async () => {
+  test("are asked for again when a token names one that is not there, but not too often", async () => {
     const edge = await open();
     const old = await issuer.issue(edge.resource);
     expect(await statusOf(edge, old)).toBe(200);
@@ -49,9 +50,22 @@ describe("keys", () => {
     const fresh = await issuer.issue(edge.resource);
     expect(await statusOf(edge, fresh)).toBe(401);
     expect(issuer.asked.get("/jwks")).toBe(1);
-    passSeconds(31);
+    passSeconds(limitOf("seconds between fetches of keys") - 1);
+    expect(await statusOf(edge, fresh)).toBe(401);
+    passSeconds(2);
     expect(await statusOf(edge, fresh)).toBe(200);
     expect(await statusOf(edge, old)).toBe(401);
+    expect(issuer.asked.get("/jwks")).toBe(2);
+  });
+
+  test("are fetched again when they are old", async () => {
+    const edge = await open();
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
+    passSeconds(limitOf("seconds that keys are kept") - 2);
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
+    expect(issuer.asked.get("/jwks")).toBe(1);
+    passSeconds(3);
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
     expect(issuer.asked.get("/jwks")).toBe(2);
   });
 
@@ -82,8 +96,16 @@ describe("keys", () => {
     expect([...issuer.asked.values()].length).toBe(asked);
     expect(logger.entries[0]?.message).toMatch(/^Tokens cannot be verified at the moment: The metadata of/);
     issuer.outage = undefined;
-    passSeconds(2);
+    passSeconds(limitOf("seconds after a failed fetch"));
     expect(await statusOf(edge, token)).toBe(200);
+  });
+
+  test("are not waited for any longer than SECURITY.md says", async () => {
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => AbortSignal.abort());
+    onTestFinished(() => void vi.restoreAllMocks());
+    const edge = await open();
+    expect(await statusOf(edge, await issuer.forge({ aud: edge.resource }))).toBe(503);
+    expect(timeout).toHaveBeenCalledWith(limitOf("seconds for an answer") * 1000);
   });
 
   test("of a strange token do not make those of others unavailable", async () => {
@@ -150,7 +172,11 @@ describe("metadata of an issuer", () => {
       (origin) => ({ issuer: origin, jwks_uri: "http://keys.example/jwks" }),
       /jwks_uri in the metadata .* must begin with https:/,
     ],
-    ["is endless", (origin) => ({ issuer: origin, filler: "x".repeat(600_000) }), /larger than 524288 bytes/],
+    [
+      "is endless",
+      (origin) => ({ issuer: origin, filler: "x".repeat(limitOf("bytes of an answer")) }),
+      /larger than \d+ bytes/,
+    ],
   ])("that %s is not believed, and the log says why [AUTH-HTTPS]", async (_, metadata, problem) => {
     const origin = await startIssuer(metadata, "/.well-known/oauth-authorization-server");
     const { server, logger } = notesServer();
