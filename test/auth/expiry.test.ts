@@ -40,7 +40,8 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     const stream = await listen(edge, token);
     await stream.received(1);
     passSeconds(63);
-    expect(stream.end).toBe("open");
+    server.tool("newer", {}, () => "");
+    await stream.received(2);
     passSeconds(3);
     expect(await stream.answer()).toMatchObject({ id: "listen", result: { resultType: "complete" } });
     expect((await listen(edge, token)).status).toBe(401);
@@ -68,7 +69,8 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     const resumed = await resumeWith(await tokenFor(edge, 60));
     expect(await resumed.received(1)).toMatchObject([{ params: { data: "meanwhile" } }]);
     passSeconds(30);
-    expect(resumed.end).toBe("open");
+    await server.push.toSession(session.id, "notifications/message", { level: "info", data: "later" });
+    await resumed.received(2);
     passSeconds(36);
     await resumed.complete();
   });
@@ -131,7 +133,9 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     expect(said.status).toBe(202);
     passSeconds(16);
     await stream.complete();
-    expect(refreshed.end).toBe("open");
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    await edge.send({ ...post(ping, bearer(await tokenFor(edge, 44))), path });
+    await until(() => refreshed.events.length === 3);
     passSeconds(51);
     await refreshed.complete();
   });

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemorySessionStore } from "halyard/node";
 import { modernPost, openSession, post } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
+import { until } from "../support/turns.ts";
 import { AuthorizationServer, makeKey, type SigningKey } from "./authorization-server.ts";
 import { limitOf } from "./limits.ts";
-import { bearer, entrances, mounts, notesServer, protect } from "./protected.ts";
+import { bearer, entrances, mounts, notesServer, openSse, protect } from "./protected.ts";
 
 let issuer: AuthorizationServer;
 beforeAll(async () => {
@@ -177,6 +178,37 @@ describe.each(mounts)("bearerAuth · %s", (mount) => {
 });
 
 const otherKey = makeKey();
+
+describe.each(mounts)("a session of one principal · %s", (mount) => {
+  test("is not there for the token of another, and there for a fresh token of its own [SESS-BIND-USER, SEC-STATE-HANDLE, RS-PER-REQUEST]", async () => {
+    const edge = await protect(mount, notesServer().server, issuer.issuer);
+    const tokenOf = (sub: string): Promise<string> =>
+      issuer.forge({ aud: edge.resource, sub, jti: `${Math.random()}` });
+    const { headers } = await openSession(edge, "2025-11-25", bearer(await tokenOf("alice")));
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    const status = async (sub: string, method: string): Promise<number> => {
+      const given = {
+        ...headers,
+        ...bearer(await tokenOf(sub)),
+        accept: "application/json, text/event-stream",
+      };
+      const reply = await edge.send(method === "POST" ? post(ping, given) : { method, headers: given });
+      reply.abort();
+      return reply.status;
+    };
+    for (const method of ["POST", "GET", "DELETE"]) expect(await status("bob", method)).toBe(404);
+    for (const method of ["POST", "GET"]) expect(await status("alice", method)).toBe(200);
+    expect(await status("alice", "DELETE")).toBe(204);
+    const stream = await openSse(edge, await tokenOf("alice"));
+    await until(() => stream.events.length > 0);
+    const path = stream.events[0]?.data ?? "";
+    const say = async (sub: string): Promise<number> =>
+      (await edge.send({ ...post(ping, bearer(await tokenOf(sub))), path })).status;
+    expect(await say("bob")).toBe(404);
+    expect(await say("alice")).toBe(202);
+    stream.abort();
+  });
+});
 
 describe("the Authorization header", () => {
   const call = modernRequest(1, "tools/call", { name: "whoami" });
