@@ -8,6 +8,7 @@ const layers = [
   "push",
   "server",
   "pipe",
+  "auth",
   "http",
   "node",
   "fetch",

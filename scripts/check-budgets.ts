@@ -12,10 +12,11 @@ const problems: string[] = [];
 
 measureInstallation();
 // The aims are 60,000 and 100,000. Asking and tasks are 28,000 of each; until a server that uses neither can leave them
-// out, it must not grow further.
-await measureBundle("stdio", 104_000);
-await measureBundle("http", 133_000);
-await findNodeImports();
+// out, it must not grow further. `bearerAuth` is counted apart.
+await measureBundle("stdio", 112_000);
+await measureBundle("http", 145_000);
+await findNodeImports("halyard");
+await findNodeImports("halyard/auth");
 measureTypes();
 endWith(problems, "Within every budget");
 
@@ -107,10 +108,10 @@ async function bundle(
   return { bytes: output?.bytes ?? 0, parts: Object.fromEntries(parts) };
 }
 
-/** The entry "halyard" runs anywhere: nothing that it reaches may import a module of Node. */
-async function findNodeImports(): Promise<void> {
+/** These entries run anywhere: nothing that they reach may import a module of Node. */
+async function findNodeImports(name: string): Promise<void> {
   const { metafile } = await build({
-    stdin: { contents: 'export * from "halyard";', resolveDir: ".", sourcefile: "entry" },
+    stdin: { contents: `export * from "${name}";`, resolveDir: ".", sourcefile: "entry" },
     bundle: true,
     format: "esm",
     platform: "node",
@@ -122,10 +123,10 @@ async function findNodeImports(): Promise<void> {
     imports
       .filter(({ path, external }) => external && isBuiltin(path))
       .map(
-        ({ path }) => `halyard reaches ${chainTo(metafile, file)}, which imports ${path}: move it to an edge`,
+        ({ path }) => `${name} reaches ${chainTo(metafile, file)}, which imports ${path}: move it to an edge`,
       ),
   );
-  report("modules that halyard reaches", Object.keys(metafile.inputs).length - 1);
+  report(`modules that ${name} reaches`, Object.keys(metafile.inputs).length - 1);
   problems.push(...found);
 }
 

@@ -17,7 +17,7 @@ export {
   type UrlElicitation,
   UrlElicitationRequired,
 } from "./errors.ts";
-export { Pipe, type PipeOptions, type PipeOutput } from "./pipe/pipe.ts";
+export { Pipe, type PipeOptions, type PipeOutput, type ReceiveOptions } from "./pipe/pipe.ts";
 export type {
   Elicited,
   InputRequest,

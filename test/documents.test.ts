@@ -13,6 +13,7 @@ const layers = [
   "push",
   "server",
   "pipe",
+  "auth",
   "http",
   "node",
   "fetch",

@@ -212,6 +212,26 @@ describe("public entries", () => {
     `);
   });
 
+  test("halyard/auth exports these values and types", () => {
+    expect(names("halyard/auth", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "bearerAuth",
+      ]
+    `);
+    expect(names("halyard/auth", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "Auth",
+        "AuthRefusal",
+        "Authenticate",
+        "Authenticated",
+        "BearerAuthOptions",
+        "IntrospectionOptions",
+        "RequestHead",
+        "TokenClaims",
+      ]
+    `);
+  });
+
   test("halyard/stdio exports these values and types", () => {
     expect(names("halyard/stdio", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [

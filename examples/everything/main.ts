@@ -1,12 +1,14 @@
 // Starts the conformance fixture, over HTTP or over standard input and output.
 import { parseArgs } from "node:util";
 import type { ServerMode } from "halyard";
+import { bearerAuth } from "halyard/auth";
 import { type HttpServer, serveHttp } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
+import { scopesSupported } from "./notes.ts";
 import { createEverythingServer } from "./server.ts";
 
 const usage =
-  "Usage: npm run everything -- (--port N [--host H]... [--legacy-sse] | --stdio) [--mode stateless|stateful|both]";
+  "Usage: npm run everything -- (--port N [--host H]... [--legacy-sse] [--oauth-issuer URL --resource URL] | --stdio) [--mode stateless|stateful|both]";
 
 type Command =
   | { readonly kind: "stdio"; readonly mode: ServerMode }
@@ -16,6 +18,8 @@ type Command =
       readonly port: number;
       readonly hosts: readonly string[];
       readonly legacySse: boolean;
+      /** Whose tokens are asked for, and for what; without it everybody may call. */
+      readonly oauth: { readonly issuer: string; readonly resource: string } | undefined;
     };
 
 /** What the command line asks for. Throws an error that says what is wrong with it. */
@@ -26,20 +30,35 @@ function readCommand(): Command {
       host: { type: "string", multiple: true },
       mode: { type: "string", default: "both" },
       "legacy-sse": { type: "boolean", default: false },
+      "oauth-issuer": { type: "string" },
+      resource: { type: "string" },
       stdio: { type: "boolean", default: false },
     },
   });
   const { mode, port, host, stdio, "legacy-sse": legacySse } = values;
+  const { "oauth-issuer": issuer, resource } = values;
   if (!isMode(mode)) throw new Error(`--mode ${mode} is not a mode`);
   if (stdio) {
-    if (port !== undefined || host !== undefined || legacySse) {
-      throw new Error("--stdio goes with none of --port, --host and --legacy-sse");
+    if ([port, host, issuer, resource].some((value) => value !== undefined) || legacySse) {
+      throw new Error(
+        "--stdio goes with none of --port, --host, --legacy-sse, --oauth-issuer and --resource",
+      );
     }
     return { kind: "stdio", mode };
   }
   if (port === undefined) throw new Error("--port or --stdio is missing");
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error(`--port ${port} is not a port`);
-  return { kind: "http", mode, port: Number(port), hosts: host ?? ["127.0.0.1"], legacySse };
+  const oauth = readOauth(issuer, resource);
+  return { kind: "http", mode, port: Number(port), hosts: host ?? ["127.0.0.1"], legacySse, oauth };
+}
+
+function readOauth(
+  issuer: string | undefined,
+  resource: string | undefined,
+): { readonly issuer: string; readonly resource: string } | undefined {
+  if (issuer !== undefined && resource !== undefined) return { issuer, resource };
+  if (issuer === undefined && resource === undefined) return undefined;
+  throw new Error("--oauth-issuer and --resource go together");
 }
 
 function isMode(mode: string): mode is ServerMode {
@@ -52,12 +71,19 @@ async function start(command: Command): Promise<void> {
     await serveStdio(createEverythingServer({ mode }));
     return;
   }
-  const { port, hosts, legacySse } = command;
+  const { port, hosts, legacySse, oauth } = command;
   // The server is there before its address: a tool that reports on the endpoint asks for it when it is called.
   let http: HttpServer | undefined;
-  const server = createEverythingServer({ mode, httpStats: () => http?.stats() });
+  const server = createEverythingServer({
+    mode,
+    httpStats: () => http?.stats(),
+    isProtected: oauth !== undefined,
+  });
   const allowedHosts = hosts.map((host) => (host.includes(":") ? `[${host}]` : host));
-  http = await serveHttp(server, { port, host: hosts, allowedHosts, legacySse });
+  const auth =
+    oauth && bearerAuth({ resource: oauth.resource, authorizationServers: [oauth.issuer], scopesSupported });
+  if (oauth) allowedHosts.push(new URL(oauth.resource).host);
+  http = await serveHttp(server, { port, host: hosts, allowedHosts, legacySse, ...(auth && { auth }) });
   console.error(`Serving on ${http.url}`);
 }
 

@@ -5,6 +5,7 @@ import { addAskingTools } from "./asking.ts";
 import { addChangeTools } from "./changes.ts";
 import { addContentTools } from "./content.ts";
 import { addHandles, SessionCounters } from "./handles.ts";
+import { addNotes } from "./notes.ts";
 import { addPrompts } from "./prompts.ts";
 import { addReportingTools } from "./reporting.ts";
 import { addResources } from "./resources.ts";
@@ -16,11 +17,13 @@ export interface EverythingOptions {
   readonly mode?: ServerMode;
   /** What the HTTP endpoint holds; undefined where there is none. */
   readonly httpStats?: () => HttpStats | undefined;
+  /** Whether callers say who they are, so that some of it can be for some of them. */
+  readonly isProtected?: boolean;
 }
 
 /** The fixture, ready to be served. */
 export function createEverythingServer(options: EverythingOptions = {}): McpServer {
-  const { mode = "both", httpStats = () => undefined } = options;
+  const { mode = "both", httpStats = () => undefined, isProtected = false } = options;
   const counters = new SessionCounters();
   const server = new McpServer(
     { name: "everything", title: "Everything", version: "1.0.0" },
@@ -42,5 +45,6 @@ export function createEverythingServer(options: EverythingOptions = {}): McpServ
   addResources(server);
   addPrompts(server);
   addHandles(server, { counters, httpStats });
+  addNotes(server, isProtected);
   return server;
 }

@@ -1,20 +1,26 @@
 // From web-standard requests and responses to plain values and back.
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
 import type { RefusalWatch } from "../http/refusals.ts";
+import { forwardedAddress } from "../http/proxy.ts";
 
 export class FetchRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
-  readonly address: undefined;
   readonly #request: Request;
   readonly #host: string;
+  readonly #trustedProxies: number;
 
-  constructor(request: Request) {
+  constructor(request: Request, trustedProxies: number) {
     const url = new URL(request.url);
     this.path = url.pathname;
     this.query = url.search.slice(1);
     this.#host = url.host;
     this.#request = request;
+    this.#trustedProxies = trustedProxies;
+  }
+
+  get address(): string | undefined {
+    return forwardedAddress(this, this.#trustedProxies);
   }
 
   get method(): string {

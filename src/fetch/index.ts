@@ -38,10 +38,10 @@ export interface FetchHandler {
  * ```
  */
 export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
-  const endpoint = new Endpoint(server, options, hostsFor([], options.allowedHosts));
+  const endpoint = new Endpoint(server, options, hostsFor([], options));
   const handler = (request: Request): Promise<Response> => {
     const responder = new FetchResponder(request.signal);
-    void endpoint.handle(new FetchRequest(request), responder);
+    void endpoint.handle(new FetchRequest(request, endpoint.settings.trustedProxies), responder);
     return responder.response;
   };
   return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });

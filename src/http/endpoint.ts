@@ -1,16 +1,19 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
-import { errorCodes } from "../errors.ts";
+import { isRefusal } from "../auth/door.ts";
+import { ConfigurationError, errorCodes } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
 import { newErrorId } from "../server/failure.ts";
 import type { Servable } from "../server/server.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
+import { answerDocument } from "./documents.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { Guard } from "./guard.ts";
 import { sessionHeader } from "./legacy-post.ts";
 import { LegacySse } from "./legacy-sse.ts";
 import { checkSharedState, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
+import { refuseAuth } from "./permission.ts";
 import { RateLimits, Visit } from "./rate-limits.ts";
 import { RefusalWatch } from "./refusals.ts";
 import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
@@ -45,6 +48,7 @@ export class Endpoint {
   constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
     checkSharedState(options, server);
     this.settings = resolveHttpOptions(options);
+    checkProtection(server, this.settings);
     const { legacySse, allowedOrigins, rateLimits, limits } = this.settings;
     this.#state = new HttpState(server, this.settings);
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
@@ -115,11 +119,14 @@ export class Endpoint {
   async #route(request: HttpRequest, responder: HttpResponder, visit: Visit | undefined): Promise<void> {
     visit?.arrive(request.address);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
+    const { auth } = this.settings;
+    const document = auth?.documents?.get(request.path);
+    if (document !== undefined) return answerDocument(this.#state, document, request, responder);
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
     }
-    const { authenticate } = this.settings;
-    const principal = authenticate && (await authenticate(request));
+    const principal = auth && (await auth.authenticate(request));
+    if (isRefusal(principal)) return refuseAuth(this.#state, responder, principal);
     if (responder.refusals !== undefined) responder.refusals.principal = principal;
     visit?.identify(principal);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
@@ -163,6 +170,19 @@ export class Endpoint {
         return Promise.resolve(refuseMethod(this.#state, responder));
     }
   }
+}
+
+/** A definition with scopes is never open to everybody, and what clients are told of the endpoint leads to it. */
+function checkProtection(server: Servable, { auth, path, trustedProxies }: HttpSettings): void {
+  if (server.usesScopes && auth === undefined) {
+    const problem =
+      "is missing: definitions of this server name scopes, so say who is calling (halyard/auth)";
+    throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, problem);
+  }
+  const { resource } = auth ?? {};
+  if (resource === undefined || trustedProxies > 0 || new URL(resource).pathname === path) return;
+  const remedy = "set trustProxy if a proxy in between changes the path, or correct resource or path";
+  server.logger.warn(`The resource is ${resource}, but the endpoint is at ${path}: ${remedy}`);
 }
 
 /** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */

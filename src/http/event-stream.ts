@@ -39,6 +39,8 @@ export class EventStream implements Stream {
   lostAt: number | undefined;
   /** When its connection was made, or made again. */
   connectedAt = 0;
+  /** When whoever reads it may do so no longer, unless they come back with a fresh token. */
+  expiresAt: number | undefined;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;

@@ -1,19 +1,10 @@
 // An HTTP request and its response as plain values: what the edges turn their world's objects into.
 import type { RefusalWatch } from "./refusals.ts";
 
+import type { RequestHead } from "../auth/door.ts";
+
 /** A request. */
-export interface HttpRequest {
-  readonly method: string;
-  /** The path, without the query. */
-  readonly path: string;
-  /** The query, without the question mark. */
-  readonly query: string;
-  /** The address of the peer, where the edge knows it. */
-  readonly address: string | undefined;
-  /** A header by its name in lower case. */
-  header(name: string): string | undefined;
-  /** All headers, by their names in lower case. */
-  headers(): Readonly<Record<string, string | undefined>>;
+export interface HttpRequest extends RequestHead {
   /** Reads the body, at most `maxBytes` of it. */
   body(maxBytes: number): Promise<HttpBody>;
 }

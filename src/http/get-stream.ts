@@ -25,7 +25,8 @@ export class GetStream implements Tended {
   #tendOpen(now: number): true {
     const { keepAliveMs, maxStreamMs } = this.#state.settings;
     // The client comes back and goes on: only the connection has had its time.
-    if (now - this.#stream.connectedAt >= maxStreamMs) this.#stream.release();
+    const { connectedAt, expiresAt = Number.POSITIVE_INFINITY } = this.#stream;
+    if (now - connectedAt >= maxStreamMs || now >= expiresAt) this.#stream.release();
     else if (now >= this.#nextKeepAlive) {
       this.#stream.keepAlive();
       this.#nextKeepAlive = now + keepAliveMs;

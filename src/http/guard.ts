@@ -1,4 +1,5 @@
 // The guard in front of every route: whom we are spoken to as, from which page, and in which form.
+import type { Auth, Authenticate } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
 import { shown } from "../server/failure.ts";
 import type { HttpRequest } from "./exchange.ts";
@@ -18,11 +19,16 @@ export interface GuardOptions {
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 
+/** What decides under which names a server is reached: the names themselves, or the URL that clients are told. */
+interface Names {
+  readonly allowedHosts?: readonly string[] | undefined;
+  readonly auth?: Auth | Authenticate | undefined;
+}
+
 /** The hosts that are allowed on these addresses. Throws when one of them can be reached from elsewhere, and none was given. */
-export function hostsFor(
-  addresses: readonly string[],
-  allowedHosts: readonly string[] | undefined,
-): string[] {
+export function hostsFor(addresses: readonly string[], { allowedHosts: named, auth }: Names): string[] {
+  const resource = typeof auth === "object" ? auth.resource : undefined;
+  const allowedHosts = named ?? (resource === undefined ? undefined : [new URL(resource).host]);
   const outside = addresses.find((address) => !isLoopback(address));
   if (outside !== undefined && allowedHosts === undefined) {
     const where = { subject: "serveHttp", field: "allowedHosts" };

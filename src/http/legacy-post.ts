@@ -69,7 +69,7 @@ function statelessConnection({ request, principal }: Post, isInitialize: boolean
 async function initialize(state: HttpState, post: Post): Promise<void> {
   const { responder, principal, request, value } = post;
   const connection = HttpSession.mint(principal);
-  const exchange = { connection, headers: request.headers(), address: request.address };
+  const exchange = { connection, principal, headers: state.headersOf(request), address: request.address };
   const response = await state.server.answer(value, exchange);
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
@@ -92,13 +92,19 @@ async function answerUnder(
   connection: Connection,
   session?: HttpSession,
 ): Promise<void> {
-  const { request, responder, accepted, value } = post;
+  const { request, responder, principal, accepted, value } = post;
   const before = knownOf(connection);
   const read = Array.isArray(value) ? undefined : readMessage(value);
   const isSilent = read?.ok === true && read.kind !== "request";
   if (state.closing && !isSilent) return refuseClosing(responder);
-  const stream = accepted.events && !isSilent ? openReply(state, responder, session) : undefined;
-  const exchange = { connection, stream, headers: request.headers(), address: request.address };
+  const stream = accepted.events && !isSilent ? openReply(state, post, session) : undefined;
+  const exchange = {
+    connection,
+    stream,
+    principal,
+    headers: state.headersOf(request),
+    address: request.address,
+  };
   const answering = state.server.answer(value, exchange);
   const answer = stream === undefined ? await answering : await streamed(state, post, stream, answering);
   if (session !== undefined && isChanged(before, connection)) await state.sessions.save(session);
@@ -144,10 +150,10 @@ function isChanged(before: readonly unknown[], connection: Connection): boolean 
 /** The stream of a reply. In a session it is logged: a client that loses it comes back for the rest. */
 function openReply(
   state: HttpState,
-  responder: HttpResponder,
+  { responder, principal }: Post,
   session: HttpSession | undefined,
 ): EventStream {
-  return new EventStream({
+  const reply = new EventStream({
     open: () => responder.stream(eventHeaders),
     resumable: session && (() => state.resumable("post", session)),
     primes: session?.connection.revision?.primesStreams,
@@ -155,4 +161,6 @@ function openReply(
       if (stream.log !== undefined) session?.streams.set(stream.log.id, stream);
     },
   });
+  reply.expiresAt = principal?.expiresAt;
+  return reply;
 }

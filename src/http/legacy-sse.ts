@@ -1,6 +1,6 @@
 // The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
 import type { Principal } from "../protocol/model.ts";
-import { isSamePrincipal } from "../protocol/principal.ts";
+import { identityOf, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../push/replay.ts";
 import { parseJson } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
@@ -10,13 +10,15 @@ import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import type { Tended } from "./heartbeat.ts";
+import { refuseUnpermitted } from "./permission.ts";
 import type { Visit } from "./rate-limits.ts";
 import { accept, eventHeaders, refuse, refuseHurried } from "./replies.ts";
 
 interface Client {
   readonly pipe: Pipe;
   readonly sink: EventSink;
-  readonly principal: Principal | undefined;
+  /** Whoever opened the stream, with the freshest token they have shown: to come back would cost them their session. */
+  principal: Principal | undefined;
   /** Its stream is not being read: answers to more messages would only pile up. */
   isBehind: boolean;
 }
@@ -81,24 +83,33 @@ export class LegacySse {
     const pipe = new Pipe(
       this.#state.server,
       { write: (text) => sink.write(encodeTypedEvent("message", text)), destroy: () => sink.destroy() },
-      { transport: "sse", principal, onResume: () => void (client.isBehind = false) },
+      {
+        transport: "sse",
+        principal: identityOf(principal),
+        onResume: () => void (client.isBehind = false),
+      },
     );
     sink.onDrain(() => pipe.drained());
     const client: Client = { pipe, sink, principal, isBehind: false };
     this.#clients.set(token, client);
-    this.#state.heartbeat.add(this.#keepAlive(token, sink));
+    this.#state.heartbeat.add(this.#keepAlive(token, client));
     sink.onClose(() => {
       this.#clients.delete(token);
       void pipe.end(0);
     });
   }
 
-  #keepAlive(token: string, sink: EventSink): Tended {
-    const { keepAliveMs } = this.#state.settings;
+  #keepAlive(token: string, client: Client): Tended {
+    const { keepAliveMs, graceMs } = this.#state.settings;
+    const { pipe, sink } = client;
     let next = Date.now() + keepAliveMs;
     return {
       tend: (now) => {
         if (!this.#clients.has(token)) return false;
+        if (now >= (client.principal?.expiresAt ?? Number.POSITIVE_INFINITY)) {
+          void pipe.end(graceMs).then(() => sink.end());
+          return false;
+        }
         if (now >= next) {
           sink.write(keepAliveComment);
           next = now + keepAliveMs;
@@ -110,6 +121,14 @@ export class LegacySse {
 
   #find(request: HttpRequest): Client | undefined {
     return this.#clients.get(new URLSearchParams(request.query).get("sessionId") ?? "");
+  }
+
+  /** Reads a message ahead of the pipe, where a definition names scopes: past the pipe a refusal could not be a status. */
+  #isUnpermitted(text: string, responder: HttpResponder, principal: Principal | undefined): boolean {
+    const { server } = this.#state;
+    if (!server.usesScopes) return false;
+    const parsed = parseJson(text, server.limits);
+    return parsed.ok && refuseUnpermitted(this.#state, responder, parsed.value, principal);
   }
 
   async #receive(
@@ -135,7 +154,9 @@ export class LegacySse {
     }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
     const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
-    if (visit === undefined) client.isBehind = !client.pipe.receive(text);
+    if (this.#isUnpermitted(text, responder, principal)) return;
+    client.principal = principal;
+    if (visit === undefined) client.isBehind = !client.pipe.receive(text, { principal });
     else if (!this.#receiveCounted(client, text, visit)) return refuseHurried(responder, visit.retryAfter);
     accept(responder);
   }
@@ -146,7 +167,8 @@ export class LegacySse {
     const parsed = parseJson(text, limits);
     if (!visit.admits(parsed.ok ? parsed.value : undefined, limits.maxBatch)) return false;
     visit.stay();
-    client.isBehind = !client.pipe.receive(text, () => visit.leave());
+    const { principal } = client;
+    client.isBehind = !client.pipe.receive(text, { principal, onDone: () => visit.leave() });
     return true;
   }
 }

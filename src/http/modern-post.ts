@@ -41,9 +41,10 @@ async function acceptNotification(state: HttpState, { responder, principal, valu
   accept(responder);
 }
 
-/** A listen request ends in good order when its stream has had its time. */
+/** A listen request ends in good order when its stream has had its time, or the token that opened it. */
 function limitLife(state: HttpState, connection: Connection): void {
-  const endAt = Date.now() + state.settings.maxStreamMs;
+  const { expiresAt = Number.POSITIVE_INFINITY } = connection.principal ?? {};
+  const endAt = Math.min(Date.now() + state.settings.maxStreamMs, expiresAt);
   if (endAt === Number.POSITIVE_INFINITY) return;
   state.heartbeat.add({
     tend(now) {
@@ -71,7 +72,7 @@ function answerRequest(
     connection,
     stream,
     era: "modern",
-    headers: request.headers(),
+    headers: state.headersOf(request),
     address: request.address,
   } as const;
   const pending = stream && new PendingPost(stream, state.settings);

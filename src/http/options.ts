@@ -1,11 +1,10 @@
 // The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
 import type { Servable } from "../server/server.ts";
+import { type Auth, type Authenticate, toAuth } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { Principal } from "../protocol/model.ts";
 import type { ReplayLimits } from "../push/replay.ts";
 import type { SessionLimits } from "../session/sessions.ts";
 import { MemorySessionStore, type SessionStore } from "../session/store.ts";
-import type { HttpRequest } from "./exchange.ts";
 import { type RateLimitOptions, type RateLimitSettings, resolveRateLimits } from "./rate-limit-options.ts";
 
 /** What the HTTP transport may hold at most, and for how long. */
@@ -52,8 +51,16 @@ export interface HttpOptions {
   /** How often callers may ask; `false` for as often as they like. @default {principals within `defaultCallerLimits`} */
   readonly rateLimit?: RateLimitOptions | false;
   readonly sessionStore?: SessionStore;
-  /** Says who is calling; undefined for nobody in particular. */
-  readonly authenticate?: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>;
+  /**
+   * Who is calling: `bearerAuth` of `halyard/auth`, or a function that answers a principal, a refusal, or undefined for
+   * nobody in particular. Without it, a server whose definitions name scopes does not start.
+   */
+  readonly auth?: Auth | Authenticate;
+  /**
+   * How many proxies stand before the server: so many entries at the end of X-Forwarded-For, or of Forwarded, are believed,
+   * and the outermost is the address of the client. `true` is 1. @default {0: the headers are not looked at}
+   */
+  readonly trustProxy?: boolean | number;
 }
 
 /**
@@ -97,7 +104,8 @@ export interface HttpSettings {
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings | undefined;
   readonly sessionStore: SessionStore;
-  readonly authenticate: HttpOptions["authenticate"];
+  readonly auth: Auth | undefined;
+  readonly trustedProxies: number;
 }
 
 /** Fills in the defaults. Throws for an option that cannot work. */
@@ -122,11 +130,12 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     graceMs: options.graceMs ?? 5000,
     limits: { ...defaultHttpLimits, ...limits },
     rateLimits: resolveRateLimits(options.rateLimit, {
-      principals: options.authenticate !== undefined,
-      addresses: false,
+      principals: options.auth !== undefined,
+      addresses: countProxies(options.trustProxy) > 0,
     }),
     sessionStore: options.sessionStore ?? new MemorySessionStore(),
-    authenticate: options.authenticate,
+    auth: options.auth && toAuth(options.auth),
+    trustedProxies: countProxies(options.trustProxy),
   };
 }
 
@@ -138,6 +147,13 @@ export function checkSharedState(options: HttpOptions, server: Servable): void {
   const remedy =
     "call server.secureRequestState({ keys: [secret] }) first, with the same secret in each process";
   fail("sessionStore", `is for several processes, and these need one key for request state: ${remedy}`);
+}
+
+function countProxies(trustProxy: boolean | number = 0): number {
+  const count = Number(trustProxy);
+  if (!Number.isSafeInteger(count) || count < 0)
+    fail("trustProxy", "must be true, false or the number of proxies");
+  return count;
 }
 
 function resolveLegacySse(option: HttpOptions["legacySse"]): HttpSettings["legacySse"] {

@@ -23,12 +23,14 @@ export class PendingPost implements Tended {
 
   tend(now: number): boolean {
     const { keepAliveMs, resumeWindowMs } = this.#times;
-    const { opened, lostAt } = this.#stream;
+    const { opened, lostAt, expiresAt = Number.POSITIVE_INFINITY } = this.#stream;
     if (!opened && now >= this.#streamAt) this.#stream.open();
     if (this.#stream.opened && now >= this.#nextKeepAlive) {
       this.#stream.keepAlive();
       this.#nextKeepAlive = now + keepAliveMs;
     }
+    // The call goes on: where the client can come back for its answer, it needs a fresh token for that.
+    if (now >= expiresAt) this.#stream.pause();
     if (lostAt !== undefined && now - lostAt >= resumeWindowMs) this.#stream.giveUp();
     return true;
   }

@@ -12,6 +12,7 @@ import { answerLegacyPost } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
 import { answerModernPost } from "./modern-post.ts";
 import type { Post } from "./parsed-post.ts";
+import { refuseUnpermitted } from "./permission.ts";
 import type { Visit } from "./rate-limits.ts";
 import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
 
@@ -38,6 +39,7 @@ export async function answerPost(
   if (visit !== undefined && !visit.admits(parsed.value, state.server.limits.maxBatch)) {
     return refuseHurried(responder, visit.retryAfter);
   }
+  if (refuseUnpermitted(state, responder, parsed.value, principal)) return;
   const post: Post = { request, responder, principal, accepted, value: parsed.value };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
   if (isModern && state.closing) return refuseClosing(responder);

@@ -39,12 +39,13 @@ export const answerGet: Route = async (state, request, responder, principal) => 
   const session = await findSession(state, request, responder, principal);
   if (session === undefined) return;
   const lastEventId = request.header("last-event-id");
-  if (lastEventId === undefined) return openStream(state, session, responder);
-  if (resume(state, session, responder, lastEventId)) return;
+  const expiresAt = principal?.expiresAt;
+  if (lastEventId === undefined) return openStream(state, session, responder, expiresAt);
+  if (resume(state, session, responder, { lastEventId, expiresAt })) return;
   if (isPostEvent(lastEventId))
     return refuse(responder, 400, "This stream is no longer kept: send the request again");
   session.makeGood();
-  openStream(state, session, responder);
+  openStream(state, session, responder, expiresAt);
 };
 
 export const answerDelete: Route = async (state, request, responder, principal) => {
@@ -64,13 +65,19 @@ function hasSessions(state: HttpState, request: HttpRequest): boolean {
   return !isModern || state.server.mode === "stateful";
 }
 
-function openStream(state: HttpState, session: HttpSession, responder: HttpResponder): void {
+function openStream(
+  state: HttpState,
+  session: HttpSession,
+  responder: HttpResponder,
+  expiresAt: number | undefined,
+): void {
   const stream = new EventStream({
     open: () => responder.stream(eventHeaders),
     resumable: () => state.resumable("get", session),
     primes: session.connection.revision?.primesStreams,
     onDisconnected: (lost) => session.streamGone(lost),
   });
+  stream.expiresAt = expiresAt;
   stream.open();
   state.heartbeat.add(new GetStream(state, session, stream));
   session.addGetStream(stream);
@@ -81,7 +88,7 @@ function resume(
   state: HttpState,
   session: HttpSession,
   responder: HttpResponder,
-  lastEventId: string,
+  { lastEventId, expiresAt }: { readonly lastEventId: string; readonly expiresAt: number | undefined },
 ): boolean {
   const found = state.logs.find(lastEventId, session.id);
   const missed = found?.log.after(found.sequence);
@@ -93,6 +100,7 @@ function resume(
     sink.end();
     return true;
   }
+  stream.expiresAt = expiresAt;
   stream.resume(sink, missed);
   if (found.log.kind === "get") session.addGetStream(stream);
   return true;

@@ -1,6 +1,7 @@
 // One legacy session over HTTP: its connection, its streams, and which of them a push goes to.
 import { findRevision } from "../protocol/revisions/index.ts";
 import type { Principal } from "../protocol/model.ts";
+import { identityOf } from "../protocol/principal.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
@@ -34,8 +35,9 @@ export class HttpSession implements LiveSession {
     });
   }
 
+  /** What it may do is said by each of its requests; the session only keeps whose it is. */
   static mint(principal: Principal | undefined): Connection {
-    return new Connection({ transport: "http", session: randomId(32), principal });
+    return new Connection({ transport: "http", session: randomId(32), principal: identityOf(principal) });
   }
 
   /** A session that another process has begun, or that this one had let go of. */

@@ -6,6 +6,7 @@ import type { Connection } from "../server/connection.ts";
 import type { Servable } from "../server/server.ts";
 import { Sessions } from "../session/sessions.ts";
 import type { Resumable } from "./event-stream.ts";
+import type { HttpRequest } from "./exchange.ts";
 import { Heartbeat, type Tended } from "./heartbeat.ts";
 import type { HttpSettings } from "./options.ts";
 import { HttpSession } from "./session.ts";
@@ -38,6 +39,14 @@ export class HttpState {
     if (isIn) this.heartbeat.add(this.#sweeper);
     else session.close();
     return isIn;
+  }
+
+  /** The headers as handlers see them: a token that let its bearer in here is for nobody else. */
+  headersOf(request: HttpRequest): Readonly<Record<string, string | undefined>> {
+    const headers = request.headers();
+    if (this.settings.auth === undefined) return headers;
+    const { authorization: _, ...others } = headers;
+    return others;
   }
 
   /** What makes a stream of this session resumable. */

@@ -3,17 +3,20 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
 import type { RefusalWatch } from "../http/refusals.ts";
+import { forwardedAddress } from "../http/proxy.ts";
 
 export class NodeRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly #message: IncomingMessage;
+  readonly #trustedProxies: number;
 
-  constructor(message: IncomingMessage, url: string) {
+  constructor(message: IncomingMessage, url: string, trustedProxies: number) {
     const mark = url.indexOf("?");
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = mark < 0 ? "" : url.slice(mark + 1);
     this.#message = message;
+    this.#trustedProxies = trustedProxies;
   }
 
   get method(): string {
@@ -21,7 +24,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get address(): string | undefined {
-    return this.#message.socket.remoteAddress;
+    return forwardedAddress(this, this.#trustedProxies) ?? this.#message.socket.remoteAddress;
   }
 
   header(name: string): string | undefined {

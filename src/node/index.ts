@@ -71,14 +71,18 @@ export interface NodeHandler {
  * ```
  */
 export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
-  return toHandler(new Endpoint(server, options, hostsFor([], options.allowedHosts)));
+  return toHandler(new Endpoint(server, options, hostsFor([], options)));
 }
 
 function toHandler(endpoint: Endpoint): NodeHandler {
   const handler = (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // A framework that mounts the handler under a prefix keeps the whole URL here.
     const { originalUrl = request.url ?? "/" } = request as { originalUrl?: string };
-    return endpoint.handle(new NodeRequest(request, originalUrl), new NodeResponder(response));
+    const { trustedProxies } = endpoint.settings;
+    return endpoint.handle(
+      new NodeRequest(request, originalUrl, trustedProxies),
+      new NodeResponder(response),
+    );
   };
   return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });
 }
@@ -100,7 +104,7 @@ function toHandler(endpoint: Endpoint): NodeHandler {
 export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 3000, host = "127.0.0.1" } = options;
   const hosts = [host].flat();
-  const endpoint = new Endpoint(server, options, hostsFor(hosts, options.allowedHosts));
+  const endpoint = new Endpoint(server, options, hostsFor(hosts, options));
   const handler = toHandler(endpoint);
   const listening: Listening[] = [];
   let actualPort = port;

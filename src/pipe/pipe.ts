@@ -27,6 +27,14 @@ export interface PipeOptions {
   readonly onResume?: (() => void) | undefined;
 }
 
+/** What goes with one message. */
+export interface ReceiveOptions {
+  /** Who sent it, where each message says so itself. */
+  readonly principal?: Principal | undefined;
+  /** Called when it has been answered, or needs no answer. */
+  readonly onDone?: (() => void) | undefined;
+}
+
 /**
  * Serves one peer over a pipe: give it each message that arrives, and it writes those that go out.
  *
@@ -75,16 +83,19 @@ export class Pipe {
   }
 
   /**
-   * Takes one message, and calls back when it has been answered, or needs no answer. False: it was taken, but nothing
-   * more should come until `onResume`.
+   * Takes one message. False: it was taken, but nothing more should come until `onResume`.
    */
-  receive(text: string, onDone?: () => void): boolean {
+  receive(text: string, { principal, onDone }: ReceiveOptions = {}): boolean {
     if (this.#ended) {
       onDone?.();
       return false;
     }
     this.#running++;
-    void this.#answer(text, onDone);
+    void this.#answer(
+      text,
+      principal === undefined ? this.#exchange : { ...this.#exchange, principal },
+      onDone,
+    );
     this.#paused = this.#congested;
     return !this.#paused;
   }
@@ -126,10 +137,10 @@ export class Pipe {
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 
-  async #answer(text: string, onDone: (() => void) | undefined): Promise<void> {
+  async #answer(text: string, exchange: Exchange, onDone: (() => void) | undefined): Promise<void> {
     const wasAgreed = this.connection.revision !== undefined;
     try {
-      const response = await this.#server.handleRaw(text, this.#exchange);
+      const response = await this.#server.handleRaw(text, exchange);
       if (response !== undefined) this.#write(response);
     } catch (error) {
       this.#fail(error);

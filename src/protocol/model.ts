@@ -188,8 +188,16 @@ export interface ServerCapabilities {
   readonly tasks?: JsonObject;
 }
 
-/** Who is calling: issuer and subject of the token, never the token. */
+/** Who is calling: issuer and subject say who, the rest is what this request was granted. Never the token. */
 export interface Principal {
   readonly issuer: string;
   readonly subject: string;
+  /** What it may do; a definition that names scopes is refused to whoever lacks one of them. */
+  readonly scopes?: readonly string[] | undefined;
+  /** The client that acts for it. */
+  readonly clientId?: string | undefined;
+  /** When the grant ends, in milliseconds since 1970: a stream that is held open is closed then. */
+  readonly expiresAt?: number | undefined;
+  /** Everything that the token says. It reaches handlers, and neither the log, nor `observe`, nor a session store. */
+  readonly claims?: JsonObject | undefined;
 }

@@ -1,7 +1,14 @@
-// Who is calling, compared.
+// Who is calling: compared, and without what it was granted.
 import type { Principal } from "./model.ts";
 
 /** Whether both are the same caller; nobody in particular is only the same as nobody in particular. */
 export function isSamePrincipal(one: Principal | undefined, other: Principal | undefined): boolean {
   return one?.issuer === other?.issuer && one?.subject === other?.subject;
+}
+
+/** Who it is and nothing else: what may be kept, logged and observed. */
+export function identityOf(principal: Principal): Principal;
+export function identityOf(principal: Principal | undefined): Principal | undefined;
+export function identityOf(principal: Principal | undefined): Principal | undefined {
+  return principal && { issuer: principal.issuer, subject: principal.subject };
 }

@@ -109,7 +109,7 @@ export class Call implements Context {
   }
 
   get principal(): Principal | undefined {
-    return this.exchange.connection.principal;
+    return this.exchange.principal ?? this.exchange.connection.principal;
   }
 
   get transport(): string {

@@ -78,6 +78,8 @@ export interface Exchange {
   readonly stream?: Stream | undefined;
   /** Set when the transport knows that the peer speaks the modern era, whatever the message says. */
   readonly era?: "modern";
+  /** Who sent this message, where each says so itself; otherwise whoever the connection belongs to. */
+  readonly principal?: Principal | undefined;
   /** The headers of the HTTP request, where there is one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** The address of the peer, where there is one. */

@@ -40,6 +40,7 @@ export interface Context {
   readonly transport: string;
   /** The `_meta` of the request. */
   readonly meta: JsonObject;
+  /** The headers of the HTTP request; without `authorization` where the endpoint has `auth`. */
   readonly headers: Readonly<Record<string, string | undefined>> | undefined;
   readonly address: string | undefined;
   /** Aborts when the client cancels the call or goes away. */

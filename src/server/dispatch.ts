@@ -23,6 +23,7 @@ import type { MethodHandler } from "./methods/method.ts";
 import { receiveNotification } from "./notifications.ts";
 import { type KnownPeer, resolvePeer } from "./peer.ts";
 import { TaskCreated } from "./tasks/forms.ts";
+import { assertScopes } from "./scopes.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
 /** Answers one parsed message; nothing for a notification, a response, or a call that was cancelled. */
@@ -149,6 +150,7 @@ function open(core: Core, request: RpcRequest, exchange: Exchange): Opened {
     }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
+    assertScopes(core, request, exchange.principal ?? connection.principal);
     const mustWait =
       core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
     if (mustWait && !row.beforeInitialized) {

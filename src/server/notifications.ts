@@ -18,7 +18,8 @@ export async function receiveNotification(
   if (method === "notifications/progress") core.asks.progressed(connection.session, params["progressToken"]);
   const { notification: observer, rootsChanged } = core.observers;
   if (observer === undefined && rootsChanged === undefined) return undefined;
-  const { session, principal, transport } = connection;
+  const { session, transport } = connection;
+  const principal = exchange.principal ?? connection.principal;
   const from = { session, principal, transport };
   void run(core, method, () => observer?.(method, params, from));
   const isLegacy = connection.revision !== undefined;

@@ -1,6 +1,7 @@
 // The options of a server: what they are, their defaults, and the mistakes that are found when it is made.
 import { ConfigurationError } from "../errors.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
+import { identityOf } from "../protocol/principal.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { iconProblem } from "./catalogue/definition.ts";
@@ -75,6 +76,11 @@ export interface ServerOptions {
   readonly onUnsubscribed?: (uri: string) => void | Promise<void>;
   /** How tools that may be called as tasks are run and kept. */
   readonly tasks?: TaskOptions;
+  /**
+   * What lists show of definitions with `scopes`: those that the caller may use, or all, so that a client can find what it
+   * may ask more scopes for. @default {"usable"}
+   */
+  readonly scopedLists?: "usable" | "all";
   readonly limits?: Partial<ServerLimits>;
   /** @default {warnings and errors to standard error} */
   readonly logger?: Logger;
@@ -96,6 +102,7 @@ export interface Settings {
   readonly onSubscribed: ServerOptions["onSubscribed"];
   readonly onUnsubscribed: ServerOptions["onUnsubscribed"];
   readonly tasks: TaskSettings;
+  readonly listsAll: boolean;
   readonly limits: ServerLimits;
   readonly logger: Logger;
   readonly observe: ServerOptions["observe"];
@@ -138,6 +145,7 @@ export function resolveOptions(options: ServerOptions): Settings {
     onSubscribed: options.onSubscribed,
     onUnsubscribed: options.onUnsubscribed,
     tasks: resolveTaskOptions(options.tasks ?? {}, fail),
+    listsAll: options.scopedLists === "all",
     limits: { ...defaultLimits, ...limits },
     logger,
     observe: options.observe && guarded(options.observe, logger),
@@ -156,11 +164,11 @@ function guardedLogger(logger: Logger): Logger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** An observer that fails must not fail what it observes. */
+/** An observer that fails must not fail what it observes; and it sees who is calling, not what their token says. */
 function guarded(observe: (event: ServerEvent) => void, logger: Logger): (event: ServerEvent) => void {
   return (event) => {
     try {
-      observe(event);
+      observe("principal" in event ? { ...event, principal: identityOf(event.principal) } : event);
     } catch (error) {
       logger.error("observe() failed", { error });
     }

@@ -40,6 +40,7 @@ import {
 } from "./options.ts";
 import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
+import { neededScopes, usesScopes } from "./scopes.ts";
 import { type Answer, answerText, answerValue, encodeAnswer } from "./raw.ts";
 
 /**
@@ -66,6 +67,10 @@ export interface Servable {
   paramHeaders(tool: string): readonly ParamHeader[];
   modernRow(method: string): RequestRow | undefined;
   readonly sharesRequestState: boolean;
+  /** Whether any definition names scopes, or ever did. */
+  readonly usesScopes: boolean;
+  /** Every scope that a message, or the messages of a batch, need together. */
+  neededScopes(value: unknown): readonly string[];
 }
 
 /** How a session takes pushes. */
@@ -271,6 +276,16 @@ export class McpServer<Extra extends object = object> implements Servable {
   /** Whether other processes can open the request state that this one seals. */
   get sharesRequestState(): boolean {
     return this.#core.requestState.isShared;
+  }
+
+  /** Whether any definition names scopes, or ever did. */
+  get usesScopes(): boolean {
+    return usesScopes(this.#core);
+  }
+
+  /** Every scope that a message, or the messages of a batch, need together. */
+  neededScopes(value: unknown): readonly string[] {
+    return neededScopes(this.#core, value);
   }
 
   /** Answers the text of one message or batch. Without an exchange it stands alone: no session, no notifications. */

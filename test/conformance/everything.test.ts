@@ -71,6 +71,7 @@ describe("the everything fixture over HTTP", () => {
       "emit_numbered",
       "ping_session",
       "stats",
+      "write_note",
     ]);
   });
 

@@ -22,12 +22,16 @@ const durableObject = `
   durableObjectStorage = (inMemory = void),
   bindings = [(name = "MCP", durableObjectNamespace = "Mcp")],`;
 
-/** Bundles `fixtures/<name>.ts` and serves it on any free port. */
-export async function startWorker(name: "plain-worker" | "durable-object"): Promise<Worker> {
+/** Bundles `fixtures/<name>.ts`, with these names replaced by these expressions, and serves it on any free port. */
+export async function startWorker(
+  name: "plain-worker" | "durable-object" | "protected-worker",
+  define: Record<string, string> = {},
+): Promise<Worker> {
   const folder = await mkdtemp(join(tmpdir(), "halyard-workerd-"));
   await build({
     entryPoints: [fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url))],
     bundle: true,
+    define,
     format: "esm",
     outfile: join(folder, "worker.js"),
   });

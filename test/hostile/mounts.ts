@@ -47,7 +47,7 @@ export interface HttpDoor extends Door {
 export const mountNames: readonly MountName[] = ["serveHttp", "fetchHandler", "Express", "stdio", "HTTP+SSE"];
 
 /** Believes what a header says, as a test may. */
-const authenticate: HttpOptions["authenticate"] = (request) => {
+const auth: HttpOptions["auth"] = (request) => {
   const subject = request.header("x-user");
   return subject === undefined ? undefined : { issuer: "https://issuer.example", subject };
 };
@@ -116,7 +116,7 @@ export async function openHttp(
   server: Servable,
   options: HttpOptions = {},
 ): Promise<HttpDoor> {
-  const served = await servers[mount](server, { graceMs: 50, authenticate, ...options });
+  const served = await servers[mount](server, { graceMs: 50, auth, ...options });
   const isSse = mount === "HTTP+SSE";
   return {
     mount,

@@ -113,7 +113,7 @@ describeEdges("HTTP+SSE", (open) => {
   test("belongs to the principal that opened the stream [SSE24-AUTH]", async () => {
     const edge = await open(httpServer().server, {
       legacySse: true,
-      authenticate: (request) => {
+      auth: (request) => {
         const subject = request.header("authorization");
         return subject === undefined ? undefined : { issuer: "test", subject };
       },

@@ -32,7 +32,7 @@ describeEdges("rateLimit", (open) => {
   test("a principal past its burst is refused with 429 and the seconds to wait, and served again then [TOOL-SEC-SERVER, COMP-SEC]", async () => {
     const { now, advance } = stoppedClock();
     const perPrincipal = { perMinute: 12, burst: 2 };
-    const edge = await open(httpServer().server, { authenticate, rateLimit: { perPrincipal, now } });
+    const edge = await open(httpServer().server, { auth: authenticate, rateLimit: { perPrincipal, now } });
     expect(await statuses(edge.send, as("ann"), as("ann"))).toEqual([200, 200]);
     const refused = await edge.send(as("ann"));
     expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "5" } });
@@ -49,7 +49,7 @@ describeEdges("rateLimit", (open) => {
   test("principals do not spend for each other, and nobody in particular spends for none", async () => {
     const { now } = stoppedClock();
     const edge = await open(httpServer().server, {
-      authenticate,
+      auth: authenticate,
       rateLimit: { perPrincipal: { perMinute: 1, burst: 1 }, now },
     });
     expect(await statuses(edge.send, as("ann"), as("bob"), as("ann"), as("bob"))).toEqual([
@@ -62,7 +62,7 @@ describeEdges("rateLimit", (open) => {
     const { now } = stoppedClock();
     const asked = vi.fn<typeof authenticate>();
     const edge = await open(httpServer().server, {
-      authenticate: asked,
+      auth: asked,
       legacySse: true,
       cors: { origins: ["https://app.example"] },
       rateLimit: { perAddress: { perMinute: 1, burst: 1 }, now },
@@ -109,7 +109,7 @@ describeEdges("rateLimit", (open) => {
   test("no more than maxCallers are counted: newcomers share one bucket, and no other is emptied for them", async () => {
     const { now, advance } = stoppedClock();
     const edge = await open(httpServer().server, {
-      authenticate,
+      auth: authenticate,
       limits: { maxCallers: 3 },
       rateLimit: { perPrincipal: { perMinute: 60, burst: 1 }, now },
     });
@@ -127,7 +127,7 @@ describeEdges("rateLimit", (open) => {
     const { now, advance } = stoppedClock();
     const { server, gate, waiting } = httpServer();
     const edge = await open(server, {
-      authenticate,
+      auth: authenticate,
       limits: { maxCallers: 1 },
       rateLimit: { perPrincipal: { concurrent: 1 }, now },
     });
@@ -160,12 +160,12 @@ describe("rateLimit", () => {
     await local.send(as("ann"));
     expect(local.stats().callers).toBe(0);
     const { now } = stoppedClock();
-    const handler = fetchHandler(server, { authenticate, rateLimit: { now } });
+    const handler = fetchHandler(server, { auth: authenticate, rateLimit: { now } });
     const ask = async (): Promise<number> =>
       (await handler(new Request("http://localhost/mcp", { headers: { authorization: "ann" } }))).status;
     for (let count = 0; count < defaultCallerLimits.burst; count++) expect(await ask()).not.toBe(429);
     expect(await ask()).toBe(429);
-    const off = await openEdge("fetchHandler", server, { authenticate, rateLimit: false });
+    const off = await openEdge("fetchHandler", server, { auth: authenticate, rateLimit: false });
     await off.send(as("ann"));
     expect(off.stats().callers).toBe(0);
     await handler.close();

@@ -73,7 +73,7 @@ const refused: readonly Refused[] = [
     status: 500,
     errorCode: -32603,
     options: {
-      authenticate: () => {
+      auth: () => {
         throw new Error("secret");
       },
     },
@@ -107,7 +107,7 @@ describeEdges("observe", (open, kind) => {
     const events: ServerEvent[] = [];
     const { server } = httpServer({ observe: (event) => void events.push(event) });
     const cors = { origins: ["https://page.example"] };
-    const edge = await open(server, { cors, authenticate: () => principal });
+    const edge = await open(server, { cors, auth: () => principal });
     events.length = 0;
     await edge.send(post(ping, { origin: "https://page.example" }));
     expect(events).toMatchObject([{ type: "refusal", status: 400, principal }]);

@@ -162,7 +162,7 @@ describe("listen over HTTP", () => {
   test("past what one principal may have, one more of it is 429 and another's is not", async () => {
     const served = await serve(makeServer(), {
       limits: { maxListensPerPrincipal: 2 },
-      authenticate: (request) => ({
+      auth: (request) => ({
         issuer: "https://issuer.example",
         subject: request.header("x-user") ?? "",
       }),

@@ -140,7 +140,7 @@ describe("subscribers over HTTP", () => {
 
   test("authorizeSubscription decides by principal, for listen and for sessions", async () => {
     const { server, told } = makeServer(ownOnly);
-    const served = await serve(server, { authenticate });
+    const served = await serve(server, { auth: authenticate });
     const headers = { "x-user": "a" };
     const wanted = { resourceSubscriptions: ["note:///a", "note:///b"] };
     const stream = await listenOver(served.url, wanted, { headers });

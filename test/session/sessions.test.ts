@@ -214,7 +214,7 @@ describe.each(edges)("principals · %s", (edge) => {
 
   test("a session is its principal's alone: for anybody else it does not exist, on POST, GET, DELETE and resume [SESS-BIND-USER, SESS-NOT-AUTH, SESS-TERMINATED-404]", async () => {
     const server = makeServer();
-    const served = await serve(server, { authenticate }, edge);
+    const served = await serve(server, { auth: authenticate }, edge);
     const alice = await SessionClient.open(served, { headers: { "x-user": "alice" } });
     const stream = await alice.get();
     await server.push.toSession(alice.id, "notifications/message", { level: "info", data: 1 });
@@ -239,7 +239,7 @@ describe.each(edges)("principals · %s", (edge) => {
     const server = makeServer();
     server.tool("who", {}, (_, ctx) => `${ctx.principal?.issuer} ${ctx.principal?.subject}`);
     let asked = 0;
-    const served = await serve(server, { authenticate: (request) => (asked++, authenticate(request)) }, edge);
+    const served = await serve(server, { auth: (request) => (asked++, authenticate(request)) }, edge);
     const alice = await SessionClient.open(served, { headers: { "x-user": "alice" } });
     const before = asked;
     const answer = await alice.request("tools/call", { name: "who" });

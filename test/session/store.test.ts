@@ -84,7 +84,7 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
 
   test("the second goes on with a session that the first has begun", async () => {
     const sessionStore = new MemorySessionStore();
-    const options = { sessionStore, authenticate };
+    const options = { sessionStore, auth: authenticate };
     const [first, second] = [
       await serve(makeServer(), options, edge),
       await serve(makeServer(), options, edge),
@@ -133,8 +133,8 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
     const sessionStore = new MemorySessionStore();
     const server = makeServer();
     const [first, second] = [
-      await serve(makeServer(), { sessionStore, authenticate }, edge),
-      await serve(server, { sessionStore, authenticate }, edge),
+      await serve(makeServer(), { sessionStore, auth: authenticate }, edge),
+      await serve(server, { sessionStore, auth: authenticate }, edge),
     ];
     const client = await SessionClient.open(first, { headers: { "x-user": "alice" } });
     const thief = new SessionClient(second.url, client.id, { headers: { "x-user": "bob" } });

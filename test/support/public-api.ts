@@ -19,6 +19,7 @@ const sources = {
   halyard: "src/index.ts",
   "halyard/node": "src/node/index.ts",
   "halyard/fetch": "src/fetch/index.ts",
+  "halyard/auth": "src/auth/index.ts",
   "halyard/stdio": "src/stdio/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;

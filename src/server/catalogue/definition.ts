@@ -2,6 +2,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
 import type { Annotations, Icon } from "../../protocol/model.ts";
+import { scopesProblem } from "../../protocol/scopes.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
 /** What tools, resources, templates and prompts all may say of themselves. */
@@ -11,10 +12,19 @@ export interface Described {
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
+  /** What the caller must have been granted, all of it; over HTTP this needs the option `auth`. */
+  readonly scopes?: readonly string[];
 }
 
 /** The fields of {@link Described}, and the handler. */
-export const describedFields: readonly string[] = ["title", "description", "icons", "_meta", "handler"];
+export const describedFields: readonly string[] = [
+  "title",
+  "description",
+  "icons",
+  "_meta",
+  "scopes",
+  "handler",
+];
 
 const iconSize = /^(?:any|\d+x\d+)$/;
 const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
@@ -32,6 +42,8 @@ export function checkDescribed(subject: string, options: Described & { annotatio
     const problem = iconProblem(icon);
     if (problem !== undefined) fail("icons", problem);
   }
+  const scopes = options.scopes && scopesProblem(options.scopes);
+  if (scopes !== undefined) fail("scopes", scopes);
   for (const key of Object.keys(options._meta ?? {})) {
     const problem = metaKeyProblem(key);
     if (problem !== undefined) fail("_meta", problem);

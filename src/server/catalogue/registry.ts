@@ -1,6 +1,7 @@
 // One kind of thing the server offers, by key and in order of registration, and the handles that change it.
 import { ConfigurationError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
+import type { Described } from "./definition.ts";
 
 /** What has been registered, for changing it later; every change reaches the clients that listen, by itself. */
 export interface Handle<Changes = never> {
@@ -74,6 +75,8 @@ export class Registry<Options extends object, Compiled> {
   readonly #onChange: () => void;
   readonly #entries = new Map<string, Entry<Options, Compiled>>();
   #sequence = 0;
+  /** Whether a definition names scopes, or ever did. */
+  isScoped = false;
   #visible: readonly Entry<Options, Compiled>[] | undefined;
 
   constructor(kind: DefinitionKind<Options, Compiled>, onChange: () => void) {
@@ -162,7 +165,11 @@ export class Registry<Options extends object, Compiled> {
   #compile(key: string, options: Options): Compiled {
     const { noun, fields } = this.kind;
     const unknown = Object.keys(options).find((field) => !fields.includes(field));
-    if (unknown === undefined) return this.kind.compile(key, options);
+    if (unknown === undefined) {
+      const compiled = this.kind.compile(key, options);
+      if ((options as Described).scopes !== undefined) this.isScoped = true;
+      return compiled;
+    }
     const where = { subject: `${noun} "${key}"`, field: unknown };
     const problem = `is not a field of a ${noun}: there are ${fields.join(", ")}`;
     throw new ConfigurationError("INVALID_DEFINITION", where, problem);

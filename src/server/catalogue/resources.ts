@@ -168,6 +168,10 @@ function checkResource(subject: string, options: ResourceOptions | TemplateOptio
   checkDescribed(subject, options);
   checkAnnotations(subject, options.annotations);
   checkCacheHint(subject, "cache", options.cache);
+  if (options.scopes !== undefined && options.cache?.scope === "public") {
+    const problem = "is public, but only those who have the scopes may read it: make it private";
+    throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "cache" }, problem);
+  }
   checkHandler(subject, options.handler);
   if (options.name !== undefined) checkName(subject, options.name, anyName, nameRule);
 }

@@ -6,10 +6,13 @@ import { type JsonObject, withEncoded } from "../../wire/message.ts";
 import type { Entry, Registry } from "../catalogue/registry.ts";
 import type { Call } from "../call.ts";
 import type { Core } from "../core.ts";
-import { stampResult } from "../stamp.ts";
+import type { ListMethod } from "../options.ts";
+import { visibleTo } from "../scopes.ts";
+import { cacheFields, stampResult } from "../stamp.ts";
 import type { MethodHandler } from "./method.ts";
 
 type AnyRegistry = Registry<object, unknown>;
+type Entries = readonly Entry<object, unknown>[];
 
 const registries: Readonly<Record<string, (core: Core) => unknown>> = {
   tools: (core) => core.tools,
@@ -23,10 +26,11 @@ export function listHandler(list: keyof typeof registries): MethodHandler {
   return {
     run(call) {
       const registry = registries[list]?.(call.core) as AnyRegistry;
-      const start = startOf(call.params["cursor"], list, registry);
-      const pages = pagesOf(registry.visible, call.table);
+      const visible = visibleTo(registry, call.principal, call.core.settings.listsAll);
+      const start = startOf(call.params["cursor"], list, registry, visible);
+      const pages = pagesOf(visible, call.table);
       let page = pages.get(start);
-      if (page === undefined) pages.set(start, (page = makePage(list, registry, start, call)));
+      if (page === undefined) pages.set(start, (page = makePage({ list, registry, visible, start }, call)));
       return page;
     },
   };
@@ -43,8 +47,16 @@ function pagesOf(visible: readonly unknown[], table: Revision): Map<number, Json
   return pages;
 }
 
-function makePage(list: string, registry: AnyRegistry, start: number, call: Call): JsonObject {
-  const { visible, kind } = registry;
+interface PagePlace {
+  readonly list: string;
+  readonly registry: AnyRegistry;
+  /** What the caller may use. */
+  readonly visible: Entries;
+  readonly start: number;
+}
+
+function makePage({ list, registry, visible, start }: PagePlace, call: Call): JsonObject {
+  const { kind, isScoped } = registry;
   const end = start + call.core.settings.pageSize;
   const entries = visible.slice(start, end);
   const published = entries.map((entry) => entry.published(kind, call.table));
@@ -52,11 +64,17 @@ function makePage(list: string, registry: AnyRegistry, start: number, call: Call
   const rest = end < visible.length && last ? { nextCursor: encodeCursor(list, last.sequence) } : {};
   // Every caller gets this one page: middleware may answer with a changed copy, but must not change the page itself.
   const values = Object.freeze(published.map((item) => item.value));
-  const page = stampResult({ [list]: values, ...rest }, call);
+  const page = stampResult({ [list]: values, ...rest, ...(isScoped && ownCache(call)) }, call);
   const { [list]: _, ...others } = page;
   const tail = JSON.stringify(others).slice(1);
   const items = published.map((item) => item.text).join(",");
   return Object.freeze(withEncoded(page, `{"${list}":[${items}]${tail === "}" ? "" : ","}${tail}`));
+}
+
+/** Callers with other scopes see another list: nobody may share this one. */
+function ownCache(call: Call): object | undefined {
+  const hint = call.core.settings.cache[call.method as ListMethod];
+  return call.row.cacheable && cacheFields({ ...hint, scope: "private" });
 }
 
 /**
@@ -67,11 +85,11 @@ function encodeCursor(list: string, sequence: number): string {
   return toBase64Url(new TextEncoder().encode(JSON.stringify([list, sequence])));
 }
 
-function startOf(cursor: unknown, list: string, registry: AnyRegistry): number {
+function startOf(cursor: unknown, list: string, registry: AnyRegistry, visible: Entries): number {
   if (cursor === undefined) return 0;
   const sequence = typeof cursor === "string" ? decodeCursor(cursor, list) : undefined;
   if (sequence === undefined || sequence > registry.last) throw invalidParams("Invalid cursor");
-  return firstAfter(registry.visible, sequence);
+  return firstAfter(visible, sequence);
 }
 
 /** The place a cursor of ours names; undefined for anything that we did not make. */
@@ -82,7 +100,7 @@ function decodeCursor(cursor: string, list: string): number | undefined {
 }
 
 /** Entries are in order of their sequence, so that half of them can be left out at each step. */
-function firstAfter(visible: readonly Entry<object, unknown>[], sequence: number): number {
+function firstAfter(visible: Entries, sequence: number): number {
   let low = 0;
   let high = visible.length;
   while (low < high) {

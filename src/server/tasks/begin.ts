@@ -40,9 +40,9 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
     throw error;
   }
   const run = new TaskRun(record, call);
-  const { connection, headers, address } = call.exchange;
-  connection.inFlight.delete(call);
-  call.exchange = { connection, ...(headers && { headers }), address };
+  const { stream: _, ...exchange } = call.exchange;
+  exchange.connection.inFlight.delete(call);
+  call.exchange = exchange;
   call.task = run;
   call.conversation.askThrough(run.asker);
   tasks.runs.set(record.id, run);

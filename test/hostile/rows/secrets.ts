@@ -41,7 +41,7 @@ export const secretRows: readonly Row[] = [
       const authenticate = (): never => {
         throw new Error(secret);
       };
-      const door = await openHttp(mount, server, { authenticate });
+      const door = await openHttp(mount, server, { auth: authenticate });
       for (const route of door.routes) {
         const reply = await door.send(route);
         const { error } = await reply.answer();

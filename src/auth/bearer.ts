@@ -1,0 +1,145 @@
+// A resource server: takes bearer tokens, says what they lack, and tells clients where to get them.
+import type { Principal } from "../protocol/model.ts";
+import { missingScopes } from "../protocol/scopes.ts";
+import { type ClaimRules, toPrincipal } from "./claims.ts";
+import { Discovery } from "./discovery.ts";
+import { type Auth, type Authenticated, type AuthRefusal, challenge, refuseScopes } from "./door.ts";
+import { introspector } from "./introspection.ts";
+import { jwtVerifier } from "./jwt.ts";
+import { metadataPaths, metadataUrl, resourceMetadata } from "./metadata.ts";
+import { asymmetricAlgorithms, type BearerAuthOptions, checkBearerAuth } from "./options.ts";
+import { Unavailable, type Verify } from "./verify.ts";
+
+/**
+ * Protects an endpoint with OAuth: only bearer tokens of the named authorization servers, issued for this resource, get in.
+ * Clients find the rest by themselves, from the metadata document that the endpoint serves.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { bearerAuth } from "halyard/auth";
+ * import { serveHttp } from "halyard/node";
+ *
+ * const server = new McpServer({ name: "notes", version: "1.0.0" });
+ * server.tool("write_note", { scopes: ["notes:write"] }, (_, ctx) => `Noted for ${ctx.principal?.subject}`);
+ *
+ * const auth = bearerAuth({
+ *   resource: "https://mcp.example.com/mcp",
+ *   authorizationServers: ["https://auth.example.com"],
+ * });
+ * const { close } = await serveHttp(server, { port: 0, auth });
+ * await close();
+ * ```
+ */
+export function bearerAuth(options: BearerAuthOptions): Auth {
+  checkBearerAuth(options);
+  const { resource, requiredScopes = [] } = options;
+  const servers = options.authorizationServers.map((issuer) => new Discovery(issuer));
+  const rules = rulesOf(options);
+  const verify = verifierOf(options, servers);
+  const parameters = [`resource_metadata="${metadataUrl(resource)}"`];
+  const wanted = requiredScopes.length === 0 ? [] : [`scope="${requiredScopes.join(" ")}"`];
+  const noToken = refuseToken(401, "A bearer token is needed", [...parameters, ...wanted]);
+  const malformed = refuseError(400, "invalid_request", "The Authorization header is malformed", parameters);
+  const lacking = (needed: readonly string[], principal: Principal | undefined): AuthRefusal =>
+    refuseScopes([...new Set([...requiredScopes, ...needed])], principal, parameters);
+
+  const authenticate = async (header: string): Promise<Authenticated> => {
+    const token = bearerToken.exec(header)?.[1];
+    if (token === undefined || token.length > maxTokenLength) return malformed;
+    const principal = await identify(token, verify, rules);
+    if (typeof principal === "string") {
+      return refuseError(401, "invalid_token", principal, [...parameters, ...wanted]);
+    }
+    if ("status" in principal) return principal;
+    return missingScopes(requiredScopes, principal).length > 0 ? lacking([], principal) : principal;
+  };
+  return {
+    resource,
+    authenticate(request) {
+      const header = request.header("authorization");
+      return header === undefined || !isBearer.test(header) ? noToken : authenticate(header);
+    },
+    refuseScopes: lacking,
+    documents: documentsOf(options, servers),
+  };
+}
+
+const isBearer = /^bearer(?: |$)/i;
+const bearerToken = /^bearer +([\w.~+/-]+=*) *$/i;
+const maxTokenLength = 16 * 1024;
+
+/** Who the token belongs to, what is wrong with it, or that there is no telling now. */
+async function identify(
+  token: string,
+  verify: Verify,
+  rules: ClaimRules,
+): Promise<Principal | string | AuthRefusal> {
+  try {
+    const claims = await verify(token);
+    return typeof claims === "string" ? claims : toPrincipal(claims, rules);
+  } catch (error) {
+    // What the author's code throws may repeat the token.
+    const problem = error instanceof Unavailable ? error.message : `verify() threw a ${nameOf(error)}`;
+    // Not a 401: a client that was told that its token is not valid would throw it away.
+    const message = "Tokens cannot be verified at the moment";
+    return { status: 503, message, headers: { "retry-after": "5" }, problem: `${message}: ${problem}` };
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.constructor.name : typeof error;
+}
+
+function verifierOf(options: BearerAuthOptions, authorizationServers: readonly Discovery[]): Verify {
+  const { introspection, verify, jwks, requireTokenType = false, clockToleranceSeconds = 5 } = options;
+  const [first] = authorizationServers;
+  if (verify !== undefined) return async (token) => (await verify(token)) ?? "The token is not valid";
+  if (introspection !== undefined && first !== undefined) return introspector(first, introspection);
+  const { algorithms = asymmetricAlgorithms } = options;
+  return jwtVerifier({ authorizationServers, jwks, algorithms, requireTokenType, clockToleranceSeconds });
+}
+
+function rulesOf(options: BearerAuthOptions): ClaimRules {
+  const {
+    resource,
+    audience,
+    authorizationServers,
+    scopeHierarchy = {},
+    clockToleranceSeconds = 5,
+  } = options;
+  return {
+    issuers: [...authorizationServers],
+    // Clients that handle a URL as such write a slash after a bare host, and ask for a token for that.
+    audiences: audience === undefined ? [resource, new URL(resource).href] : [audience].flat(),
+    clockToleranceSeconds,
+    included: new Map(Object.entries(scopeHierarchy)),
+  };
+}
+
+function documentsOf(options: BearerAuthOptions, servers: readonly Discovery[]): Auth["documents"] {
+  const text = resourceMetadata(options);
+  const documents = new Map<string, () => string | Promise<string>>(
+    metadataPaths(options.resource).map((path) => [path, () => text]),
+  );
+  const [first] = servers;
+  if (options.passServerMetadata && first !== undefined) {
+    documents.set("/.well-known/oauth-authorization-server", async () =>
+      JSON.stringify(await first.metadata()),
+    );
+  }
+  return documents;
+}
+
+function refuseError(
+  status: 400 | 401,
+  error: string,
+  message: string,
+  parameters: readonly string[],
+): AuthRefusal {
+  return refuseToken(status, message, [`error="${error}"`, `error_description="${message}"`, ...parameters]);
+}
+
+function refuseToken(status: 400 | 401, message: string, parameters: readonly string[]): AuthRefusal {
+  return { status, message, headers: challenge(parameters) };
+}

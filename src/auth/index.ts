@@ -1,0 +1,10 @@
+/**
+ * An OAuth resource server: verifies bearer tokens, and tells clients where to get them.
+ *
+ * @module
+ */
+export { bearerAuth } from "./bearer.ts";
+export type { TokenClaims } from "./claims.ts";
+export type { Auth, Authenticate, Authenticated, AuthRefusal, RequestHead } from "./door.ts";
+export type { IntrospectionOptions } from "./introspection.ts";
+export type { BearerAuthOptions } from "./options.ts";

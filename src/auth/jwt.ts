@@ -1,0 +1,103 @@
+// JSON Web Tokens: verified with the keys of their issuer, which are fetched when needed and kept.
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  errors,
+  type JSONWebKeySet,
+  jwtVerify,
+  type JWTVerifyGetKey,
+} from "jose";
+import { boundedFetch } from "./bounded-fetch.ts";
+import type { TokenClaims } from "./claims.ts";
+import type { Discovery } from "./discovery.ts";
+import { Unavailable, type Verify } from "./verify.ts";
+
+/** After keys could not be had they are not asked for again at once, whatever tokens come. */
+const retryMs = 1000;
+
+/** What the type of a token may be: many authorization servers do not use the one of RFC 9068. */
+const lenientTypes = new Set([undefined, "jwt", "at+jwt", "application/at+jwt"]);
+const strictTypes = new Set(["at+jwt", "application/at+jwt"]);
+
+export interface JwtOptions {
+  readonly authorizationServers: readonly Discovery[];
+  /** The keys, or where they are; otherwise the metadata of the issuer says where. */
+  readonly jwks: string | JSONWebKeySet | undefined;
+  readonly algorithms: readonly string[];
+  readonly requireTokenType: boolean;
+  readonly clockToleranceSeconds: number;
+}
+
+/** Verifies the signature and the form of a token; what it says is for others to judge. */
+export function jwtVerifier(options: JwtOptions): Verify {
+  const { algorithms, clockToleranceSeconds, requireTokenType } = options;
+  const keys = new Map(
+    options.authorizationServers.map((server) => [server.issuer, keysOf(server, options.jwks)]),
+  );
+  const types = requireTokenType ? strictTypes : lenientTypes;
+  const limits = {
+    algorithms: [...algorithms],
+    clockTolerance: clockToleranceSeconds,
+    requiredClaims: ["exp"],
+  };
+  return async (token) => {
+    const issuer = issuerOf(token);
+    const issuerKeys = issuer === undefined ? undefined : keys.get(issuer);
+    if (issuerKeys === undefined) return "The token is of another issuer";
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, issuerKeys, limits);
+      const type = protectedHeader.typ?.toLowerCase();
+      return types.has(type) ? (payload as TokenClaims) : "The token is no access token";
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      return problemOf(error);
+    }
+  };
+}
+
+/** Not verified yet: it only says whose keys to try. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The errors of the library have what the token says in them, and must not go further than here. */
+function problemOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return "The token has expired";
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return error.claim === "nbf" ? "The token is not valid yet" : "The token has no valid expiry";
+  }
+  return "The signature of the token is not valid";
+}
+
+function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JWTVerifyGetKey {
+  if (typeof jwks === "object") return createLocalJWKSet(jwks);
+  let remote: JWTVerifyGetKey | undefined;
+  let retryAt = 0;
+  const open = async (): Promise<JWTVerifyGetKey> => {
+    const url = new URL(jwks ?? (await server.endpoint("jwks_uri")));
+    return (remote ??= createRemoteJWKSet(url, { [customFetch]: boundedFetch }));
+  };
+  return async (header, token) => {
+    if (Date.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
+    try {
+      const find = remote ?? (await open());
+      return await find(header, token);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      retryAt = Date.now() + retryMs;
+      throw new Unavailable(error instanceof Error ? error.message : "The keys cannot be had");
+    }
+  };
+}
+
+/** Whether the keys could not be had; that none of them fits is the fault of the token, and nobody else's concern. */
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof errors.JOSEError)) return true;
+  return ["ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID", "ERR_JOSE_GENERIC"].includes(error.code);
+}

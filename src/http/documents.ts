@@ -1,0 +1,34 @@
+// The documents that tell clients how to get in: readable by anybody, and by pages of any origin that got past the guard.
+import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
+import { jsonHeaders, refuse } from "./replies.ts";
+import type { HttpState } from "./state.ts";
+
+const methods = "GET, HEAD, OPTIONS";
+const readable: HttpHeaders = { "access-control-allow-origin": "*" };
+
+/** Answers a request for one of the documents. */
+export async function answerDocument(
+  { server }: HttpState,
+  read: () => string | Promise<string>,
+  request: HttpRequest,
+  responder: HttpResponder,
+): Promise<void> {
+  if (request.method === "OPTIONS") {
+    const allowed = {
+      "access-control-allow-methods": methods,
+      "access-control-allow-headers": "MCP-Protocol-Version",
+      "access-control-max-age": "600",
+    };
+    responder.reply(204, { ...readable, ...allowed });
+  } else if (request.method !== "GET" && request.method !== "HEAD") {
+    refuse(responder, 405, "Method not allowed", { allow: methods });
+  } else {
+    const headers = { ...jsonHeaders, ...readable, "cache-control": "public, max-age=300" };
+    try {
+      responder.reply(200, headers, await read());
+    } catch (error) {
+      server.logger.error(`${request.path} cannot be read`, { error });
+      refuse(responder, 503, "The document cannot be had at the moment", { "retry-after": "5" });
+    }
+  }
+}

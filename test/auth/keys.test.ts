@@ -1,0 +1,208 @@
+// Where keys come from: found by the metadata of the issuer, kept, asked for again when they change, and not too often.
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { modernPost } from "../support/http.ts";
+import { modernRequest } from "../support/raw.ts";
+import { AuthorizationServer, makeKey } from "./authorization-server.ts";
+import { limitOf } from "./limits.ts";
+import { type AuthChanges, bearer, notesServer, protect, type Protected } from "./protected.ts";
+import { standIn } from "./stand-in.ts";
+
+let issuer: AuthorizationServer;
+beforeEach(async () => {
+  issuer = await AuthorizationServer.start();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await issuer.close();
+});
+
+const call = modernRequest(1, "tools/call", { name: "whoami" });
+
+async function statusOf(edge: Protected, token: string): Promise<number> {
+  return (await edge.send(modernPost(call, bearer(token)))).status;
+}
+
+/** Only the clock: whatever waits for something still gets it. */
+function passSeconds(seconds: number): void {
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ["Date"], now: now + seconds * 1000 });
+}
+
+async function open(auth: AuthChanges = {}): Promise<Protected> {
+  return protect("serveHttp", notesServer().server, issuer.issuer, auth);
+}
+
+describe("keys", () => {
+  test("are found by the metadata of the issuer, and asked for once [RS-VALIDATE]", async () => {
+    const edge = await open();
+    const tokens = await Promise.all([1, 2, 3].map(() => issuer.issue(edge.resource)));
+    expect(await Promise.all(tokens.map((token) => statusOf(edge, token)))).toEqual([200, 200, 200]);
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
+    expect(issuer.asked.get("/jwks")).toBe(1);
+    expect(issuer.asked.get("/.well-known/oauth-authorization-server")).toBe(1);
+  });
+
+  test("are asked for again when a token names one that is not there, but not too often", async () => {
+    const edge = await open();
+    const old = await issuer.issue(edge.resource);
+    expect(await statusOf(edge, old)).toBe(200);
+    await issuer.rotate();
+    const fresh = await issuer.issue(edge.resource);
+    expect(await statusOf(edge, fresh)).toBe(401);
+    expect(issuer.asked.get("/jwks")).toBe(1);
+    passSeconds(limitOf("seconds between fetches of keys") - 1);
+    expect(await statusOf(edge, fresh)).toBe(401);
+    passSeconds(2);
+    expect(await statusOf(edge, fresh)).toBe(200);
+    expect(await statusOf(edge, old)).toBe(401);
+    expect(issuer.asked.get("/jwks")).toBe(2);
+  });
+
+  test("are fetched again when they are old", async () => {
+    const edge = await open();
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
+    passSeconds(limitOf("seconds that keys are kept") - 2);
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
+    expect(issuer.asked.get("/jwks")).toBe(1);
+    passSeconds(3);
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
+    expect(issuer.asked.get("/jwks")).toBe(2);
+  });
+
+  test("that no token can name are not asked for over and over", async () => {
+    const edge = await open();
+    await statusOf(edge, await issuer.issue(edge.resource));
+    const key = await makeKey();
+    for (let attempt = 0; attempt < 20; attempt++) {
+      expect(
+        await statusOf(edge, await issuer.forge({ aud: edge.resource }, { key, kid: `${attempt}` })),
+      ).toBe(401);
+    }
+    expect(issuer.asked.get("/jwks")).toBe(1);
+  });
+
+  test("that cannot be had make it 503 and not 401, are asked for once a second at most, and then are there again", async () => {
+    const { server, logger } = notesServer();
+    const edge = await protect("serveHttp", server, issuer.issuer);
+    const token = await issuer.issue(edge.resource);
+    issuer.outage = 500;
+    issuer.asked.clear();
+    const reply = await edge.send(modernPost(call, bearer(token)));
+    expect(reply.status).toBe(503);
+    expect(reply.headers["retry-after"]).toBe("5");
+    expect(reply.headers["www-authenticate"]).toBeUndefined();
+    const asked = new Map(issuer.asked);
+    expect(asked.size).toBeGreaterThan(0);
+    expect(await statusOf(edge, token)).toBe(503);
+    expect(issuer.asked).toEqual(asked);
+    expect(logger.entries[0]?.message).toMatch(/^Tokens cannot be verified at the moment: The metadata of/);
+    issuer.outage = undefined;
+    passSeconds(limitOf("seconds after a failed fetch"));
+    expect(await statusOf(edge, token)).toBe(200);
+  });
+
+  test("at a URL that fails are asked for once a second at most", async () => {
+    const edge = await open({ jwks: `${issuer.issuer}/jwks` });
+    const token = await issuer.issue(edge.resource);
+    issuer.outage = 500;
+    for (let attempt = 0; attempt < 5; attempt++) expect(await statusOf(edge, token)).toBe(503);
+    expect(issuer.asked.get("/jwks")).toBe(1);
+    issuer.outage = undefined;
+    passSeconds(limitOf("seconds after a failed fetch"));
+    expect(await statusOf(edge, token)).toBe(200);
+  });
+
+  test("are not waited for any longer than SECURITY.md says", async () => {
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => AbortSignal.abort());
+    onTestFinished(() => void vi.restoreAllMocks());
+    const edge = await open();
+    expect(await statusOf(edge, await issuer.forge({ aud: edge.resource }))).toBe(503);
+    expect(timeout).toHaveBeenCalledWith(limitOf("seconds for an answer") * 1000);
+  });
+
+  test("of a strange token do not make those of others unavailable", async () => {
+    const edge = await open();
+    const good = await issuer.issue(edge.resource);
+    const strange = await issuer
+      .forge({ aud: edge.resource }, { crit: ["b64"], b64: true } as never)
+      .catch(() => "a.b.c");
+    expect(await statusOf(edge, strange)).not.toBe(503);
+    expect(await statusOf(edge, good)).toBe(200);
+  });
+
+  test("may be given, or be said to be at a URL", async () => {
+    const { d: _, ...publicJwk } = issuer.key.jwk;
+    const given = await open({ jwks: { keys: [publicJwk] } });
+    expect(await statusOf(given, await issuer.issue(given.resource))).toBe(200);
+    expect(issuer.asked.get("/jwks")).toBeUndefined();
+    const named = await open({ jwks: `${issuer.issuer}/jwks` });
+    expect(await statusOf(named, await issuer.issue(named.resource))).toBe(200);
+    expect(issuer.asked.get("/.well-known/oauth-authorization-server")).toBeUndefined();
+  });
+
+  test("of one authorization server do not count for another", async () => {
+    const other = await AuthorizationServer.start();
+    onTestFinished(() => other.close());
+    const edge = await open({ authorizationServers: [issuer.issuer, other.issuer] });
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
+    expect(await statusOf(edge, await other.issue(edge.resource))).toBe(200);
+    const crossed = await issuer.forge({ aud: edge.resource, iss: other.issuer });
+    expect(await statusOf(edge, crossed)).toBe(401);
+  });
+});
+
+describe("metadata of an issuer", () => {
+  /** An issuer of which only the metadata is there. */
+  async function startIssuer(metadata: (origin: string) => object, path: string): Promise<string> {
+    const origin: string = await standIn((request, response) => {
+      const isThere = request.url === path;
+      response.writeHead(isThere ? 200 : 404, { "content-type": "application/json" });
+      response.end(isThere ? JSON.stringify(metadata(origin)) : "");
+    });
+    return origin;
+  }
+
+  const withKeys = (iss: string) => (): object => ({ issuer: iss, jwks_uri: `${issuer.issuer}/jwks` });
+
+  test.each([
+    ["RFC 8414", "/.well-known/oauth-authorization-server/tenant"],
+    ["OpenID Connect", "/tenant/.well-known/openid-configuration"],
+  ])("is read in the form of %s", async (_, path) => {
+    const origin = await startIssuer((own) => withKeys(`${own}/tenant`)(), path);
+    const edge = await protect("serveHttp", notesServer().server, `${origin}/tenant`);
+    expect(await statusOf(edge, await issuer.forge({ iss: `${origin}/tenant`, aud: edge.resource }))).toBe(
+      200,
+    );
+  });
+
+  test.each<[string, (origin: string) => object, RegExp]>([
+    ["is of another issuer", withKeys("https://other.example"), /does not match/],
+    ["calls itself otherwise", (origin) => withKeys(`${origin}/`)(), /calls itself .*\/: write it so/],
+    ["names no keys", (origin) => ({ issuer: origin }), /jwks_uri in the metadata .* is missing/],
+    [
+      "names keys over http",
+      (origin) => ({ issuer: origin, jwks_uri: "http://keys.example/jwks" }),
+      /jwks_uri in the metadata .* must begin with https:/,
+    ],
+    [
+      "is endless",
+      (origin) => ({ issuer: origin, filler: "x".repeat(limitOf("bytes of an answer")) }),
+      /larger than \d+ bytes/,
+    ],
+  ])("that %s is not believed, and the log says why [AUTH-HTTPS]", async (_, metadata, problem) => {
+    const origin = await startIssuer(metadata, "/.well-known/oauth-authorization-server");
+    const { server, logger } = notesServer();
+    const edge = await protect("serveHttp", server, origin);
+    expect(await statusOf(edge, await issuer.forge({ iss: origin, aud: edge.resource }))).toBe(503);
+    expect(logger.entries.map(({ message }) => message).join()).toMatch(problem);
+  });
+
+  test("that is elsewhere is not followed there", async () => {
+    const origin = await standIn((_, response) => {
+      response.writeHead(302, { location: `${issuer.issuer}/.well-known/openid-configuration` }).end();
+    });
+    const edge = await protect("serveHttp", notesServer().server, origin);
+    expect(await statusOf(edge, await issuer.forge({ iss: origin, aud: edge.resource }))).toBe(503);
+    expect(issuer.asked.size).toBe(0);
+  });
+});
