@@ -13,7 +13,7 @@ export interface CallerLimits {
 
 /** How often callers may ask; everything has a default, and `Infinity` is no limit. */
 export interface RateLimitOptions {
-  /** Of each principal. @default {`defaultCallerLimits` where there is `authenticate`} */
+  /** Of each principal. @default {`defaultCallerLimits` where there is `auth`} */
   readonly perPrincipal?: Partial<CallerLimits> | false;
   /**
    * Of each address, of IPv6 the first 64 bits of it, before it is asked who is calling. Where the address of a peer is
@@ -69,7 +69,7 @@ export function resolveRateLimits(
     if (!["perPrincipal", "perAddress", "now"].includes(field)) fail(field, "is not an option");
   }
   if (given.perPrincipal && !known.principals) {
-    fail("perPrincipal", "needs authenticate, which says who is calling; without it, limit perAddress");
+    fail("perPrincipal", "needs auth, which says who is calling; without it, limit perAddress");
   }
   const perPrincipal = resolveLimits("perPrincipal", given.perPrincipal, known.principals);
   const perAddress = resolveLimits("perAddress", given.perAddress, known.addresses);

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigurationError, McpServer, type Principal } from "halyard";
 import { fetchHandler } from "halyard/fetch";
-import { defaultCallerLimits, type HttpOptions, type HttpRequest, nodeHandler } from "halyard/node";
+import type { RequestHead } from "halyard/auth";
+import { defaultCallerLimits, type HttpOptions, nodeHandler } from "halyard/node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { stoppedClock } from "../support/clock.ts";
 import { describeEdges, modernPost, openEdge, post, type RawRequest, sendTo } from "../support/http.ts";
@@ -12,7 +13,7 @@ import { openRaw } from "../support/raw-socket.ts";
 import { until } from "../support/turns.ts";
 
 /** Who is calling is what the Authorization header says. */
-const authenticate = (request: HttpRequest): Principal | undefined => {
+const authenticate = (request: RequestHead): Principal | undefined => {
   const subject = request.header("authorization");
   return subject === undefined ? undefined : { issuer: "test", subject };
 };
