@@ -121,7 +121,8 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
 
 const needsOfSeveral = {
   keys: "one key for request state: call server.secureRequestState({ keys: [secret] }) first, with the same secret in each process",
-  singleUse: "to know which request states are used: give server.secureRequestState({ singleUse }) a store that they share",
+  singleUse:
+    "to know which request states are used: give server.secureRequestState({ singleUse }) a store that they share",
 };
 
 /** A store that processes share means that a client's next round may reach another of them, who must be able to open it. */

@@ -35,7 +35,10 @@ const checks: Readonly<Record<string, (store: SingleUseStore) => Promise<void>>>
   async "ids do not get in each other's way, whatever they look like"(store) {
     const id = newId();
     const ids = [id, `${id}0`, id.toUpperCase(), `__proto__${id}`, `${id} *?[a]`, `${id}:ü`];
-    expectClaims(await claimInTurn(store, [...ids, ...ids]), [...ids.map(() => true), ...ids.map(() => false)]);
+    expectClaims(await claimInTurn(store, [...ids, ...ids]), [
+      ...ids.map(() => true),
+      ...ids.map(() => false),
+    ]);
   },
 
   async "of many claims at the same time one succeeds"(store) {
@@ -77,5 +80,6 @@ function pause(timeMs: number): Promise<void> {
 }
 
 function expectClaims(actual: readonly boolean[], expected: readonly boolean[]): void {
-  if (String(actual) !== String(expected)) throw new Error(`Expected ${String(expected)}, not ${String(actual)}`);
+  if (String(actual) !== String(expected))
+    throw new Error(`Expected ${String(expected)}, not ${String(actual)}`);
 }

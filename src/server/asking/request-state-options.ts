@@ -54,14 +54,18 @@ function readKeys(keys: readonly Secret[]): Secret[] {
     }
     const secret = secretBytes(key);
     if (secret.length >= minSecretBytes) return secret;
-    return fail("keys", `has one of less than ${minSecretBytes} bytes: make one with openssl rand -base64 32`);
+    return fail(
+      "keys",
+      `has one of less than ${minSecretBytes} bytes: make one with openssl rand -base64 32`,
+    );
   });
 }
 
 function storeOf(singleUse: boolean | SingleUseStore): SingleUseStore | undefined {
   if (singleUse === true) return new MemorySingleUseStore();
   if (singleUse === false) return undefined;
-  if (typeof singleUse?.claim !== "function") fail("singleUse", "must be true, false, or a store with claim()");
+  if (typeof singleUse?.claim !== "function")
+    fail("singleUse", "must be true, false, or a store with claim()");
   return singleUse;
 }
 
