@@ -81,8 +81,8 @@ test("a request state opens to what was sealed, whatever JSON it is", async () =
   const roundTrip = fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (value) => {
     const turn = kept(value);
     const { result } = await say(retry(turn, await begin(say, turn)));
-    const [content] = result?.["content"] as [{ text: string }];
-    expect(JSON.parse(content.text)).toEqual(JSON.parse(JSON.stringify({ kept: value })));
+    const [content] = (result?.["content"] ?? []) as { text: string }[];
+    expect(JSON.parse(content?.text ?? "")).toEqual(JSON.parse(JSON.stringify({ kept: value })));
   });
   await fc.assert(roundTrip, runs);
 });
@@ -156,7 +156,7 @@ test("a single-use store takes a time for a claim that does not grow with the ma
     for (let count = 0; count < 2000; count++) await store.claim(`id-${id++}`, 60_000);
   };
   const few = await cost(claims);
-  while (id < 250_000) await claims();
+  for (let round = 0; round < 100; round++) await claims();
   const many = await cost(claims);
   expect(many / few).toBeLessThan(20);
 });
