@@ -1,6 +1,7 @@
 // Sealed request state as an attacker tries it: whatever is wrong with a state, the client learns the same nothing.
 import type { JsonObject, McpServer, RequestStateOptions } from "halyard";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { readTable } from "../support/documents.ts";
 import { modernRequest, newestModern, RawPeer } from "../support/raw.ts";
 import {
   askingServer,
@@ -350,4 +351,13 @@ test("a request state that grows past maxBytes fails the call, and the message n
   expect(JSON.stringify(error ?? result)).toMatch(
     /take \d+ bytes, and may take 2000: .*secureRequestState\(\{ maxBytes/,
   );
+});
+
+test("docs/several-processes.md explains every reason for which a request state is refused", () => {
+  const rows = readTable("docs/several-processes.md", "When a retry is refused");
+  const explained = rows.flatMap((row) => (row["reason in the log"] ?? "").split("; "));
+  const reasons = [forged, misused, used].flatMap((attacks) =>
+    Object.values(attacks).map(({ reason }) => reason),
+  );
+  expect(new Set(explained)).toEqual(new Set(reasons));
 });

@@ -98,7 +98,7 @@ function userOf(request: HttpRequest): Principal | undefined {
   return typeof user === "string" ? (JSON.parse(user) as Principal) : undefined;
 }
 
-export const answered: JsonObject = {
+const answered: JsonObject = {
   inputResponses: { who: { action: "accept", content: { name: "Ada" } } },
 };
 
