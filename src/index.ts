@@ -63,9 +63,9 @@ export type { StandardSchema } from "./schema/standard.ts";
 export type { UrlAskOptions } from "./server/asking/elicitation.ts";
 export { InputRequired, inputRequired, type InputRequiredParts } from "./server/asking/input-required.ts";
 export type { AskOptions } from "./server/asking/question.ts";
-export type { RequestStateOptions } from "./server/asking/request-state.ts";
+export type { RequestStateOptions } from "./server/asking/request-state-options.ts";
 export type { SampleOptions } from "./server/asking/sampling.ts";
-export type { SingleUseStore } from "./server/asking/single-use.ts";
+export { MemorySingleUseStore, type SingleUseStore } from "./server/asking/single-use.ts";
 export type {
   Completer,
   CompletionHandler,

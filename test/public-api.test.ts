@@ -20,6 +20,7 @@ describe("public entries", () => {
         "InputPending",
         "InputRequired",
         "McpServer",
+        "MemorySingleUseStore",
         "MemoryTaskStore",
         "Pipe",
         "ProtocolError",
@@ -254,6 +255,7 @@ describe("public entries", () => {
         "connect",
         "protocolRevisions",
         "sessionStoreContract",
+        "singleUseStoreContract",
       ]
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`

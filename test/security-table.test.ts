@@ -1,12 +1,13 @@
 // The limits in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
+import { ConfigurationError, McpServer, MemorySingleUseStore, type ServerLimits } from "halyard";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, expect, test, vi } from "vitest";
 import { readTable } from "./support/documents.ts";
+import { askingServer, begin, retry, type Turn, ways } from "./support/rounds.ts";
 
 const rows = readTable("SECURITY.md", "Default limits");
 const defaults = new Map(rows.map((row) => [row["limit"] ?? "", Number(row["default"])]));
@@ -21,6 +22,9 @@ const probes: Record<string, (limit: number) => Promise<void>> = {
   "characters of a URI": probeUri,
   "characters of a tool name": probeToolName,
   "values of a completion": probeCompletion,
+  "milliseconds of a state": probeStateTime,
+  "characters of a state": probeStateLength,
+  "states marked as used": probeMarks,
 };
 
 afterEach(() => void vi.useRealTimers());
@@ -137,6 +141,36 @@ async function probeCompletion(limit: number): Promise<void> {
   const { completion } = await client.request("completion/complete", params);
   expect(completion).toEqual({ values: values.slice(0, limit), total: limit + 1, hasMore: true });
   await client.close();
+}
+
+async function probeStateTime(limit: number): Promise<void> {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const say = await ways.memory(askingServer().server);
+  const turn = { method: "tools/call", params: { name: "ask" } };
+  const state = await begin(say, turn);
+  vi.setSystemTime(Date.now() + limit - 1);
+  expect(await say(retry(turn, state))).not.toHaveProperty("error");
+  vi.setSystemTime(Date.now() + 1);
+  expect(await say(retry(turn, state))).toHaveProperty("error.code", -32602);
+}
+
+/** Four characters are three bytes, so that a state may end up to three characters before the limit. */
+async function probeStateLength(limit: number): Promise<void> {
+  const say = await ways.memory(askingServer().server);
+  const keep = (size: number): Turn => ({
+    method: "tools/call",
+    params: { name: "keep", arguments: { state: "x".repeat(size) } },
+  });
+  const empty = (await begin(say, keep(0))).length;
+  const most = Math.floor(((limit - empty) * 3) / 4);
+  expect((await begin(say, keep(most - 2))).length).toBeLessThanOrEqual(limit);
+  expect(await say(keep(most + 3))).toHaveProperty("error.code", -32603);
+}
+
+async function probeMarks(limit: number): Promise<void> {
+  const store = new MemorySingleUseStore();
+  for (let mark = 0; mark < limit; mark++) await store.claim(`id-${mark}`, 60_000);
+  await expect(store.claim("one more", 60_000)).rejects.toThrow(String(limit));
 }
 
 function call(id: number, name: string): string {

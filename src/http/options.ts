@@ -139,14 +139,19 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   };
 }
 
+const needsOfSeveral = {
+  keys: "one key for request state: call server.secureRequestState({ keys: [secret] }) first, with the same secret in each process",
+  singleUse:
+    "to know which request states are used: give server.secureRequestState({ singleUse }) a store that they share",
+};
+
 /** A store that processes share means that a client's next round may reach another of them, who must be able to open it. */
 export function checkSharedState(options: HttpOptions, server: Servable): void {
   const { sessionStore } = options;
+  const { mode, unsharedRequestState: unshared } = server;
   const isAlone = sessionStore === undefined || sessionStore instanceof MemorySessionStore;
-  if (isAlone || server.mode === "stateful" || server.sharesRequestState) return;
-  const remedy =
-    "call server.secureRequestState({ keys: [secret] }) first, with the same secret in each process";
-  fail("sessionStore", `is for several processes, and these need one key for request state: ${remedy}`);
+  if (isAlone || mode === "stateful" || unshared === undefined) return;
+  fail("sessionStore", `is for several processes, and these need ${needsOfSeveral[unshared]}`);
 }
 
 function countProxies(trustProxy: boolean | number = 0): number {

@@ -10,7 +10,7 @@ import { topicOf } from "../push/topic.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { RpcMessage, RpcResponse } from "../wire/message.ts";
-import type { RequestStateOptions } from "./asking/request-state.ts";
+import type { RequestStateOptions } from "./asking/request-state-options.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
@@ -66,7 +66,7 @@ export interface Servable {
   attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
   paramHeaders(tool: string): readonly ParamHeader[];
   modernRow(method: string): RequestRow | undefined;
-  readonly sharesRequestState: boolean;
+  readonly unsharedRequestState: "keys" | "singleUse" | undefined;
   /** Whether any definition names scopes, or ever did. */
   readonly usesScopes: boolean;
   /** Every scope that a message, or the messages of a batch, need together. */
@@ -178,8 +178,8 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /**
-   * Says how the state of calls that ask modern clients is sealed. Without it a key is made that only this process has, which
-   * will do for one process.
+   * Says how the state of calls that ask modern clients is sealed; what was said before no longer counts. Without it a key is
+   * made that only this process has, which will do for one process.
    *
    * @example
    * ```ts
@@ -273,9 +273,9 @@ export class McpServer<Extra extends object = object> implements Servable {
     return newestRevision("modern").requests.get(method) ?? this.#core.extensions.requests.get(method)?.row;
   }
 
-  /** Whether other processes can open the request state that this one seals. */
-  get sharesRequestState(): boolean {
-    return this.#core.requestState.isShared;
+  /** The option of {@link McpServer.secureRequestState} that is good for this process only, so that others could not go on with a call. */
+  get unsharedRequestState(): "keys" | "singleUse" | undefined {
+    return this.#core.requestState.unshared;
   }
 
   /** Whether any definition names scopes, or ever did. */

@@ -1,13 +1,7 @@
 // What every session store has to do, as checks that any test runner can run.
 import { newestRevision } from "../protocol/revisions/index.ts";
 import type { SessionRecord, SessionStore } from "../session/store.ts";
-
-/** One thing that a store has to do. */
-export interface StoreCheck {
-  readonly title: string;
-  /** Rejects when the store that `make` gives does not do it. */
-  run(make: () => SessionStore | Promise<SessionStore>): Promise<void>;
-}
+import type { StoreCheck } from "./store-check.ts";
 
 const long = 60_000;
 const short = 40;

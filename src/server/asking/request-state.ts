@@ -1,28 +1,16 @@
 // Sealed request state: what a client carries from one round to the next, and can neither read, change nor use elsewhere.
-import { ConfigurationError, HalyardError, invalidParams } from "../../errors.ts";
+import { HalyardError, invalidParams } from "../../errors.ts";
 import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../logger.ts";
-import { deriveKeys, minSecretBytes, type SealingKey, type Secret, secretBytes } from "./key-ring.ts";
-import { MemorySingleUse, type SingleUseStore } from "./single-use.ts";
-
-/** How request state is sealed. */
-export interface RequestStateOptions {
-  /**
-   * Secrets of 32 bytes or more: the first one seals, all of them open. Processes that serve the same clients must have
-   * the same ones. @default {a random one of this process}
-   */
-  readonly keys?: readonly (string | Uint8Array)[];
-  /** How long a client may take for one round. @default {900000} */
-  readonly ttlMs?: number;
-  /** Who may open it: the same for all processes of one service. @default {the server's name} */
-  readonly audience?: string;
-  /** How long the sealed text may be. @default {65536} */
-  readonly maxBytes?: number;
-  /** Each state opens once; a store is needed where several processes share the keys. @default {false} */
-  readonly singleUse?: boolean | SingleUseStore;
-}
+import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
+import {
+  type RequestStateOptions,
+  type RequestStateSettings,
+  resolveRequestState,
+} from "./request-state-options.ts";
+import { MemorySingleUseStore } from "./single-use.ts";
 
 /** The request that a state belongs to. */
 export interface Bound {
@@ -37,35 +25,31 @@ export interface Bound {
 const version = "v1";
 const ivBytes = 12;
 const tagBytes = 16;
-const maxClaims = 100_000;
+const maxLoggedTarget = 200;
 const encoder = new TextEncoder();
-
-interface Settings {
-  readonly keys: readonly Secret[] | undefined;
-  readonly ttlMs: number;
-  readonly audience: string;
-  readonly maxBytes: number;
-  readonly singleUse: SingleUseStore | undefined;
-}
 
 /** Seals and opens the state of one server. */
 export class RequestState {
-  #settings: Settings;
+  readonly #name: string;
   readonly #logger: Logger;
+  #settings: RequestStateSettings;
   #keys: Promise<readonly SealingKey[]> | undefined;
 
-  constructor(audience: string, logger: Logger) {
-    this.#settings = resolve({}, audience);
+  constructor(name: string, logger: Logger) {
+    this.#name = name;
+    this.#settings = resolveRequestState({}, name);
     this.#logger = logger;
   }
 
-  /** Whether the author has set keys, so that other processes can open what this one seals. */
-  get isShared(): boolean {
-    return this.#settings.keys !== undefined;
+  /** The option that only this process can go by, so that another could not take up what was begun here. */
+  get unshared(): "keys" | "singleUse" | undefined {
+    const { keys, singleUse } = this.#settings;
+    if (keys === undefined) return "keys";
+    return singleUse instanceof MemorySingleUseStore ? "singleUse" : undefined;
   }
 
   configure(options: RequestStateOptions): void {
-    this.#settings = resolve(options, this.#settings.audience);
+    this.#settings = resolveRequestState(options, this.#name);
     this.#keys = undefined;
   }
 
@@ -73,9 +57,8 @@ export class RequestState {
     const { ttlMs, audience, maxBytes } = this.#settings;
     const [key] = await this.#ring();
     if (key === undefined) throw new TypeError("There is no key");
-    const now = Date.now();
     const id = toBase64Url(crypto.getRandomValues(new Uint8Array(12)));
-    const claims = { id, iat: now, exp: now + ttlMs, aud: audience, ...bindingOf(bound), state };
+    const claims = { id, exp: Date.now() + ttlMs, aud: audience, ...bindingOf(bound), state };
     const head = `${version}.${key.id}`;
     const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
     const text = new Uint8Array(encoder.encode(JSON.stringify(claims)));
@@ -93,27 +76,29 @@ export class RequestState {
   async open(token: unknown, bound: Bound): Promise<unknown> {
     const opened = await this.#open(token, bound);
     if (opened.ok) return opened.state;
-    const { method, target } = bound;
+    const { method } = bound;
+    // Whatever a client writes there, a line of the log stays one.
+    const target = typeof bound.target === "string" ? bound.target.slice(0, maxLoggedTarget) : undefined;
     this.#logger.warn("A request state was refused", { reason: opened.reason, method, target });
     throw invalidParams("Invalid or expired requestState");
   }
 
   async #open(token: unknown, bound: Bound): Promise<Opened> {
-    const { maxBytes, singleUse } = this.#settings;
+    const { maxBytes, singleUse, audience, ttlMs } = this.#settings;
     if (typeof token !== "string") return refused("it is not a string");
     if (token.length > maxBytes) return refused("it is too long");
     const claims = await this.#decrypt(token);
     if (claims === undefined) return refused("it was not sealed with one of the keys, or was changed");
     const now = Date.now();
-    const { id, iat, exp, aud, state } = claims;
-    if (typeof id !== "string" || typeof iat !== "number" || typeof exp !== "number")
-      return refused("it is malformed");
+    const { id, exp, aud, state } = claims;
+    if (typeof id !== "string" || typeof exp !== "number") return refused("it is malformed");
     if (!(exp > now)) return refused("it has expired");
-    if (aud !== this.#settings.audience) return refused("it is meant for another audience");
+    if (aud !== audience) return refused("it is meant for another audience");
     const binding = bindingOf(bound);
     const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
-    if (other !== undefined) return refused(`it belongs to another ${other}`);
-    if (singleUse !== undefined && !(await singleUse.claim(id, exp - now))) {
+    if (other !== undefined) return refused(others[other]);
+    // Not just for the time that is left: the clock of another process may be behind.
+    if (singleUse !== undefined && !(await singleUse.claim(id, Math.max(ttlMs, exp - now)))) {
       return refused("it has been used");
     }
     return { ok: true, state };
@@ -123,7 +108,7 @@ export class RequestState {
     const [given, keyId, body, ...rest] = token.split(".", 4);
     if (given !== version || body === undefined || rest.length > 0) return undefined;
     const key = (await this.#ring()).find(({ id }) => id === keyId);
-    const bytes = fromBase64Url(body);
+    const bytes = key && fromBase64Url(body);
     if (key === undefined || bytes === undefined || bytes.length < ivBytes + tagBytes) return undefined;
     try {
       const how = parameters(bytes.subarray(0, ivBytes), `${version}.${key.id}`);
@@ -156,6 +141,13 @@ interface Binding {
   readonly user: string | undefined;
 }
 
+const others: Readonly<Record<keyof Binding, string>> = {
+  method: "it belongs to another method",
+  target: "it belongs to another tool, prompt or resource",
+  arguments: "it belongs to other arguments, or a handler or middleware has changed them",
+  user: "it belongs to another user",
+};
+
 /** The claims that tie a state to its request; somebody differs from nobody, too. */
 function bindingOf({ method, target, digest, principal }: Bound): Binding {
   const user = principal && JSON.stringify([principal.issuer, principal.subject]);
@@ -167,21 +159,4 @@ function parameters(
   head: string,
 ): { name: string; iv: Uint8Array<ArrayBuffer>; additionalData: Uint8Array<ArrayBuffer> } {
   return { name: "AES-GCM", iv, additionalData: new Uint8Array(encoder.encode(head)) };
-}
-
-function resolve(options: RequestStateOptions, name: string): Settings {
-  const { keys, ttlMs = 15 * 60_000, audience = name, maxBytes = 64 * 1024, singleUse = false } = options;
-  if (keys?.length === 0) fail("keys", "is empty: give at least one");
-  if (keys?.some((key) => secretBytes(key).length < minSecretBytes)) {
-    fail("keys", `has one of less than ${minSecretBytes} bytes: make one with openssl rand -base64 32`);
-  }
-  for (const [field, value] of Object.entries({ ttlMs, maxBytes })) {
-    if (!Number.isSafeInteger(value) || value <= 0) fail(field, "must be a positive integer");
-  }
-  const store = singleUse === true ? new MemorySingleUse(maxClaims) : singleUse || undefined;
-  return { keys, ttlMs, audience, maxBytes, singleUse: store };
-}
-
-function fail(field: string, problem: string): never {
-  throw new ConfigurationError("INVALID_OPTION", { subject: "secureRequestState", field }, problem);
 }

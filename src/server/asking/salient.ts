@@ -12,10 +12,31 @@ export async function boundTo(call: Call): Promise<Bound> {
   return { method, target: repeated[0], digest, principal };
 }
 
-/** JSON with its members in order: a client may write the same arguments in another. */
+/** JSON with its members in order, since a client may write the same arguments in another; each value is written once. */
 function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? "null";
-  const members = Object.keys(value).toSorted();
-  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join()}}`;
+  const parts: string[] = [];
+  write(value, parts);
+  return parts.join("");
+}
+
+function write(value: unknown, parts: string[]): void {
+  if (Array.isArray(value)) {
+    parts.push("[");
+    for (const item of value) {
+      write(item, parts);
+      parts.push(",");
+    }
+    parts.push("]");
+  } else if (isObject(value)) {
+    parts.push("{");
+    for (const name of Object.keys(value).toSorted()) {
+      parts.push(JSON.stringify(name), ":");
+      write(value[name], parts);
+      parts.push(",");
+    }
+    parts.push("}");
+  } else {
+    // JSON would write null for what is not there, and for a number that is too large: neither is the same as null.
+    parts.push(typeof value === "string" ? JSON.stringify(value) : String(value));
+  }
 }
