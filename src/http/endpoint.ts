@@ -46,7 +46,7 @@ export class Endpoint {
 
   /** Answers one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
-    if (this.#state.closing && !mayAnswer(request)) return refuseClosing(responder);
+    if (this.#state.closing && !this.#mayAnswer(request)) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
       this.#state.server.logger.warn(refusal.reason);
@@ -123,9 +123,10 @@ export class Endpoint {
         return Promise.resolve(refuseMethod(this.#state, responder));
     }
   }
-}
 
-/** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */
-function mayAnswer(request: HttpRequest): boolean {
-  return request.method === "POST" && request.header(sessionHeader) !== undefined;
+  /** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */
+  #mayAnswer(request: HttpRequest): boolean {
+    const isOfSession = request.method === "POST" && request.header(sessionHeader) !== undefined;
+    return isOfSession || this.#legacySse?.isMessage(request) === true;
+  }
 }

@@ -140,7 +140,7 @@ export class EventStream implements Stream {
     this.#sink = undefined;
     this.lostAt = Date.now();
     if (this.#resumable === undefined) this.#close();
-    else if (!this.#resumable.logs.has(this.#resumable.log)) this.giveUp();
+    else if (!this.#resumable.logs.has(this.#resumable.log)) this.#losses.finish();
     this.#options.onDisconnected?.(this);
   }
 
@@ -182,7 +182,7 @@ export class EventStream implements Stream {
     this.#done = true;
     this.#sink = undefined;
     if (this.log !== undefined) this.log.finishedAt = Date.now();
-    this.giveUp();
+    this.#losses.finish();
     this.#drains.clear();
   }
 }

@@ -4,12 +4,13 @@ import { isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../push/replay.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
+import { isSilent } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import type { Tended } from "./heartbeat.ts";
-import { accept, eventHeaders, refuse } from "./replies.ts";
+import { accept, eventHeaders, refuse, refuseClosing } from "./replies.ts";
 
 interface Client {
   readonly pipe: Pipe;
@@ -50,10 +51,20 @@ export class LegacySse {
     return true;
   }
 
-  /** Running calls may finish within `graceMs`; then every stream is closed. */
+  /** Whether a request brings a message of a client that is connected. */
+  isMessage({ method, path }: HttpRequest): boolean {
+    return method === "POST" && path === this.#paths.messagePath;
+  }
+
+  /** Running calls may finish within `graceMs`, and hear what they ask; then every stream is closed. */
   async close(graceMs: number): Promise<void> {
     const clients = [...this.#clients.values()];
-    await Promise.all(clients.map(({ pipe }) => pipe.end(graceMs)));
+    await Promise.all(
+      clients.map(async ({ pipe }) => {
+        await pipe.drain(graceMs);
+        await pipe.end(0);
+      }),
+    );
     for (const { sink } of clients) sink.end();
     this.#clients.clear();
   }
@@ -116,7 +127,9 @@ export class LegacySse {
       return refuse(responder, 413, problem, { connection: "close" });
     }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
-    client.pipe.receive(body.kind === "text" ? body.text : JSON.stringify(body.value));
+    const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
+    if (this.#state.closing && !isSilent(text, this.#state.server.limits)) return refuseClosing(responder);
+    client.pipe.receive(text);
     accept(responder);
   }
 }
