@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { McpServer } from "halyard";
+import { type JsonObject, McpServer } from "halyard";
 import { nodeHandler } from "halyard/node";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Child, startChild } from "../support/child.ts";
@@ -17,8 +17,8 @@ const answer = { result: { role: "assistant", model: "m", content: { type: "text
 const isQuestion = (message: object): boolean =>
   "method" in message && message.method === "sampling/createMessage";
 const isReply = (message: object): boolean => "result" in message && "id" in message && message.id === 7;
-const call = (name: string): { jsonrpc: "2.0"; id: 7; method: string; params: object } => {
-  return { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name } };
+const call = (name: string, more: object = {}): JsonObject => {
+  return { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name, ...more } };
 };
 
 const rejections: unknown[] = [];
@@ -138,15 +138,11 @@ describe("drain() of a pipe", () => {
 });
 
 describe("the end of a stdio server", () => {
-  const begin = async (tool: string, args: readonly string[], params: object = {}): Promise<Child> => {
-    const child = await startChild("stdio-asking", {
-      of: "faults",
-      revision: "2025-11-25",
-      capabilities,
-      args,
-    });
-    const message = call(tool);
-    child.client.send({ ...message, params: { ...message.params, ...params } });
+  const start = (args: readonly string[]): Promise<Child> =>
+    startChild("stdio-asking", { of: "faults", revision: "2025-11-25", capabilities, args });
+  const begin = async (graceMs: string): Promise<Child> => {
+    const child = await start([graceMs]);
+    child.client.send(call("ask"));
     await child.client.waitFor(isQuestion);
     return child;
   };
@@ -155,7 +151,7 @@ describe("the end of a stdio server", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
     "at %s a call that is answered in time finishes",
     async (signal) => {
-      const child = await begin("ask", ["60000"]);
+      const child = await begin("60000");
       child.process.kill(signal);
       // The signal has arrived by then, or the answer came before it.
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -172,7 +168,7 @@ describe("the end of a stdio server", () => {
     ["SIGTERM", "100", "The call that asked was cancelled|cannot be reached any more"],
     ["eof", "60000", "cannot be reached any more"],
   ])("at %s a question that nobody answers ends in time · grace %s ms", async (how, graceMs, problem) => {
-    const child = await begin("ask", [graceMs]);
+    const child = await begin(graceMs);
     const started = performance.now();
     if (how === "eof") child.process.stdin?.end();
     else child.process.kill("SIGTERM");
@@ -182,15 +178,22 @@ describe("the end of a stdio server", () => {
     expect(child.stderr()).not.toContain("unhandled");
   });
 
-  test.each(["true", "false"])(
-    "a task that asks keeps no process alive · endsProcess: %s [STDIO-SHUTDOWN-EOF]",
-    async (ends) => {
-      const child = await begin("long", ["60000", ends], { task: {} });
+  test.each([
+    ["asks", "long", "true"],
+    ["asks", "long", "false"],
+    ["asks when nobody is there", "late", "false"],
+  ])(
+    "a task that %s keeps no process alive · %s · endsProcess: %s [STDIO-SHUTDOWN-EOF]",
+    async (_, tool, ends) => {
+      const child = await start(["60000", ends]);
+      child.client.send(call(tool, { task: {} }));
+      await child.client.waitFor(tool === "long" ? isQuestion : isReply);
       const started = performance.now();
       child.process.stdin?.end();
       expect(await child.exited).toEqual(clean);
       expect(performance.now() - started).toBeLessThan(2000);
       expect(child.stderr()).not.toContain("unhandled");
+      if (tool === "late") expect(child.stderr()).toContain("asking nobody");
     },
   );
 });
