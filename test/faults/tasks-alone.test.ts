@@ -95,6 +95,29 @@ describe.each(["2025-11-25", "2026-07-28"])("a task of %s", (revision) => {
   });
 });
 
+describe("ctx.startTask() that a handler does not wait for", () => {
+  test("counts the call out once: as many may run at once as before", async () => {
+    const server = new McpServer(
+      { name: "test", version: "1.0.0" },
+      { logger: recordingLogger(), limits: { maxInFlight: 1 } },
+    );
+    const gate = deferred();
+    server.tool("hasty", { task: { starts: "handler" } }, (_, ctx) => {
+      void ctx.startTask();
+      return "done";
+    });
+    server.tool("held", {}, () => gate.promise.then(() => "held"));
+    const client = await connect(server, { revision: "2026-07-28", capabilities });
+    await client.request("tools/call", { name: "hasty" });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const held = client.request("tools/call", { name: "held" });
+    await expect(client.request("tools/call", { name: "held" })).rejects.toMatchObject({ code: -32600 });
+    gate.resolve();
+    await held;
+    await client.close();
+  });
+});
+
 describe("a task of 2025-11-25", () => {
   test("is asked in the session that awaits its result, when the one that began it is gone", async () => {
     const { server, gate } = taskServer();

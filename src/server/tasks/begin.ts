@@ -41,7 +41,8 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   }
   const run = new TaskRun(record, call);
   const { connection, headers, address } = call.exchange;
-  connection.inFlight.delete(call);
+  // A handler that did not wait for this may have been answered already.
+  if (!call.finished) connection.inFlight.delete(call);
   call.exchange = { connection, ...(headers && { headers }), address };
   call.task = run;
   call.conversation.askThrough(run.asker);
