@@ -60,7 +60,7 @@ export class Endpoint {
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
     const { observe } = this.#state.server;
     if (observe !== undefined) responder.refusals = new RefusalWatch(observe);
-    if (this.#state.closing && !mayAnswer(request)) return refuseClosing(responder);
+    if (this.#state.closing && !this.#mayAnswer(request)) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
       this.#state.server.logger.warn(refusal.reason);
@@ -170,6 +170,12 @@ export class Endpoint {
         return Promise.resolve(refuseMethod(this.#state, responder));
     }
   }
+
+  /** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */
+  #mayAnswer(request: HttpRequest): boolean {
+    const isOfSession = request.method === "POST" && request.header(sessionHeader) !== undefined;
+    return isOfSession || this.#legacySse?.isMessage(request) === true;
+  }
 }
 
 /** A definition with scopes is never open to everybody, and what clients are told of the endpoint leads to it. */
@@ -183,9 +189,4 @@ function checkProtection(server: Servable, { auth, path, trustedProxies }: HttpS
   if (resource === undefined || trustedProxies > 0 || new URL(resource).pathname === path) return;
   const remedy = "set trustProxy if a proxy in between changes the path, or correct resource or path";
   server.logger.warn(`The resource is ${resource}, but the endpoint is at ${path}: ${remedy}`);
-}
-
-/** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */
-function mayAnswer(request: HttpRequest): boolean {
-  return request.method === "POST" && request.header(sessionHeader) !== undefined;
 }

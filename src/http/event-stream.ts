@@ -142,7 +142,7 @@ export class EventStream implements Stream {
     this.#sink = undefined;
     this.lostAt = Date.now();
     if (this.#resumable === undefined) this.#close();
-    else if (!this.#resumable.logs.has(this.#resumable.log)) this.giveUp();
+    else if (!this.#resumable.logs.has(this.#resumable.log)) this.#losses.finish();
     this.#options.onDisconnected?.(this);
   }
 
@@ -184,7 +184,7 @@ export class EventStream implements Stream {
     this.#done = true;
     this.#sink = undefined;
     if (this.log !== undefined) this.log.finishedAt = Date.now();
-    this.giveUp();
+    this.#losses.finish();
     this.#drains.clear();
   }
 }

@@ -5,6 +5,7 @@ import { randomId } from "../push/replay.ts";
 import { parseJson } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
+import { isSilent } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
@@ -12,7 +13,7 @@ import { contentTypeRefusal } from "./guard.ts";
 import type { Tended } from "./heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
 import type { Visit } from "./rate-limits.ts";
-import { accept, eventHeaders, refuse, refuseHurried } from "./replies.ts";
+import { accept, eventHeaders, refuse, refuseClosing, refuseHurried } from "./replies.ts";
 
 interface Client {
   readonly pipe: Pipe;
@@ -62,10 +63,20 @@ export class LegacySse {
     return request.path === this.#paths.messagePath ? this.#find(request) : undefined;
   }
 
-  /** Running calls may finish within `graceMs`; then every stream is closed. */
+  /** Whether a request brings a message of a client that is connected. */
+  isMessage({ method, path }: HttpRequest): boolean {
+    return method === "POST" && path === this.#paths.messagePath;
+  }
+
+  /** Running calls may finish within `graceMs`, and hear what they ask; then every stream is closed. */
   async close(graceMs: number): Promise<void> {
     const clients = [...this.#clients.values()];
-    await Promise.all(clients.map(({ pipe }) => pipe.end(graceMs)));
+    await Promise.all(
+      clients.map(async ({ pipe }) => {
+        await pipe.drain(graceMs);
+        await pipe.end(0);
+      }),
+    );
     for (const { sink } of clients) sink.end();
     this.#clients.clear();
   }
@@ -154,6 +165,7 @@ export class LegacySse {
     }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
     const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
+    if (this.#state.closing && !isSilent(text, this.#state.server.limits)) return refuseClosing(responder);
     if (this.#isUnpermitted(text, responder, principal)) return;
     client.principal = principal;
     if (visit === undefined) client.isBehind = !client.pipe.receive(text, { principal });

@@ -7,6 +7,7 @@ import { Connection, type Exchange } from "../server/connection.ts";
 import { newErrorId } from "../server/failure.ts";
 import type { Servable } from "../server/server.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
+import { isSilent } from "./silent.ts";
 import { within } from "./within.ts";
 
 /** Where a pipe's messages go. */
@@ -61,12 +62,13 @@ export class Pipe {
   readonly #drains = new Callbacks();
   readonly #losses = new Callbacks();
   readonly #onResume: () => void;
+  readonly #idles = new Callbacks();
   #detach: (() => void) | undefined;
-  #onIdle: () => void = () => {};
   #running = 0;
   #congested = false;
   #paused = false;
-  #ended = false;
+  #draining = false;
+  #ending: Promise<void> | undefined;
 
   constructor(server: Servable, output: PipeOutput, options: PipeOptions) {
     this.connection = new Connection({
@@ -82,13 +84,12 @@ export class Pipe {
     this.#onResume = options.onResume ?? (() => {});
   }
 
-  /**
-   * Takes one message. False: it was taken, but nothing more should come until `onResume`.
-   */
+  /** Takes one message. False: it was taken, but nothing more should come until `onResume`. */
   receive(text: string, { principal, onDone }: ReceiveOptions = {}): boolean {
-    if (this.#ended) {
+    const isTaken = !this.#draining || isSilent(text, this.#server.limits);
+    if (this.#ending !== undefined || !isTaken) {
       onDone?.();
-      return false;
+      return this.#ending === undefined;
     }
     this.#running++;
     void this.#answer(
@@ -118,15 +119,21 @@ export class Pipe {
   }
 
   /**
-   * Ends the pipe: nothing more is taken, subscriptions get their closing result, running calls may finish within
-   * `graceMs`, and what still runs then is cancelled.
+   * Ends the pipe, because the peer is gone: nothing more is taken, nobody can be asked any more, running calls may finish
+   * within `graceMs`, and what still runs then is cancelled.
    */
-  async end(graceMs: number): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
+  end(graceMs: number): Promise<void> {
+    return (this.#ending ??= this.#end(graceMs));
+  }
+
+  /**
+   * Prepares for the end while the peer is still there: no request is taken any more, subscriptions get their closing
+   * result, and running calls may finish within `graceMs`, with the answers to what they ask. {@link Pipe.end} comes next.
+   */
+  async drain(graceMs: number): Promise<void> {
+    const subscriptions = this.#draining ? [] : [...this.connection.subscriptions];
+    this.#draining = true;
     this.#detach?.();
-    this.#losses.call();
-    const subscriptions = [...this.connection.subscriptions];
     for (const [, close] of subscriptions) close();
     await within(graceMs, this.#idle());
     for (const [requestId] of subscriptions) {
@@ -134,6 +141,11 @@ export class Pipe {
         encodeNotification("notifications/cancelled", { requestId, reason: "The server is shutting down" }),
       );
     }
+  }
+
+  async #end(graceMs: number): Promise<void> {
+    this.#losses.finish();
+    await this.drain(graceMs);
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 
@@ -146,11 +158,11 @@ export class Pipe {
       this.#fail(error);
     } finally {
       onDone?.();
-      if (--this.#running === 0) this.#onIdle();
+      if (--this.#running === 0 && this.#draining) this.#idles.call();
     }
     // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
     const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
-    if (isAgreedNow && !this.#ended) this.#detach ??= this.#server.attach(this.connection, this.#stream);
+    if (isAgreedNow && !this.#draining) this.#detach ??= this.#server.attach(this.connection, this.#stream);
   }
 
   /** Something is wrong with the server itself; others in this process must not feel it. */
@@ -200,8 +212,8 @@ export class Pipe {
   /** Resolves when every reply has been written. */
   #idle(): Promise<void> {
     return new Promise((resolve) => {
-      this.#onIdle = resolve;
       if (this.#running === 0) resolve();
+      else this.#idles.add(resolve);
     });
   }
 }

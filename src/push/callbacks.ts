@@ -2,9 +2,14 @@
 
 export class Callbacks {
   #callbacks: readonly (() => void)[] | undefined;
+  #isOver = false;
 
   /** Adds a function; what is returned takes it away again. */
   add(callback: () => void): () => void {
+    if (this.#isOver) {
+      queueMicrotask(callback);
+      return () => {};
+    }
     this.#callbacks = [...(this.#callbacks ?? []), callback];
     return () => {
       this.#callbacks = this.#callbacks?.filter((other) => other !== callback);
@@ -14,6 +19,13 @@ export class Callbacks {
   /** Calls each that was there when it began. */
   call(): void {
     for (const callback of this.#callbacks ?? []) callback();
+  }
+
+  /** Calls each for the last time, and from now on each that is added: what they wait for has happened. */
+  finish(): void {
+    this.#isOver = true;
+    this.call();
+    this.clear();
   }
 
   clear(): void {

@@ -64,6 +64,7 @@ class Stdio implements StdioServer {
   readonly #onSignal = (): void => void this.close();
   #markClosed: () => void = () => {};
   #closing = false;
+  #endsAt: number | undefined;
 
   constructor(server: Servable, options: StdioOptions) {
     const { input = process.stdin, output = process.stdout, graceMs = 5000 } = options;
@@ -99,12 +100,12 @@ class Stdio implements StdioServer {
     });
     this.#input.on("end", () => {
       this.#decoder.end();
-      void this.close();
+      this.#leave();
     });
     // A stream that is destroyed without an error says only that it has closed.
     for (const stream of [this.#input, this.#output]) {
-      stream.on("error", () => void this.close());
-      stream.on("close", () => void this.close());
+      stream.on("error", () => this.#leave());
+      stream.on("close", () => this.#leave());
     }
     if (!this.#endsProcess) return;
     for (const signal of signals) process.once(signal, this.#onSignal);
@@ -113,8 +114,10 @@ class Stdio implements StdioServer {
   async close(): Promise<void> {
     if (this.#closing) return this.closed;
     this.#closing = true;
+    // The client may be there still, and answer what it is asked.
+    await this.#pipe.drain(this.#graceLeft());
     this.#input.pause();
-    await this.#pipe.end(this.#graceMs);
+    await this.#pipe.end(0);
     // A client that has stopped reading must not keep the process alive.
     await within(this.#graceMs, this.#writer.end());
     this.#stdout.release();
@@ -123,6 +126,17 @@ class Stdio implements StdioServer {
     for (const signal of signals) process.off(signal, this.#onSignal);
     // Handlers that never end, or timers of the author's, must not keep a server alive that has no client.
     process.exit();
+  }
+
+  /** The client is gone: nobody answers any more. */
+  #leave(): void {
+    void this.#pipe.end(this.#graceLeft());
+    void this.close();
+  }
+
+  #graceLeft(): number {
+    this.#endsAt ??= performance.now() + this.#graceMs;
+    return Math.max(0, this.#endsAt - performance.now());
   }
 }
 

@@ -1,6 +1,7 @@
 // A server in a process of its own, spoken to over real pipes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { ClientCapabilities } from "halyard";
 import { TestClient, type Wire } from "halyard/testing";
 import { readLines } from "./stdio.ts";
 
@@ -19,10 +20,10 @@ export interface Child {
   readonly exited: Promise<Exit>;
 }
 
-/** Starts `fixtures/<name>.mjs` of the stdio tests. */
+/** Starts `fixtures/<name>.mjs` of the stdio tests, or of others. */
 export async function startChild(name: string, options: ChildOptions = {}): Promise<Child> {
-  const { revision = "2026-07-28", args = [], handshake = true } = options;
-  const path = fileURLToPath(new URL(`../stdio/fixtures/${name}.mjs`, import.meta.url));
+  const { revision = "2026-07-28", args = [], handshake = true, of = "stdio", capabilities = {} } = options;
+  const path = fileURLToPath(new URL(`../${of}/fixtures/${name}.mjs`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   const exited = new Promise<Exit>((resolve) => {
     child.on("close", (code, signal) => resolve({ code, signal }));
@@ -43,7 +44,7 @@ export async function startChild(name: string, options: ChildOptions = {}): Prom
     lines.push(line);
     wire.onMessage(line);
   });
-  const client = new TestClient(wire, { revision });
+  const client = new TestClient(wire, { revision, capabilities });
   if (handshake) await client.open();
   return { process: child, client, lines, stderr: () => stderr, exited };
 }
@@ -52,4 +53,7 @@ export interface ChildOptions {
   readonly revision?: string;
   readonly args?: readonly string[];
   readonly handshake?: boolean;
+  /** The folder of tests that has the fixture. */
+  readonly of?: string;
+  readonly capabilities?: ClientCapabilities;
 }

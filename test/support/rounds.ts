@@ -8,7 +8,7 @@ import {
   type RequestStateOptions,
   type ServerOptions,
 } from "halyard";
-import type { HttpRequest } from "halyard/node";
+import type { RequestHead } from "halyard/auth";
 import { modernPost, openEdge } from "./http.ts";
 import { type LogEntry, recordingLogger } from "./log.ts";
 import { type Answer, metaKeys, modernRequest, newestModern, RawPeer } from "./raw.ts";
@@ -93,7 +93,7 @@ export const ways: Readonly<Record<"http" | "memory", (server: McpServer) => Pro
 
 export const wayNames = Object.keys(ways) as (keyof typeof ways)[];
 
-function userOf(request: HttpRequest): Principal | undefined {
+function userOf(request: RequestHead): Principal | undefined {
   const user = request.headers()["x-user"];
   return typeof user === "string" ? (JSON.parse(user) as Principal) : undefined;
 }

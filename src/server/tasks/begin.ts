@@ -41,7 +41,8 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   }
   const run = new TaskRun(record, call);
   const { stream: _, ...exchange } = call.exchange;
-  exchange.connection.inFlight.delete(call);
+  // A handler that did not wait for this may have been answered already.
+  if (!call.finished) exchange.connection.inFlight.delete(call);
   call.exchange = exchange;
   call.task = run;
   call.conversation.askThrough(run.asker);
@@ -54,6 +55,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   );
   // The reply goes first: what the handler does next must not overtake it.
   await new Promise((resolve) => setTimeout(resolve, 0));
+  if (call.cancelled) throw invalidRequest("The task was cancelled before it began");
 }
 
 function newRecord(tool: CompiledTool, form: TaskForm, call: Call): TaskRecord {

@@ -63,7 +63,9 @@ function find(call: Call): Promise<TaskRecord> {
 /** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
 async function nextChange(call: Call, task: TaskRecord): Promise<void> {
   const run = call.core.tasks.runs.get(task.id);
-  const detach = call.exchange.stream && run?.attach(call.exchange.stream);
+  const { session } = call;
+  const { stream } = call.exchange;
+  const detach = session !== undefined && stream !== undefined ? run?.attach({ session, stream }) : undefined;
   const cancelled = new Promise<void>((resolve) => call.onCancel(resolve));
   const changed = run?.done ?? new Promise<void>((resolve) => setTimeout(resolve, task.pollIntervalMs));
   await Promise.race([changed, cancelled]);

@@ -17,11 +17,17 @@ export interface Reach {
   readonly asks: Asks;
 }
 
+/** Where a client can be asked: a client that comes back for its task may have another session by now. */
+export interface Place {
+  readonly session: string;
+  readonly stream: Stream;
+}
+
 export class StreamAsker implements Asker {
   readonly #reach: Reach;
   readonly #changed: () => void;
-  readonly #streams = new Set<Stream>();
-  readonly #waiting = new Set<(stream: Stream) => void>();
+  readonly #awaited = new Map<Stream, Place>();
+  readonly #waiting = new Set<(place: Place) => void>();
   /** How many questions are open. */
   open = 0;
 
@@ -31,30 +37,30 @@ export class StreamAsker implements Asker {
   }
 
   /** A stream on which the task's result is awaited, until the returned function is called. */
-  attach(stream: Stream): () => void {
-    this.#streams.add(stream);
-    for (const take of this.#waiting) take(stream);
+  attach(place: Place): () => void {
+    this.#awaited.set(place.stream, place);
+    for (const take of this.#waiting) take(place);
     this.#waiting.clear();
-    return () => void this.#streams.delete(stream);
+    return () => void this.#awaited.delete(place.stream);
   }
 
   async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { session, asks, signal, taskId } = this.#reach;
+    const { asks, signal, taskId } = this.#reach;
     const { method, params } = question;
-    if (session === undefined)
+    if (this.#reach.session === undefined)
       throw new HalyardError("ASK_FAILED", `${method}: the client of this task has no session`);
     this.open++;
     this.#changed();
     try {
       const timeoutMs = options.timeoutMs ?? question.timeoutMs;
-      const stream = this.#stream(session) ?? (await this.#nextStream(method, timeoutMs));
+      const place = this.#place(this.#reach.session) ?? (await this.#nextPlace(method, timeoutMs));
       const marked: JsonObject = {
         ...params,
         _meta: { ...(params?.["_meta"] as object), ...relatedTask(taskId) },
       };
       return await readAnswer(
         question,
-        await asks.ask({ session, stream, method, params: marked, timeoutMs, signal }),
+        await asks.ask({ ...place, method, params: marked, timeoutMs, signal }),
       );
     } finally {
       this.open--;
@@ -62,13 +68,15 @@ export class StreamAsker implements Asker {
     }
   }
 
-  #stream(session: string): Stream | undefined {
-    const [awaited] = this.#streams;
-    return awaited ?? this.#reach.hub.streamOf(session);
+  #place(session: string): Place | undefined {
+    const [awaited] = this.#awaited.values();
+    if (awaited !== undefined) return awaited;
+    const stream = this.#reach.hub.streamOf(session);
+    return stream && { session, stream };
   }
 
   /** The client is away: when it sees that input is required, it comes for the result, and can be asked. */
-  #nextStream(method: string, timeoutMs: number): Promise<Stream> {
+  #nextPlace(method: string, timeoutMs: number): Promise<Place> {
     const { signal } = this.#reach;
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
@@ -79,9 +87,11 @@ export class StreamAsker implements Asker {
       };
       const fail = (problem: string): void =>
         settle(() => reject(new HalyardError("ASK_FAILED", `${method}: ${problem}`)));
-      const take = (stream: Stream): void => settle(() => resolve(stream));
+      const take = (place: Place): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
       const timer = setTimeout(() => fail(`the client did not come within ${timeoutMs} ms`), timeoutMs);
+      // A client that never comes must not keep the process alive.
+      (timer as { unref?: () => void }).unref?.();
       signal.addEventListener("abort", onAbort);
       this.#waiting.add(take);
     });

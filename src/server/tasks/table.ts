@@ -2,11 +2,11 @@
 import { invalidParams } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import type { Hub } from "../../push/hub.ts";
-import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
 import type { TaskSettings } from "./options.ts";
 import type { TaskRecord, TaskStore } from "./store.ts";
+import type { Place } from "./stream-asker.ts";
 
 /** A task whose handler runs in this process. */
 export interface RunningTask {
@@ -15,7 +15,7 @@ export interface RunningTask {
   /** Answers to its questions. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
   /** Its questions may go out on this stream too, until the returned function is called. */
-  attach(stream: Stream): () => void;
+  attach(place: Place): () => void;
   stop(reason: string): void;
 }
 

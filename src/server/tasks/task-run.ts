@@ -2,7 +2,6 @@
 import type { CallToolResult } from "../../protocol/model.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import { errorCodes } from "../../errors.ts";
-import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Asker } from "../asking/question.ts";
 import type { Call } from "../call.ts";
@@ -11,7 +10,7 @@ import { stampOwnResult } from "../stamp.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";
 import type { TaskChange, TaskRecord } from "./store.ts";
-import { StreamAsker } from "./stream-asker.ts";
+import { type Place, StreamAsker } from "./stream-asker.ts";
 import type { RunningTask } from "./table.ts";
 
 export class TaskRun implements RunningTask {
@@ -42,8 +41,8 @@ export class TaskRun implements RunningTask {
     return (this.#inputs ?? this.#streams) as Asker;
   }
 
-  attach(stream: Stream): () => void {
-    return this.#streams?.attach(stream) ?? (() => {});
+  attach(place: Place): () => void {
+    return this.#streams?.attach(place) ?? (() => {});
   }
 
   async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {

@@ -1,0 +1,177 @@
+// Tasks and rounds whose client is away: they need nobody until somebody comes, and nobody may come.
+import { type JsonObject, McpServer } from "halyard";
+import { type TestClient, connect } from "halyard/testing";
+import { describe, expect, test } from "vitest";
+import { recordingLogger } from "../support/log.ts";
+import { describeMatrix } from "../support/matrix.ts";
+import { PipePeer } from "../support/pipe.ts";
+import { type Deferred, deferred, until } from "../support/turns.ts";
+
+const capabilities = { sampling: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
+const ttlMs = 400;
+
+interface Tasks {
+  readonly server: McpServer;
+  readonly gate: Deferred<void>;
+  readonly runs: () => number;
+}
+
+/** `long` waits for the gate, `asking` for it and then for an answer. */
+function taskServer(): Tasks {
+  const server = new McpServer(
+    { name: "test", version: "1.0.0" },
+    { logger: recordingLogger(), tasks: { ttlMs } },
+  );
+  const gate = deferred();
+  let runs = 0;
+  server.tool("long", { task: "optional" }, async () => {
+    runs++;
+    await gate.promise;
+    return "finished";
+  });
+  server.tool("asking", { task: { ttlMs: 60_000 } }, async (_, ctx) => {
+    await gate.promise;
+    return (await ctx.sample("Why?")).text;
+  });
+  return { server, gate, runs: () => runs };
+}
+
+/** Begins a task, whichever way the client's revision does. */
+async function begin(client: TestClient, name: string): Promise<string> {
+  const wish = client.era === "legacy" ? { task: {} } : {};
+  const result = await client.request("tools/call", { name, ...wish });
+  return taskIdOf(result);
+}
+
+function taskIdOf(result: JsonObject): string {
+  return String(((result["task"] ?? result) as JsonObject)["taskId"]);
+}
+
+describeMatrix(
+  "a task whose client is gone",
+  { since: "2025-11-25", transports: ["memory", "stdio"] },
+  (cell) => {
+    test("finishes, is there to be read until its time is up, and not a moment longer [TASKX-TTL, TASK25-TTL-OVERRIDE]", async () => {
+      const { server, gate } = taskServer();
+      const client = await cell.connect(server, { capabilities });
+      const started = performance.now();
+      const taskId = await begin(client, "long");
+      await client.close();
+      gate.resolve();
+      const next = await cell.connect(server, { capabilities });
+      await until(async () => (await next.request("tasks/get", { taskId }))["status"] === "completed");
+      await until(
+        () =>
+          next.request("tasks/get", { taskId }).then(
+            () => false,
+            (error: { code: number; message: string }) => error.code === -32602,
+          ),
+        ttlMs + 2000,
+      );
+      expect(performance.now() - started).toBeGreaterThanOrEqual(ttlMs - 1);
+      await next.close();
+    });
+  },
+);
+
+describe.each(["2025-11-25", "2026-07-28"])("a task of %s", (revision) => {
+  test("does not begin when it is cancelled before its handler runs", async () => {
+    const { server, runs } = taskServer();
+    const peer = new PipePeer(server, { revision, capabilities });
+    await peer.client.open();
+    let taskId = "";
+    // With the reply in hand, before any timer of the server can fire.
+    peer.onWrite = (message) => {
+      if (taskId !== "" || !("result" in message)) return;
+      taskId = taskIdOf(message.result);
+      queueMicrotask(() => peer.start("tasks/cancel", { taskId }, "cancel"));
+    };
+    await begin(peer.client, "long");
+    await peer.client.waitFor((message) => "id" in message && message.id === "cancel");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(runs()).toBe(0);
+    expect(await peer.client.request("tasks/get", { taskId })).toMatchObject({ status: "cancelled" });
+    await peer.pipe.end(0);
+  });
+});
+
+describe("ctx.startTask() that a handler does not wait for", () => {
+  test("counts the call out once: as many may run at once as before", async () => {
+    const server = new McpServer(
+      { name: "test", version: "1.0.0" },
+      { logger: recordingLogger(), limits: { maxInFlight: 1 } },
+    );
+    const gate = deferred();
+    server.tool("hasty", { task: { starts: "handler" } }, (_, ctx) => {
+      void ctx.startTask();
+      return "done";
+    });
+    server.tool("held", {}, () => gate.promise.then(() => "held"));
+    const client = await connect(server, { revision: "2026-07-28", capabilities });
+    await client.request("tools/call", { name: "hasty" });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const held = client.request("tools/call", { name: "held" });
+    await expect(client.request("tools/call", { name: "held" })).rejects.toMatchObject({ code: -32600 });
+    gate.resolve();
+    await held;
+    await client.close();
+  });
+});
+
+describe("a task of 2025-11-25", () => {
+  test("is asked in the session that awaits its result, when the one that began it is gone", async () => {
+    const { server, gate } = taskServer();
+    const first = await connect(server, { revision: "2025-11-25", capabilities });
+    const taskId = await begin(first, "asking");
+    await first.close();
+    gate.resolve();
+    const second = await connect(server, { revision: "2025-11-25", capabilities });
+    const result = second.request("tasks/result", { taskId });
+    const question = (await second.waitFor(
+      (message) => "method" in message && message.method === "sampling/createMessage",
+    )) as unknown as { id: string };
+    const answer = { role: "assistant", model: "m", content: { type: "text", text: "Because" } };
+    second.send({ jsonrpc: "2.0", id: question.id, result: answer });
+    expect(await result).toMatchObject({ content: [{ text: "Because" }] });
+    expect(await server.push.pendingAsks()).toBe(0);
+    await second.close();
+  });
+});
+
+describe("a modern round", () => {
+  const keys = ["a secret of thirty-two bytes or more, for tests only"];
+  const roundServer = (): McpServer => {
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
+    server.secureRequestState({ keys });
+    server.tool("ask", {}, async (_, ctx) => {
+      const first = await ctx.sample("Why?");
+      const second = await ctx.sample("And why that?");
+      return `${first.text} ${second.text}`;
+    });
+    return server;
+  };
+
+  test("needs nothing of the server that began it: each goes on at another one [MRTR-NO-ASSUME-RETRY]", async () => {
+    const params = { name: "ask", arguments: {} };
+    let more: JsonObject = {};
+    for (const text of ["Because", "of it"]) {
+      const server = roundServer();
+      const client = await connect(server, { revision: "2026-07-28", capabilities });
+      const { resultType, inputRequests, requestState } = await client.request("tools/call", {
+        ...params,
+        ...more,
+      });
+      expect(resultType).toBe("input_required");
+      expect(await server.push.pendingAsks()).toBe(0);
+      await client.close();
+      const answer = { role: "assistant", model: "m", content: { type: "text", text } };
+      const keysOf = Object.keys(inputRequests as JsonObject);
+      more = { requestState, inputResponses: Object.fromEntries(keysOf.map((key) => [key, answer])) };
+    }
+    const last = await connect(roundServer(), { revision: "2026-07-28", capabilities });
+    expect(await last.request("tools/call", { ...params, ...more })).toMatchObject({
+      content: [{ text: "Because of it" }],
+    });
+    await last.close();
+  });
+});
