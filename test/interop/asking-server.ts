@@ -12,6 +12,7 @@ export function createAskingServer(): McpServer {
   addRefusals(server);
   addPages(server);
   addRhyming(server);
+  addLongInterview(server);
 
   server.prompt("brief", {}, async (_, ctx) => {
     const { name } = await ctx.elicit("For whom?", named);
@@ -92,5 +93,16 @@ function addRhyming(server: McpServer): void {
       tools: [tool],
     });
     return `${use.name} ${JSON.stringify(use.input)}: ${text}`;
+  });
+}
+
+/** Asks everybody from within a task. */
+function addLongInterview(server: McpServer): void {
+  server.tool("long_interview", { task: { pollIntervalMs: 20 } }, async (_, ctx) => {
+    const { name } = await ctx.elicit("Who is there?", named);
+    const done = await ctx.once("count", () => "once");
+    const [rhyme, roots] = await Promise.all([ctx.sample(`What rhymes with ${name}?`), ctx.roots()]);
+    const { action } = await ctx.tryElicit("Decline this, please", named);
+    return `${name}, ${done}, ${rhyme.text}, ${roots.length} roots, ${action}`;
   });
 }

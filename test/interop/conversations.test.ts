@@ -75,6 +75,14 @@ describe.each(rowsOf(ways))("$name over $way", (row) => {
     expect(askedMethods()).toEqual([elicit, elicit]);
   });
 
+  test("calls at the same time get each their own answers, and count once each", async () => {
+    const calls = Array.from({ length: 10 }, () => client().call("ask_twice", { key: randomUUID() }));
+    for (const { structuredContent } of await Promise.all(calls)) {
+      expect(structuredContent).toEqual({ name: "Ada", color: "green", runs: 1 });
+    }
+    expect(askedMethods()).toEqual(Array(20).fill(elicit));
+  });
+
   test("a prompt is rendered with the answer to what it asked [PROMPT-MRTR]", async () => {
     const content = await client().prompt("test_input_required_result_prompt", {});
     expect(content).toEqual({ type: "text", text: "Please help me with: knots" });

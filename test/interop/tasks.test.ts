@@ -1,5 +1,6 @@
 // The tasks of 2025-11-25 with the one official client that knows them, and what the others get instead.
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject } from "halyard";
 import { describe, expect, test, vi } from "vitest";
 import type { InteropClient } from "./clients.ts";
 import { connected, rowsOf } from "./rows.ts";
@@ -14,24 +15,29 @@ const relatedTask = "io.modelcontextprotocol/related-task";
 type Tasks = NonNullable<InteropClient["tasks"]>;
 type Message = Tasks extends { callToolStream(...args: never): AsyncGenerator<infer M> } ? M : never;
 
+/** The tasks of a client that knows them. */
+function tasksOf({ tasks }: InteropClient): Tasks {
+  if (tasks === undefined) throw new Error("This client knows no tasks");
+  return tasks;
+}
+
+/** Calls a tool as a task, and keeps all that is heard of it. */
+async function follow(
+  client: InteropClient,
+  name: string,
+  args: Record<string, unknown> = {},
+): Promise<Message[]> {
+  const messages: Message[] = [];
+  const params = { name, arguments: args };
+  for await (const one of tasksOf(client).callToolStream(params, CallToolResultSchema, { task: {} })) {
+    messages.push(one);
+  }
+  return messages;
+}
+
 describe.each(sdkRows)("$name over $way", (row) => {
   const { client, newlyAsked } = connected(row, "everything");
-
-  function tasks(): Tasks {
-    const { tasks: known } = client();
-    if (known === undefined) throw new Error("This client knows no tasks");
-    return known;
-  }
-
-  /** Calls a tool as a task, and keeps all that is heard of it. */
-  async function follow(name: string, args: Record<string, unknown> = {}): Promise<Message[]> {
-    const messages: Message[] = [];
-    const params = { name, arguments: args };
-    for await (const message of tasks().callToolStream(params, CallToolResultSchema, { task: {} })) {
-      messages.push(message);
-    }
-    return messages;
-  }
+  const tasks = (): Tasks => tasksOf(client());
 
   /** Begins a task, and leaves it alone. */
   async function begin(name: string, args: Record<string, unknown>): Promise<string> {
@@ -45,7 +51,7 @@ describe.each(sdkRows)("$name over $way", (row) => {
   }
 
   test("callToolStream follows a task from its creation to its result, with progress as its status [TASK25-AUGMENT, TASK25-CREATE-RESULT, TASK25-FIELDS, TASK25-START, TASK25-RESULT-TERMINAL]", async () => {
-    const messages = await follow("slow_compute", { seconds: 0.3, label: "sum" });
+    const messages = await follow(client(), "slow_compute", { seconds: 0.3, label: "sum" });
     expect(messages[0]).toMatchObject({ type: "taskCreated", task: { status: "working" } });
     expect(messages.at(-1)).toMatchObject({
       type: "result",
@@ -70,7 +76,7 @@ describe.each(sdkRows)("$name over $way", (row) => {
   });
 
   test("its questions reach the client, marked with the task, and the answers reach it [TASK25-INPUT-REQUIRED, TASK25-INPUT-REQUIRED-RESULT, TASK25-RELATED-META]", async () => {
-    const messages = await follow("confirm_delete", { filename: "old.txt" });
+    const messages = await follow(client(), "confirm_delete", { filename: "old.txt" });
     expect(messages.at(-1)).toMatchObject({
       type: "result",
       result: { content: [{ type: "text", text: "Deleted old.txt" }] },
@@ -80,7 +86,7 @@ describe.each(sdkRows)("$name over $way", (row) => {
     expect(newlyAsked()).toMatchObject([
       { params: { message: "Delete old.txt?", _meta: { [relatedTask]: { taskId } } } },
     ]);
-    const two = await follow("multi_input");
+    const two = await follow(client(), "multi_input");
     expect(two.at(-1)).toMatchObject({ result: { content: [{ type: "text", text: "Ada and Ada" }] } });
     expect(newlyAsked()).toHaveLength(2);
   });
@@ -93,7 +99,7 @@ describe.each(sdkRows)("$name over $way", (row) => {
   });
 
   test("a tool that fails, and one that must be a task, end as the client expects [TASK25-FAILED]", async () => {
-    const messages = await follow("protocol_error_job");
+    const messages = await follow(client(), "protocol_error_job");
     expect(messages.at(-1)).toMatchObject({ type: "error" });
     const statuses = messages.flatMap((one) => (one.type === "taskStatus" ? [one.task] : []));
     expect(statuses.at(-1)).toMatchObject({
@@ -113,6 +119,24 @@ describe.each(sdkRows)("$name over $way", (row) => {
       params: expect.objectContaining({ taskId, status: "completed" }),
     });
     await vi.waitFor(() => expect(client().heard).toContainEqual(told), { timeout: 2000, interval: 10 });
+  });
+});
+
+describe.each(sdkRows)("$name over $way", (row) => {
+  const { client, newlyAsked } = connected(row, "asking");
+
+  test("a task asks the user, the model and the client, one after the other and together, and is told of a refusal [TASK25-INPUT-REQUIRED, TASK25-RELATED-META, SAMP-DELIVERY-LEGACY, ROOTS-DELIVERY-LEGACY]", async () => {
+    const messages = await follow(client(), "long_interview");
+    expect(messages.at(-1)).toMatchObject({
+      type: "result",
+      result: { content: [{ type: "text", text: "Ada, once, shoe, 1 roots, decline" }] },
+    });
+    const [created] = messages;
+    const taskId = created?.type === "taskCreated" ? created.task.taskId : "";
+    const marks = newlyAsked().map(
+      ({ params }) => (params?.["_meta"] as JsonObject | undefined)?.[relatedTask],
+    );
+    expect(marks).toEqual(Array.from({ length: 4 }, () => ({ taskId })));
   });
 });
 
