@@ -13,6 +13,7 @@ export function createAskingServer(): McpServer {
   addPages(server);
   addRhyming(server);
   addLongInterview(server);
+  addWaiting(server);
 
   server.prompt("brief", {}, async (_, ctx) => {
     const { name } = await ctx.elicit("For whom?", named);
@@ -105,4 +106,15 @@ function addLongInterview(server: McpServer): void {
     const { action } = await ctx.tryElicit("Decline this, please", named);
     return `${name}, ${done}, ${rhyme.text}, ${roots.length} roots, ${action}`;
   });
+}
+
+/** Waits until it is cancelled, and tells how that came about. */
+function addWaiting(server: McpServer): void {
+  let ended = "Nobody has waited";
+  server.tool("wait", { task: { pollIntervalMs: 20 } }, async (_, ctx) => {
+    await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+    ended = String(ctx.signal.reason);
+    return "Unheard";
+  });
+  server.tool("how_it_ended", {}, () => ended);
 }

@@ -138,6 +138,22 @@ describe.each(sdkRows)("$name over $way", (row) => {
     );
     expect(marks).toEqual(Array.from({ length: 4 }, () => ({ taskId })));
   });
+
+  test("cancelTask aborts the signal of the handler, and the stream of the call ends [TASK25-CANCEL, TASK25-CANCEL-STOP]", async () => {
+    const tasks = tasksOf(client());
+    const statuses: string[] = [];
+    for await (const one of tasks.callToolStream({ name: "wait" }, CallToolResultSchema, { task: {} })) {
+      if (!("task" in one)) continue;
+      const { taskId, status } = one.task;
+      statuses.push(status);
+      // By the second look it has begun.
+      if (status === "working" && statuses.length === 3) await tasks.cancelTask(taskId);
+    }
+    expect(statuses).toEqual(["working", "working", "working", "cancelled"]);
+    expect(await client().call("how_it_ended")).toMatchObject({
+      content: [{ text: expect.stringContaining("The task was cancelled") }],
+    });
+  });
 });
 
 describe.each(otherRows)("$name over $way", (row) => {
