@@ -85,9 +85,14 @@ describe("npm start", () => {
     });
     const listening = runUntil(listen, (text) => text.includes("notifications/tools/list_changed"));
     // What is switched before the other has begun to listen is not told to it, so it is switched again.
-    const toggling = setInterval(() => void runUntil(toggled(call), (text) => text.endsWith("}")), 50);
+    const toggles: Promise<string>[] = [];
+    const toggling = setInterval(
+      () => toggles.push(runUntil(toggled(call), (text) => text.endsWith("}"))),
+      50,
+    );
     const heard = await listening;
     clearInterval(toggling);
+    await Promise.all(toggles);
     expect(heard).toMatch(/^data: .*"notifications\/subscriptions\/acknowledged"/m);
     expect(await demo.stop()).toBe(0);
   });

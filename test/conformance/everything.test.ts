@@ -6,6 +6,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Everything, everythingCommand, startEverything } from "../support/everything.ts";
 
@@ -178,6 +179,20 @@ describe("the everything fixture", () => {
     });
     expect(heard).toHaveLength(2);
     expect((await call("stats")).structuredContent).toMatchObject({ sessions: 0, pendingAsks: 0 });
+  });
+
+  test("asks over HTTP+SSE as it does elsewhere, and counts once [ELIC-DELIVERY-LEGACY]", async () => {
+    const fixture = await startEverything("--legacy-sse");
+    const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { elicitation: {} } });
+    client.setRequestHandler(ElicitRequestSchema, async () => ({
+      action: "accept",
+      content: { name: "Ada", color: "green" },
+    }));
+    await client.connect(new SSEClientTransport(new URL("/sse", fixture.url)));
+    clients.push(client);
+    const { structuredContent } = await client.callTool({ name: "ask_twice", arguments: { key: "sse" } });
+    expect(structuredContent).toEqual({ name: "Ada", color: "green", runs: 1 });
+    await fixture.stop();
   });
 
   test("--mode stateless has no session to push to", async () => {

@@ -13,7 +13,7 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { answers } from "./answers.ts";
+import { answering, type Asked } from "./answers.ts";
 import type { Target } from "./ways.ts";
 
 /** A notification as it reached the client's own handler. */
@@ -41,6 +41,10 @@ interface Page {
 
 /** What the steps need of a client. */
 export interface InteropClient {
+  /** Every question of the server. */
+  readonly asked: readonly Asked[];
+  /** The tasks of 2025-11-25, which only version 1 knows. */
+  readonly tasks?: ClientV1["experimental"]["tasks"];
   /** Every notification that reached the client and belongs to no request. */
   readonly heard: readonly Heard[];
   /** Everything that the client did not understand. */
@@ -110,7 +114,7 @@ export const officialClients: readonly Row[] = [
 ];
 
 /** What both clients say that they can do, and answer when they are asked. */
-const capabilities = { elicitation: {}, sampling: {}, roots: {} };
+const capabilities = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 
 /** How both start a program. */
 function commandOf(path: string): { command: string; args: string[] } {
@@ -119,6 +123,7 @@ function commandOf(path: string): { command: string; args: string[] } {
 
 async function connectV2(target: Target, options: ClientOptions): Promise<InteropClient> {
   const client = new ClientV2(info, { capabilities, ...options });
+  const { asked, ...answers } = answering();
   client.setRequestHandler("elicitation/create", answers.elicit);
   client.setRequestHandler("sampling/createMessage", answers.sample);
   client.setRequestHandler("roots/list", answers.roots);
@@ -129,6 +134,7 @@ async function connectV2(target: Target, options: ClientOptions): Promise<Intero
   return {
     ...seen,
     ...common(client),
+    asked,
     revision: client.getNegotiatedProtocolVersion(),
     call: (name, args, { meta, signal, onProgress } = {}) =>
       client.callTool(
@@ -156,6 +162,7 @@ async function connectV2(target: Target, options: ClientOptions): Promise<Intero
 
 async function connectV1(target: Target): Promise<InteropClient> {
   const client = new ClientV1(info, { capabilities });
+  const { asked, ...answers } = answering();
   client.setRequestHandler(ElicitRequestSchema, answers.elicit);
   client.setRequestHandler(CreateMessageRequestSchema, answers.sample);
   client.setRequestHandler(ListRootsRequestSchema, answers.roots);
@@ -168,6 +175,8 @@ async function connectV1(target: Target): Promise<InteropClient> {
   return {
     ...seen,
     ...common(client),
+    asked,
+    tasks: client.experimental.tasks,
     revision: revision(),
     call: async (name, args, { meta, signal, onProgress } = {}) => {
       const params = { name, arguments: args ?? {}, ...(meta && { _meta: meta }) };

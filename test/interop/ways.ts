@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { McpServer } from "halyard";
 import { createDemoServer } from "../../examples/demo/server.ts";
+import { createEverythingServer } from "../../examples/everything/server.ts";
 import { createAskingServer } from "./asking-server.ts";
 import { type Mounted, mounts } from "./mounts.ts";
 
@@ -10,6 +11,7 @@ const subjects = {
   demo: { program: "../../examples/demo/stdio.ts", create: () => createDemoServer() },
   pagedDemo: { program: "programs/paged-demo.ts", create: () => createDemoServer({ pageSize: 2 }) },
   asking: { program: "programs/asking.ts", create: createAskingServer },
+  everything: { program: "programs/everything.ts", create: () => createEverythingServer() },
 } satisfies Record<string, { program: string; create: () => McpServer }>;
 
 export type Subject = keyof typeof subjects;

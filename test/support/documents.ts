@@ -10,7 +10,8 @@ export const documents: readonly string[] = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "CHANGELOG.md",
-  ...readdirSync(new URL("docs/", root))
+  "examples/README.md",
+  ...readdirSync(new URL("docs/", root), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".md"))
     .map((file) => `docs/${file}`),
 ];

@@ -55,7 +55,8 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   );
   // The reply goes first: what the handler does next must not overtake it.
   await new Promise((resolve) => setTimeout(resolve, 0));
-  if (call.cancelled) throw invalidRequest("The task was cancelled before it began");
+  // A client may be quick to cancel: then there is nothing to begin.
+  if (call.cancelled) call.signal.throwIfAborted();
 }
 
 function newRecord(tool: CompiledTool, form: TaskForm, call: Call): TaskRecord {
