@@ -17,11 +17,17 @@ export interface Reach {
   readonly asks: Asks;
 }
 
+/** A stream of a session: whoever is asked there answers from that session. */
+interface Place {
+  readonly session: string;
+  readonly stream: Stream;
+}
+
 export class StreamAsker implements Asker {
   readonly #reach: Reach;
   readonly #changed: () => void;
-  readonly #streams = new Set<Stream>();
-  readonly #waiting = new Set<(stream: Stream) => void>();
+  readonly #places = new Set<Place>();
+  readonly #waiting = new Set<(place: Place) => void>();
   /** How many questions are open. */
   open = 0;
 
@@ -31,11 +37,12 @@ export class StreamAsker implements Asker {
   }
 
   /** A stream on which the task's result is awaited, until the returned function is called. */
-  attach(stream: Stream): () => void {
-    this.#streams.add(stream);
-    for (const take of this.#waiting) take(stream);
+  attach(stream: Stream, session: string): () => void {
+    const place = { stream, session };
+    this.#places.add(place);
+    for (const take of this.#waiting) take(place);
     this.#waiting.clear();
-    return () => void this.#streams.delete(stream);
+    return () => void this.#places.delete(place);
   }
 
   async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
@@ -47,14 +54,14 @@ export class StreamAsker implements Asker {
     this.#changed();
     try {
       const timeoutMs = options.timeoutMs ?? question.timeoutMs;
-      const stream = this.#stream(session) ?? (await this.#nextStream(method, timeoutMs));
+      const place = this.#place(session) ?? (await this.#nextPlace(method, timeoutMs));
       const marked: JsonObject = {
         ...params,
         _meta: { ...(params?.["_meta"] as object), ...relatedTask(taskId) },
       };
       return await readAnswer(
         question,
-        await asks.ask({ session, stream, method, params: marked, timeoutMs, signal }),
+        await asks.ask({ ...place, method, params: marked, timeoutMs, signal }),
       );
     } finally {
       this.open--;
@@ -62,13 +69,15 @@ export class StreamAsker implements Asker {
     }
   }
 
-  #stream(session: string): Stream | undefined {
-    const [awaited] = this.#streams;
-    return awaited ?? this.#reach.hub.streamOf(session);
+  #place(session: string): Place | undefined {
+    const [awaited] = this.#places;
+    if (awaited !== undefined) return awaited;
+    const stream = this.#reach.hub.streamOf(session);
+    return stream && { session, stream };
   }
 
   /** The client is away: when it sees that input is required, it comes for the result, and can be asked. */
-  #nextStream(method: string, timeoutMs: number): Promise<Stream> {
+  #nextPlace(method: string, timeoutMs: number): Promise<Place> {
     const { signal } = this.#reach;
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
@@ -79,9 +88,10 @@ export class StreamAsker implements Asker {
       };
       const fail = (problem: string): void =>
         settle(() => reject(new HalyardError("ASK_FAILED", `${method}: ${problem}`)));
-      const take = (stream: Stream): void => settle(() => resolve(stream));
+      const take = (place: Place): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
       const timer = setTimeout(() => fail(`the client did not come within ${timeoutMs} ms`), timeoutMs);
+      if (signal.aborted) return onAbort();
       signal.addEventListener("abort", onAbort);
       this.#waiting.add(take);
     });
