@@ -58,6 +58,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   );
   // The reply goes first: what the handler does next must not overtake it.
   await new Promise((resolve) => setTimeout(resolve, 0));
+  if (call.cancelled) throw invalidRequest("The task was cancelled before its work began");
 }
 
 /** The client went away, or was asked something, before it could hear of the task: nobody would ever come for it. */
