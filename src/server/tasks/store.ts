@@ -48,8 +48,18 @@ export interface TaskQuery {
 }
 
 /**
- * Keeps tasks. What it promises is durable by the time its promise resolves; a foreign or expired task is as one that never
- * was; a task that has ended never changes.
+ * Keeps tasks. Implementations for several processes keep them where all of these can read them; `taskStoreContract()` of
+ * `halyard/testing` checks one.
+ *
+ * - What a promise stands for MUST be durable by the time it resolves: the client is told right after, and comes back, maybe to
+ *   another process.
+ * - Every call names the owner. A task of another owner, and one whose time (`createdAt` + `ttlMs`) is up, MUST be as one that
+ *   never was.
+ * - A task that has ended (`completed`, `failed`, `cancelled`) MUST NOT change: to look and to change are one step, since a
+ *   cancellation and the end of the work may come at the same time from different processes.
+ * - Records are plain JSON; they MUST come back as they were, and as copies.
+ * - It may refuse with `false` for want of room, and reject when it fails: a failed `create` fails the call, a failed change is
+ *   logged and the task goes on, and a result that cannot be kept ends its task with an error.
  *
  * @example
  * ```ts
@@ -60,11 +70,12 @@ export interface TaskQuery {
  * ```
  */
 export interface TaskStore {
-  /** False when there is no room for it. */
+  /** Keeps a new task, under an id that is nobody else's. False when there is no room for it. */
   create(task: TaskRecord): Promise<boolean>;
   read(owner: string, id: string): Promise<TaskRecord | undefined>;
-  /** The task after the change; undefined when there is no such task, or it has ended. */
+  /** Changes the members that are named. The whole task after the change; undefined when there is no such task, or it has ended. */
   change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined>;
+  /** Sorted by `createdAt`, then by `id`. */
   list(owner: string, query: TaskQuery): Promise<readonly TaskRecord[]>;
 }
 
