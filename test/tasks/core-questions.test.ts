@@ -5,6 +5,7 @@ import { accepted, capabilities, relatedTaskKey, taskServer, textOf } from "../s
 import { edges, serve, SessionClient, type Served } from "../support/sessions.ts";
 import { until } from "../support/turns.ts";
 
+const anything = "application/json, text/event-stream";
 const isQuestion = (message: JsonObject): boolean => message["method"] === "elicitation/create";
 const named = { type: "object", properties: { name: { type: "string" } } } as const;
 const open = (served: Served, headers = {}): Promise<SessionClient> =>
@@ -99,10 +100,21 @@ describe("a task whose client does not come", () => {
     const reply = await client.start("tools/call", { name: "wait", task: {} }, 7);
     const { result } = (await reply.json()) as { result: { task: { taskId: string } } };
     reply.cut();
-    const awaited = await client.start("tasks/result", { taskId: result.task.taskId });
-    awaited.cut();
+    const { taskId } = result.task;
+    const impatient = new AbortController();
+    const { signal } = impatient;
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 8, method: "tasks/result", params: { taskId } });
+    const headers = { ...client.headers(), ...{ "content-type": "application/json", accept: anything } };
+    const asking = fetch(client.url, {
+      method: "POST",
+      headers: headers as Record<string, string>,
+      body,
+      signal,
+    });
+    setTimeout(() => impatient.abort(), 20);
+    await expect(asking).rejects.toThrow(/abort/);
     gate.resolve();
-    expect(await client.request("tasks/result", { taskId: result.task.taskId })).toMatchObject({
+    expect(await client.request("tasks/result", { taskId })).toMatchObject({
       result: textOf("waited"),
     });
     expect(aborted).toEqual([]);
