@@ -51,6 +51,8 @@ const areasInScope = [
   "extensions",
   "metadata",
   "deprecations",
+  "tasks-2025-11-25",
+  "tasks-extension",
 ];
 
 const manifest = parse(readFileSync("spec/requirements.yaml", "utf8")) as Manifest;

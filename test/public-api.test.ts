@@ -228,6 +228,7 @@ describe("public entries", () => {
         "connect",
         "protocolRevisions",
         "sessionStoreContract",
+        "taskStoreContract",
       ]
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`
@@ -235,6 +236,7 @@ describe("public entries", () => {
         "ConnectOptions",
         "Received",
         "StoreCheck",
+        "TaskStoreCheck",
         "Wire",
       ]
     `);

@@ -102,7 +102,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     await store.change("alice", "a", { lastUpdatedAt: later });
     expectSame(await store.read("alice", "a"), { ...record, lastUpdatedAt: later });
     await store.change("alice", "a", { statusMessage: undefined, lastUpdatedAt: later });
-    const { statusMessage, ...rest } = record;
+    const { statusMessage: _, ...rest } = record;
     expectSame(await store.read("alice", "a"), { ...rest, lastUpdatedAt: later });
   },
 

@@ -104,7 +104,7 @@ describe("a task whose client does not come", () => {
     const impatient = new AbortController();
     const { signal } = impatient;
     const body = JSON.stringify({ jsonrpc: "2.0", id: 8, method: "tasks/result", params: { taskId } });
-    const headers = { ...client.headers(), ...{ "content-type": "application/json", accept: anything } };
+    const headers = { ...client.headers(), "content-type": "application/json", accept: anything };
     const asking = fetch(client.url, {
       method: "POST",
       headers: headers as Record<string, string>,

@@ -1,5 +1,5 @@
 // Tasks as clients of 2025-11-25 know them: what only their form has.
-import { McpServer, type ServerOptions } from "halyard";
+import { McpServer, type ServerOptions, UrlElicitationRequired } from "halyard";
 import { expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { describeMatrix } from "../support/matrix.ts";
@@ -158,6 +158,19 @@ describeMatrix("tasks of 2025-11-25", coreForm, (cell) => {
     const question = await tasks.answer(taskId, { action: "decline" });
     expect(question).toMatchObject({ params: { _meta: { [relatedTaskKey]: { taskId } } } });
     expect(JSON.stringify(await tasks.result(taskId))).toMatch(/declin/i);
+  });
+
+  test("a page that the user has to visit first is the error of the task, as it would be of the call [TASK25-RESULT-TERMINAL]", async () => {
+    const { server, tasks } = await begin();
+    server.tool("visit", { task: "optional" }, () => {
+      throw new UrlElicitationRequired([{ message: "Sign in", url: new URL("https://example.com/") }]);
+    });
+    const { taskId } = await tasks.start("visit");
+    expect(await tasks.ended(taskId)).toMatchObject({ status: "failed" });
+    await expect(tasks.result(taskId)).rejects.toMatchObject({
+      code: -32042,
+      data: { elicitations: [{ mode: "url", url: "https://example.com/" }] },
+    });
   });
 
   test("the extension means nothing here: a call that asks for no task gets none [TASKX-NOT-LEGACY]", async () => {

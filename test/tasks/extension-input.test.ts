@@ -96,13 +96,13 @@ describeMatrix("tasks/update", extensionForm, (cell) => {
     const { taskId } = await tasks.start("thrice");
     const keys: string[] = [];
     for (const name of ["A", "B", "C"]) {
-      let open: string[] = [];
+      let keysNow: string[] = [];
       await until(async () => {
-        open = Object.keys((await tasks.get(taskId)).inputRequests ?? {});
-        return open.length === 1 && !keys.includes(open[0] ?? "");
+        keysNow = Object.keys((await tasks.get(taskId)).inputRequests ?? {});
+        return keysNow.length === 1 && !keys.includes(keysNow[0] ?? "");
       });
-      keys.push(...open);
-      await update(tasks, taskId, { [String(open[0])]: accepted({ name }) });
+      keys.push(...keysNow);
+      await update(tasks, taskId, { [String(keysNow[0])]: accepted({ name }) });
     }
     expect(new Set(keys).size).toBe(3);
     expect(await tasks.result(taskId)).toMatchObject(textOf("A B C"));
@@ -114,8 +114,8 @@ describeMatrix("tasks/update", extensionForm, (cell) => {
     const keys: string[] = [];
     for (let round = 1; round <= 2; round++) {
       await until(async () => {
-        const open = Object.keys((await tasks.get(taskId)).inputRequests ?? {});
-        return open.length === 1 && !keys.includes(open[0] ?? "");
+        const keysNow = Object.keys((await tasks.get(taskId)).inputRequests ?? {});
+        return keysNow.length === 1 && !keys.includes(keysNow[0] ?? "");
       });
       keys.push(...Object.keys((await tasks.get(taskId)).inputRequests ?? {}));
       await update(tasks, taskId, { [String(keys.at(-1))]: { roots: [{ uri: `file:///${round}` }] } });
