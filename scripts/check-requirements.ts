@@ -61,6 +61,8 @@ const areasInScope = [
   "security",
   "metadata",
   "deprecations",
+  "tasks-2025-11-25",
+  "tasks-extension",
 ];
 
 const manifest = parse(readFileSync("spec/requirements.yaml", "utf8")) as Manifest;

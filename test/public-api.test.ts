@@ -99,6 +99,7 @@ describe("public entries", () => {
         "Push",
         "PushEvent",
         "ReadResourceResult",
+        "ReceiveOptions",
         "RefusalEvent",
         "RequestEvent",
         "RequestId",
@@ -256,6 +257,7 @@ describe("public entries", () => {
         "protocolRevisions",
         "sessionStoreContract",
         "singleUseStoreContract",
+        "taskStoreContract",
       ]
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`

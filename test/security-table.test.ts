@@ -1,7 +1,14 @@
 // The limits in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { ConfigurationError, McpServer, MemorySingleUseStore, type ServerLimits } from "halyard";
+import {
+  ConfigurationError,
+  McpServer,
+  MemorySingleUseStore,
+  MemoryTaskStore,
+  type ServerLimits,
+  type TaskRecord,
+} from "halyard";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
@@ -66,6 +73,66 @@ test.each(Object.entries(probes))("the limit of %s is what the table says", asyn
   expect(limit, `SECURITY.md has no row "${name}"`).toBeTypeOf("number");
   await probe(limit ?? 0);
 });
+
+const taskRows = readTable("SECURITY.md", "Default limits of tasks");
+const taskProbes: Record<string, (limit: number) => Promise<void>> = {
+  maxRunning: probeRunningTasks,
+  ttlMs: async (limit) => expect(await ttlOf({})).toBe(limit),
+  maxTtlMs: async (limit) => expect(await ttlOf({ ttl: limit + 1 })).toBe(limit),
+  maxTasks: probeKeptTasks,
+  maxSize: probeTaskSize,
+};
+
+test.each(taskRows)("the limit of tasks $limit is what the table says [TASK25-LIMITS]", async (row) => {
+  expect(taskRows).toHaveLength(Object.keys(taskProbes).length);
+  await taskProbes[String(row["limit"]).replaceAll("`", "")]?.(Number(row["default"]));
+  expect(row["past it"]).not.toBe("");
+});
+
+/** How long a task is kept that an older client wishes for like this. */
+async function ttlOf(task: object): Promise<unknown> {
+  const server = new McpServer(info);
+  server.tool("work", { task: "optional" }, () => "");
+  const client = await connect(server, { revision: "2025-11-25" });
+  const created = (await client.request("tools/call", { name: "work", task })) as { task: { ttl: unknown } };
+  await client.close();
+  return created.task.ttl;
+}
+
+async function probeRunningTasks(limit: number): Promise<void> {
+  const server = new McpServer(info);
+  server.tool("hang", { task: "optional" }, () => new Promise<string>(() => {}));
+  const client = await connect(server, { revision: "2025-11-25" });
+  const start = (): Promise<unknown> => client.request("tools/call", { name: "hang", task: {} });
+  await Promise.all(Array.from({ length: limit }, start));
+  await expect(start()).rejects.toThrow(RpcRejection);
+  await client.close();
+}
+
+function taskRecord(id: string, statusMessage = ""): TaskRecord {
+  const at = new Date().toISOString();
+  const fixed = {
+    owner: "",
+    tool: "t",
+    form: "core",
+    status: "working",
+    ttlMs: 60_000,
+    pollIntervalMs: 1,
+  } as const;
+  return { id, ...fixed, createdAt: at, lastUpdatedAt: at, statusMessage };
+}
+
+async function probeKeptTasks(limit: number): Promise<void> {
+  const store = new MemoryTaskStore();
+  for (let count = 0; count < limit; count++) expect(await store.create(taskRecord(`${count}`))).toBe(true);
+  expect(await store.create(taskRecord("one more"))).toBe(false);
+}
+
+async function probeTaskSize(limit: number): Promise<void> {
+  const padding = limit - JSON.stringify(taskRecord("a")).length;
+  expect(await new MemoryTaskStore().create(taskRecord("a", "x".repeat(padding + 1)))).toBe(false);
+  expect(await new MemoryTaskStore().create(taskRecord("a", "x".repeat(padding)))).toBe(true);
+}
 
 async function probePageSize(limit: number): Promise<void> {
   const server = new McpServer(info);

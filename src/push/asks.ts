@@ -19,6 +19,9 @@ export interface Ask {
 /** How many times its timeout a question may take, however much progress its client reports. */
 const maxTimeouts = 10;
 
+/** The cause of a failure that another stream to the same client could mend. */
+export const streamLost: unique symbol = Symbol("stream lost");
+
 interface Pending {
   /** Starts the timeout again: the client is at it. */
   readonly keepWaiting: () => void;
@@ -52,7 +55,7 @@ export class Asks {
       let timer = wait();
       // Bound to its stream before it is written: a stream that breaks meanwhile fails it at once.
       const stopLosing = ask.stream.onLost(() => {
-        settle(() => reject(failure(ask, "The client cannot be reached any more")));
+        settle(() => reject(failure(ask, "The client cannot be reached any more", streamLost)));
       });
       const settle = (finish: () => void): void => {
         this.#pending.delete(key);
@@ -104,6 +107,6 @@ function problemOf(error: unknown): string {
   return typeof message === "string" ? message : "The client answered with neither a result nor an error";
 }
 
-function failure({ method }: Ask, problem: string): HalyardError {
-  return new HalyardError("ASK_FAILED", `${method}: ${problem}`);
+function failure({ method }: Ask, problem: string, cause?: unknown): HalyardError {
+  return new HalyardError("ASK_FAILED", `${method}: ${problem}`, { cause });
 }

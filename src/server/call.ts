@@ -59,6 +59,7 @@ export class Call implements Context {
   #cancelReason: string | undefined;
   #onCancel: (() => void) | undefined;
   #lastProgress = Number.NEGATIVE_INFINITY;
+  #startingTask: Promise<void> | undefined;
 
   constructor(
     core: Core,
@@ -215,7 +216,7 @@ export class Call implements Context {
   }
 
   async startTask(): Promise<boolean> {
-    if (this.task === undefined) await this.beginTask?.();
+    if (this.task === undefined) await (this.#startingTask ??= this.beginTask?.());
     return this.task !== undefined;
   }
 

@@ -76,12 +76,9 @@ export class Extensions {
         "is registered already",
       );
     }
+    this.#assertUnused(subject, extension);
     this.settings[identifier] = extension.settings ?? {};
     for (const [method, added] of Object.entries(extension.requests ?? {})) {
-      if (this.requests.has(method) || newestRevision("modern").requests.has(method)) {
-        const clash = `has "${method}", which is a method already: choose a name of its own`;
-        throw new ConfigurationError("DUPLICATE_NAME", { subject, field: "requests" }, clash);
-      }
       const { run, ...row } = typeof added === "function" ? { run: added } : added;
       const declared: ExtensionRequest = (params, ctx) => {
         requireDeclared(ctx, identifier);
@@ -91,6 +88,21 @@ export class Extensions {
     }
     for (const [member, row] of Object.entries(extension.listens ?? {})) {
       this.#listens.set(member, { identifier, row });
+    }
+  }
+
+  /** Before anything is added: an extension is there whole, or not at all. */
+  #assertUnused(subject: string, { requests = {}, listens = {} }: Extension): void {
+    const core = newestRevision("modern");
+    const fail = (field: string, name: string, noun: string): never => {
+      const clash = `has "${name}", which is a ${noun} already: choose a name of its own`;
+      throw new ConfigurationError("DUPLICATE_NAME", { subject, field }, clash);
+    };
+    for (const method of Object.keys(requests)) {
+      if (this.requests.has(method) || core.requests.has(method)) fail("requests", method, "method");
+    }
+    for (const member of Object.keys(listens)) {
+      if (this.#listens.has(member) || core.listens.has(member)) fail("listens", member, "filter");
     }
   }
 

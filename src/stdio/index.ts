@@ -136,7 +136,7 @@ class Stdio implements StdioServer {
 
   #graceLeft(): number {
     this.#endsAt ??= performance.now() + this.#graceMs;
-    return Math.max(0, this.#endsAt - performance.now());
+    return Math.max(0, Math.ceil(this.#endsAt - performance.now()));
   }
 }
 

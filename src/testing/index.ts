@@ -9,3 +9,4 @@ export { protocolRevisions } from "./protocol-revisions.ts";
 export { sessionStoreContract } from "./session-store.ts";
 export { singleUseStoreContract } from "./single-use-store.ts";
 export type { StoreCheck } from "./store-check.ts";
+export { taskStoreContract } from "./task-store.ts";

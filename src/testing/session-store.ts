@@ -1,6 +1,7 @@
 // What every session store has to do, as checks that any test runner can run.
 import { newestRevision } from "../protocol/revisions/index.ts";
 import type { SessionRecord, SessionStore } from "../session/store.ts";
+import { expectSame, pause } from "./expect-same.ts";
 import type { StoreCheck } from "./store-check.ts";
 
 const long = 60_000;
@@ -108,21 +109,3 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
     await store.touch([], long);
   },
 };
-
-function pause(timeMs: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, timeMs));
-}
-
-/** Compares as JSON does: a store need not keep members that are undefined. */
-function expectSame(actual: unknown, expected: unknown): void {
-  const [got, wanted] = [canonical(actual), canonical(expected)];
-  if (got !== wanted) throw new Error(`Expected ${String(wanted)}, not ${String(got)}`);
-}
-
-function canonical(value: unknown): string | undefined {
-  const sorted = (_: string, member: unknown): unknown =>
-    typeof member === "object" && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : member;
-  return JSON.stringify(value, sorted);
-}

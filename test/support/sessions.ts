@@ -147,17 +147,20 @@ export function initialize(url: string, options: SessionOptions = {}): Promise<E
   return send(url, { headers, body });
 }
 
+export interface ModernOptions {
+  readonly id?: RequestId;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly meta?: JsonObject;
+}
+
 /** Sends a modern request. */
 export function sendModern(
   url: string,
   method: string,
   params: JsonObject = {},
-  {
-    id = 1,
-    headers = {},
-  }: { readonly id?: RequestId; readonly headers?: Readonly<Record<string, string>> } = {},
+  { id = 1, headers = {}, meta = {} }: ModernOptions = {},
 ): Promise<EventReply> {
-  const name = params["name"] ?? params["uri"];
+  const name = params["name"] ?? params["uri"] ?? params["taskId"];
   const mirrored = {
     "content-type": "application/json",
     accept: anything,
@@ -166,7 +169,7 @@ export function sendModern(
     ...(typeof name === "string" && { "mcp-name": name }),
     ...headers,
   };
-  const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: modernMeta() } });
+  const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: modernMeta(meta) } });
   return send(url, { headers: mirrored, body });
 }
 
@@ -174,7 +177,7 @@ export function sendModern(
 export async function listenOver(
   url: string,
   notifications: JsonObject,
-  options: { readonly id?: RequestId; readonly headers?: Readonly<Record<string, string>> } = {},
+  options: ModernOptions = {},
 ): Promise<EventReply> {
   const reply = await sendModern(url, "subscriptions/listen", { notifications }, options);
   await reply.message((message) => message["method"] === "notifications/subscriptions/acknowledged");

@@ -197,12 +197,14 @@ const kind: DefinitionKind<ToolOptions, CompiledTool> = {
 
 function readTask(given: ToolOptions["task"], subject: string): TaskDefinition | undefined {
   const task = typeof given === "string" ? { support: given } : given;
-  const { support = "optional", starts = "at once" } = task ?? {};
-  const problem = !["optional", "required"].includes(support)
-    ? "must be optional or required"
-    : ["at once", "handler"].includes(starts)
-      ? undefined
-      : 'has a start other than "at once" and "handler"';
+  const { support = "optional", starts = "at once", ttlMs = 1, pollIntervalMs = 1 } = task ?? {};
+  const rules: Readonly<Record<string, boolean>> = {
+    "must be optional or required": ["optional", "required"].includes(support),
+    'has a start other than "at once" and "handler"': ["at once", "handler"].includes(starts),
+    "has a ttlMs that is no positive integer below 2^31": isTimer(ttlMs),
+    "has a pollIntervalMs that is no positive integer below 2^31": isTimer(pollIntervalMs),
+  };
+  const [problem] = Object.entries(rules).find(([, holds]) => !holds) ?? [];
   if (problem !== undefined)
     throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "task" }, problem);
   return task;
@@ -211,4 +213,9 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
 /** Before any value was allowed as structured content, an output schema had to be that of an object. */
 function publishedOutput(schema: JsonSchema, revision: Revision): JsonSchema | undefined {
   return revision.structuredContent === "any" || schema["type"] === "object" ? schema : undefined;
+}
+
+/** A timer that runs longer than this fires at once. */
+function isTimer(timeMs: number): boolean {
+  return Number.isSafeInteger(timeMs) && timeMs > 0 && timeMs < 2 ** 31;
 }

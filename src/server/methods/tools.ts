@@ -44,11 +44,20 @@ function start(
   input: CheckedInput,
   call: Call,
 ): CallToolResult | Promise<CallToolResult> {
-  if (!input.ok) return input.failure;
-  if (tool.task === undefined && call.params["task"] === undefined) return invoke(tool, input.args, call);
-  const { args } = input;
+  const isPlain = tool.task === undefined && call.params["task"] === undefined;
+  if (isPlain) return outcomeOf(tool, input, call);
+  // A client that asked for a task gets one even for arguments that do not fit: it would not know another reply.
+  if (!input.ok && call.table.tasks !== "core") return input.failure;
   const begun = beginTask(tool, call);
-  return begun === undefined ? invoke(tool, args, call) : begun.then(() => invoke(tool, args, call));
+  return begun === undefined ? outcomeOf(tool, input, call) : begun.then(() => outcomeOf(tool, input, call));
+}
+
+function outcomeOf(
+  tool: CompiledTool,
+  input: CheckedInput,
+  call: Call,
+): CallToolResult | Promise<CallToolResult> {
+  return input.ok ? invoke(tool, input.args, call) : input.failure;
 }
 
 /** A tool that answers at once is not made to wait: each turn of the microtask queue costs as much as a small tool. */

@@ -1,6 +1,7 @@
 // From a call to a task: whether it becomes one, and how it leaves its request.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
+import { toBase64Url } from "../../protocol/base64.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
@@ -16,6 +17,8 @@ import { TaskRun } from "./task-run.ts";
  * when the client waits for the result.
  */
 export function beginTask(tool: CompiledTool, call: Call): Promise<void> | undefined {
+  // A handler that returned questions runs again, in the task that it runs in already.
+  if (call.task !== undefined) return undefined;
   const form = formFor(tool, call);
   if (form === undefined) return undefined;
   const isLater = form === "extension" && tool.task?.starts === "handler";
@@ -28,15 +31,16 @@ export function beginTask(tool: CompiledTool, call: Call): Promise<void> | undef
 async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<void> {
   const { tasks } = call.core;
   const { maxRunning } = tasks.settings;
-  if (tasks.runs.size >= maxRunning) {
+  if (tasks.running >= maxRunning) {
     throw invalidRequest(`More than ${maxRunning} tasks are running: try again later`);
   }
   const record = newRecord(tool, form, call);
-  tasks.runs.set(record.id, undefined);
+  tasks.running++;
   try {
     if (!(await tasks.store.create(record))) throw invalidRequest("Too many tasks are kept: try again later");
+    if (call.cancelled || call.finished) await withdraw(record, call);
   } catch (error) {
-    tasks.runs.delete(record.id);
+    tasks.running--;
     throw error;
   }
   const run = new TaskRun(record, call);
@@ -55,8 +59,13 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   );
   // The reply goes first: what the handler does next must not overtake it.
   await new Promise((resolve) => setTimeout(resolve, 0));
-  // A client may be quick to cancel: then there is nothing to begin.
-  if (call.cancelled) call.signal.throwIfAborted();
+  if (call.cancelled) throw invalidRequest("The task was cancelled before its work began");
+}
+
+/** The client went away, or was asked something, before it could hear of the task: nobody would ever come for it. */
+async function withdraw(record: TaskRecord, call: Call): Promise<never> {
+  await call.core.tasks.end(record);
+  throw invalidRequest("The call was over before it could become a task");
 }
 
 function newRecord(tool: CompiledTool, form: TaskForm, call: Call): TaskRecord {
@@ -64,7 +73,7 @@ function newRecord(tool: CompiledTool, form: TaskForm, call: Call): TaskRecord {
   const { settings } = core.tasks;
   const now = new Date().toISOString();
   return {
-    id: crypto.randomUUID(),
+    id: toBase64Url(crypto.getRandomValues(new Uint8Array(16))),
     owner: ownerOf(call.principal),
     ...(session !== undefined && { session }),
     tool: tool.name,

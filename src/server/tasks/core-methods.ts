@@ -62,14 +62,15 @@ function find(call: Call): Promise<TaskRecord> {
 
 /** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
 async function nextChange(call: Call, task: TaskRecord): Promise<void> {
-  const run = call.core.tasks.runs.get(task.id);
-  const { session } = call;
-  const { stream } = call.exchange;
-  const detach = session !== undefined && stream !== undefined ? run?.attach({ session, stream }) : undefined;
-  const cancelled = new Promise<void>((resolve) => call.onCancel(resolve));
-  const changed = run?.done ?? new Promise<void>((resolve) => setTimeout(resolve, task.pollIntervalMs));
-  await Promise.race([changed, cancelled]);
-  detach?.();
+  const { session, exchange, core } = call;
+  const run = core.tasks.runs.get(task.id);
+  const detach = exchange.stream && session !== undefined && run?.attach(exchange.stream, session);
+  await new Promise<void>((resolve) => {
+    const timer = run === undefined ? setTimeout(resolve, task.pollIntervalMs) : undefined;
+    call.onCancel(() => (clearTimeout(timer), resolve()));
+    void run?.done.then(resolve);
+  });
+  if (detach) detach();
 }
 
 /** Exactly what the call would have been answered with. */

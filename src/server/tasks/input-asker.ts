@@ -14,6 +14,7 @@ export class InputAsker implements Asker {
   readonly #open = new Map<string, Open>();
   readonly #used = new Set<string>();
   readonly #changed: () => void;
+  #problem: string | undefined;
 
   /** `changed` is called when other questions are open than before. */
   constructor(changed: () => void) {
@@ -30,6 +31,7 @@ export class InputAsker implements Asker {
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+    if (this.#problem !== undefined) return Promise.reject(failure(question, this.#problem));
     return new Promise<Answer>((resolve, reject) => {
       const open = { question, resolve, reject } as unknown as Open;
       this.#open.set(this.#newKey(options.key ?? question.method), open);
@@ -53,9 +55,8 @@ export class InputAsker implements Asker {
 
   /** Nobody will answer any more. */
   giveUp(problem: string): void {
-    for (const { question, reject } of this.#open.values()) {
-      reject(new HalyardError("ASK_FAILED", `${question.method}: ${problem}`));
-    }
+    this.#problem = problem;
+    for (const { question, reject } of this.#open.values()) reject(failure(question, problem));
     this.#open.clear();
   }
 
@@ -66,4 +67,8 @@ export class InputAsker implements Asker {
     this.#used.add(key);
     return key;
   }
+}
+
+function failure({ method }: Question<unknown>, problem: string): HalyardError {
+  return new HalyardError("ASK_FAILED", `${method}: ${problem}`);
 }

@@ -11,7 +11,10 @@ export interface TaskOptions {
   readonly maxTtlMs?: number;
   /** How often a client should look. @default {1000} */
   readonly pollIntervalMs?: number;
-  /** Tasks that may run at once in this process; further ones are refused. @default {1000} */
+  /**
+   * Tasks that may run at once in this process; further ones are refused. One that was cancelled, or whose time is up, counts
+   * until its handler has ended. @default {1000}
+   */
   readonly maxRunning?: number;
 }
 

@@ -48,8 +48,18 @@ export interface TaskQuery {
 }
 
 /**
- * Keeps tasks. What it promises is durable by the time its promise resolves; a foreign or expired task is as one that never
- * was; a task that has ended never changes.
+ * Keeps tasks. Implementations for several processes keep them where all of these can read them; `taskStoreContract()` of
+ * `halyard/testing` checks one.
+ *
+ * - What a promise stands for MUST be durable by the time it resolves: the client is told right after, and comes back, maybe to
+ *   another process.
+ * - Every call names the owner. A task of another owner, and one whose time (`createdAt` + `ttlMs`) is up, MUST be as one that
+ *   never was.
+ * - A task that has ended (`completed`, `failed`, `cancelled`) MUST NOT change: to look and to change are one step, since a
+ *   cancellation and the end of the work may come at the same time from different processes.
+ * - Records are plain JSON; they MUST come back as they were, and as copies.
+ * - It may refuse with `false` for want of room, and reject when it fails: a failed `create` fails the call, a failed change is
+ *   logged and the task goes on, and a result that cannot be kept ends its task with an error.
  *
  * @example
  * ```ts
@@ -60,11 +70,12 @@ export interface TaskQuery {
  * ```
  */
 export interface TaskStore {
-  /** False when there is no room for it. */
+  /** Keeps a new task, under an id that is nobody else's. False when there is no room for it. */
   create(task: TaskRecord): Promise<boolean>;
   read(owner: string, id: string): Promise<TaskRecord | undefined>;
-  /** The task after the change; undefined when there is no such task, or it has ended. */
+  /** Changes the members that are named. The whole task after the change; undefined when there is no such task, or it has ended. */
   change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined>;
+  /** Sorted by `createdAt`, then by `id`. */
   list(owner: string, query: TaskQuery): Promise<readonly TaskRecord[]>;
 }
 
@@ -72,7 +83,7 @@ export interface TaskStore {
 export interface MemoryTaskStoreOptions {
   /** Further ones are refused, until others have had their time. @default {10000} */
   readonly maxTasks?: number;
-  /** Characters of all tasks together, their results included. @default {67108864} */
+  /** Characters of all tasks together, their results included; each counts for 1024 at least. @default {67108864} */
   readonly maxSize?: number;
 }
 
@@ -80,9 +91,21 @@ export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-interface Kept {
+type Place = Pick<TaskRecord, "createdAt" | "id">;
+
+/** What tasks are found by stands beside the text: to look for one must not cost reading all of them. */
+interface Kept extends Place {
+  readonly owner: string;
+  readonly session: string | undefined;
   readonly expiresAt: number;
   text: string;
+}
+
+/** What each task counts for at least: room for it to end, whatever it ends with. */
+const minSize = 1024;
+
+function sizeOf(text: string): number {
+  return Math.max(text.length, minSize);
 }
 
 /**
@@ -111,44 +134,49 @@ export class MemoryTaskStore implements TaskStore {
   async create(task: TaskRecord): Promise<boolean> {
     this.#sweep();
     const text = JSON.stringify(task);
-    if (this.#tasks.size >= this.#maxTasks || this.#size + text.length > this.#maxSize) return false;
-    this.#tasks.set(task.id, { text, expiresAt: Date.parse(task.createdAt) + task.ttlMs });
-    this.#size += text.length;
+    const size = this.#size + sizeOf(text);
+    if (this.#tasks.size >= this.#maxTasks || size > this.#maxSize) return false;
+    const { id, owner, session, createdAt } = task;
+    const expiresAt = Date.parse(createdAt) + task.ttlMs;
+    this.#tasks.set(id, { id, owner, session, createdAt, expiresAt, text });
+    this.#size = size;
     this.#sweepLater();
     return true;
   }
 
   async read(owner: string, id: string): Promise<TaskRecord | undefined> {
-    return this.#find(owner, id)?.task;
+    const kept = this.#find(owner, id);
+    return kept && parse(kept);
   }
 
   async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
-    const found = this.#find(owner, id);
-    if (found === undefined || hasEnded(found.task)) return undefined;
-    const text = JSON.stringify({ ...found.task, ...change });
-    const size = this.#size + text.length - found.kept.text.length;
+    const kept = this.#find(owner, id);
+    const before = kept && parse(kept);
+    if (kept === undefined || before === undefined || hasEnded(before)) return undefined;
+    const text = JSON.stringify({ ...before, ...change });
+    const size = this.#size + sizeOf(text) - sizeOf(kept.text);
     if (size > this.#maxSize) throw new RangeError(`Tasks may take ${this.#maxSize} characters together`);
     this.#size = size;
-    found.kept.text = text;
-    return JSON.parse(text) as TaskRecord;
+    kept.text = text;
+    return parse(kept);
   }
 
   async list(owner: string, { session, after, limit }: TaskQuery): Promise<readonly TaskRecord[]> {
-    const found: TaskRecord[] = [];
+    const found: Kept[] = [];
     for (const id of this.#tasks.keys()) {
-      const task = this.#find(owner, id)?.task;
-      if (task === undefined || (session !== undefined && task.session !== session)) continue;
-      if (after !== undefined && !isAfter(task, after)) continue;
-      found.push(task);
+      const kept = this.#find(owner, id);
+      if (kept === undefined || (session !== undefined && kept.session !== session)) continue;
+      if (after === undefined || isAfter(kept, after)) found.push(kept);
     }
-    return found.toSorted((one, other) => (isAfter(one, other) ? 1 : -1)).slice(0, limit);
+    return found
+      .toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
+      .slice(0, limit)
+      .map(parse);
   }
 
-  #find(owner: string, id: string): { kept: Kept; task: TaskRecord } | undefined {
+  #find(owner: string, id: string): Kept | undefined {
     const kept = this.#tasks.get(id);
-    if (kept === undefined || kept.expiresAt <= Date.now()) return undefined;
-    const task = JSON.parse(kept.text) as TaskRecord;
-    return task.owner === owner ? { kept, task } : undefined;
+    return kept?.owner === owner && kept.expiresAt > Date.now() ? kept : undefined;
   }
 
   /** Forgets those whose time is up. */
@@ -157,7 +185,7 @@ export class MemoryTaskStore implements TaskStore {
     for (const [id, { expiresAt, text }] of this.#tasks) {
       if (expiresAt > now) continue;
       this.#tasks.delete(id);
-      this.#size -= text.length;
+      this.#size -= sizeOf(text);
     }
   }
 
@@ -165,7 +193,8 @@ export class MemoryTaskStore implements TaskStore {
   #sweepLater(): void {
     if (this.#sweeping || this.#tasks.size === 0) return;
     this.#sweeping = true;
-    const first = Math.min(...[...this.#tasks.values()].map(({ expiresAt }) => expiresAt));
+    let first = Number.POSITIVE_INFINITY;
+    for (const { expiresAt } of this.#tasks.values()) first = Math.min(first, expiresAt);
     const timer: unknown = setTimeout(
       () => {
         this.#sweeping = false;
@@ -178,10 +207,11 @@ export class MemoryTaskStore implements TaskStore {
   }
 }
 
-function isAfter(
-  one: Pick<TaskRecord, "createdAt" | "id">,
-  other: Pick<TaskRecord, "createdAt" | "id">,
-): boolean {
+function parse({ text }: Kept): TaskRecord {
+  return JSON.parse(text) as TaskRecord;
+}
+
+function isAfter(one: Place, other: Place): boolean {
   if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt;
   return one.id > other.id;
 }

@@ -1,6 +1,6 @@
 // Questions of a task of 2025-11-25: requests on a stream of its session, best on one where its result is awaited.
 import { HalyardError } from "../../errors.ts";
-import type { Asks } from "../../push/asks.ts";
+import { type Ask, type Asks, streamLost } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -13,12 +13,14 @@ export interface Reach {
   readonly taskId: string;
   readonly session: string | undefined;
   readonly signal: AbortSignal;
+  /** Whether a client that cannot be reached may come back; the other end of a pipe does not. */
+  readonly mayReturn: boolean;
   readonly hub: Hub;
   readonly asks: Asks;
 }
 
-/** Where a client can be asked: a client that comes back for its task may have another session by now. */
-export interface Place {
+/** A stream of a session: whoever is asked there answers from that session. */
+interface Place {
   readonly session: string;
   readonly stream: Stream;
 }
@@ -26,7 +28,7 @@ export interface Place {
 export class StreamAsker implements Asker {
   readonly #reach: Reach;
   readonly #changed: () => void;
-  readonly #awaited = new Map<Stream, Place>();
+  readonly #places = new Set<Place>();
   readonly #waiting = new Set<(place: Place) => void>();
   /** How many questions are open. */
   open = 0;
@@ -37,39 +39,53 @@ export class StreamAsker implements Asker {
   }
 
   /** A stream on which the task's result is awaited, until the returned function is called. */
-  attach(place: Place): () => void {
-    this.#awaited.set(place.stream, place);
+  attach(stream: Stream, session: string): () => void {
+    const place = { stream, session };
+    this.#places.add(place);
     for (const take of this.#waiting) take(place);
     this.#waiting.clear();
-    return () => void this.#awaited.delete(place.stream);
+    return () => void this.#places.delete(place);
   }
 
   async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { asks, signal, taskId } = this.#reach;
+    const { session, taskId } = this.#reach;
     const { method, params } = question;
-    if (this.#reach.session === undefined)
+    if (session === undefined)
       throw new HalyardError("ASK_FAILED", `${method}: the client of this task has no session`);
     this.open++;
     this.#changed();
     try {
-      const timeoutMs = options.timeoutMs ?? question.timeoutMs;
-      const place = this.#place(this.#reach.session) ?? (await this.#nextPlace(method, timeoutMs));
-      const marked: JsonObject = {
-        ...params,
-        _meta: { ...(params?.["_meta"] as object), ...relatedTask(taskId) },
+      const _meta = { ...(params?.["_meta"] as object), ...relatedTask(taskId) };
+      const request = {
+        method,
+        params: { ...params, _meta },
+        timeoutMs: options.timeoutMs ?? question.timeoutMs,
       };
-      return await readAnswer(
-        question,
-        await asks.ask({ ...place, method, params: marked, timeoutMs, signal }),
-      );
+      return await readAnswer(question, await this.#put(session, request));
     } finally {
       this.open--;
       this.#changed();
     }
   }
 
+  /** A client that is lost while it is asked may come back for its task: then it is asked again. */
+  async #put(session: string, request: Omit<Ask, keyof Place>): Promise<JsonObject> {
+    const { asks, signal, mayReturn } = this.#reach;
+    const giveUpAt = Date.now() + request.timeoutMs;
+    for (;;) {
+      const timeoutMs = giveUpAt - Date.now();
+      const place = this.#place(session) ?? (await this.#nextPlace(request.method, timeoutMs));
+      try {
+        return await asks.ask({ ...request, ...place, timeoutMs, signal });
+      } catch (error) {
+        if (!mayReturn || (error as HalyardError).cause !== streamLost) throw error;
+        for (const other of this.#places) if (other.stream === place.stream) this.#places.delete(other);
+      }
+    }
+  }
+
   #place(session: string): Place | undefined {
-    const [awaited] = this.#awaited.values();
+    const [awaited] = this.#places;
     if (awaited !== undefined) return awaited;
     const stream = this.#reach.hub.streamOf(session);
     return stream && { session, stream };
@@ -92,6 +108,7 @@ export class StreamAsker implements Asker {
       const timer = setTimeout(() => fail(`the client did not come within ${timeoutMs} ms`), timeoutMs);
       // A client that never comes must not keep the process alive.
       (timer as { unref?: () => void }).unref?.();
+      if (signal.aborted) return onAbort();
       signal.addEventListener("abort", onAbort);
       this.#waiting.add(take);
     });

@@ -2,11 +2,11 @@
 import { invalidParams } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import type { Hub } from "../../push/hub.ts";
+import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
 import type { TaskSettings } from "./options.ts";
 import type { TaskRecord, TaskStore } from "./store.ts";
-import type { Place } from "./stream-asker.ts";
 
 /** A task whose handler runs in this process. */
 export interface RunningTask {
@@ -14,8 +14,8 @@ export interface RunningTask {
   readonly done: Promise<void>;
   /** Answers to its questions. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Its questions may go out on this stream too, until the returned function is called. */
-  attach(place: Place): () => void;
+  /** Its questions may go out on this stream of that session too, until the returned function is called. */
+  attach(stream: Stream, session: string): () => void;
   stop(reason: string): void;
 }
 
@@ -23,8 +23,10 @@ export class TaskTable {
   readonly settings: TaskSettings;
   /** Whether a tool may be called as a task. */
   offered = false;
-  /** Those that run here; with undefined, one that is about to. */
-  readonly runs: Map<string, RunningTask | undefined> = new Map();
+  /** Those that have not ended, and run here. */
+  readonly runs: Map<string, RunningTask> = new Map();
+  /** How many handlers run: one that does not heed its signal goes on after its task has ended. */
+  running = 0;
   readonly #hub: Hub;
 
   constructor(settings: TaskSettings, hub: Hub) {
@@ -46,13 +48,17 @@ export class TaskTable {
 
   /** Cancels a task, wherever it runs. The task as it is now; undefined when it had ended. */
   async cancel(task: TaskRecord): Promise<TaskRecord | undefined> {
-    const lastUpdatedAt = new Date().toISOString();
-    const change = { status: "cancelled", inputRequests: undefined, lastUpdatedAt } as const;
-    const cancelled = await this.store.change(task.owner, task.id, change);
+    const cancelled = await this.end(task);
     if (cancelled === undefined) return undefined;
     this.runs.get(task.id)?.stop("The task was cancelled");
     await this.announce(cancelled);
     return cancelled;
+  }
+
+  /** Keeps that a task is cancelled, and tells nobody. */
+  end({ owner, id }: TaskRecord): Promise<TaskRecord | undefined> {
+    const lastUpdatedAt = new Date().toISOString();
+    return this.store.change(owner, id, { status: "cancelled", inputRequests: undefined, lastUpdatedAt });
   }
 
   /** Tells those who want to know where the task stands. */

@@ -2,6 +2,7 @@
 import type { CallToolResult } from "../../protocol/model.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import { errorCodes } from "../../errors.ts";
+import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Asker } from "../asking/question.ts";
 import type { Call } from "../call.ts";
@@ -9,8 +10,8 @@ import { toRpcError } from "../failure.ts";
 import { stampOwnResult } from "../stamp.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";
-import type { TaskChange, TaskRecord } from "./store.ts";
-import { type Place, StreamAsker } from "./stream-asker.ts";
+import { hasEnded, type TaskChange, type TaskRecord } from "./store.ts";
+import { StreamAsker } from "./stream-asker.ts";
 import type { RunningTask } from "./table.ts";
 
 export class TaskRun implements RunningTask {
@@ -23,6 +24,8 @@ export class TaskRun implements RunningTask {
   #writes: Promise<unknown> = Promise.resolve();
   #statusMessage: string | undefined;
   #isQueued = false;
+  /** Nothing more is to be said of it but how it ended. */
+  #isOver = false;
 
   constructor(record: TaskRecord, call: Call) {
     this.record = record;
@@ -33,7 +36,9 @@ export class TaskRun implements RunningTask {
     if (record.form === "extension") this.#inputs = new InputAsker(changed);
     else {
       const { hub, asks } = call.core;
-      this.#streams = new StreamAsker({ taskId, session, signal: call.signal, hub, asks }, changed);
+      const mayReturn = !call.exchange.connection.sharesPipe;
+      const reach = { taskId, session, signal: call.signal, mayReturn, hub, asks };
+      this.#streams = new StreamAsker(reach, changed);
     }
   }
 
@@ -41,8 +46,8 @@ export class TaskRun implements RunningTask {
     return (this.#inputs ?? this.#streams) as Asker;
   }
 
-  attach(place: Place): () => void {
-    return this.#streams?.attach(place) ?? (() => {});
+  attach(stream: Stream, session: string): () => void {
+    return this.#streams?.attach(stream, session) ?? (() => {});
   }
 
   async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
@@ -57,12 +62,16 @@ export class TaskRun implements RunningTask {
   /** Only a session can be told of a task's progress and log; for others its status has to do. */
   send(method: string, params: object): void {
     const { session, id, form } = this.record;
-    if (session === undefined || form !== "core") return;
-    void this.call.core.hub.toSession(session, method, { ...params, _meta: relatedTask(id) });
+    if (session === undefined || form !== "core" || this.#isOver) return;
+    const { hub, settings } = this.call.core;
+    hub.toSession(session, method, { ...params, _meta: relatedTask(id) }).catch((error: unknown) => {
+      settings.logger.warn(`${method} cannot be written as JSON, and was not sent`, { error });
+    });
   }
 
   /** The task is over for its client; its handler hears of it through its signal. */
   stop(reason: string): void {
+    this.#isOver = true;
     this.call.cancel(reason);
     this.#inputs?.giveUp(reason);
     this.#resolveDone();
@@ -75,6 +84,8 @@ export class TaskRun implements RunningTask {
     // It keeps no process alive.
     (timer as { unref?: () => void }).unref?.();
     void this.#endOf().then(async (end) => {
+      this.#isOver = true;
+      this.call.core.tasks.running--;
       await this.#write(end);
       this.#resolveDone();
     });
@@ -128,7 +139,8 @@ export class TaskRun implements RunningTask {
     const at = { lastUpdatedAt: new Date().toISOString() };
     try {
       const task = await core.tasks.store.change(owner, id, { ...change, ...at });
-      if (task !== undefined) await core.tasks.announce(task);
+      // What a slow store answers after the end is old news.
+      if (task !== undefined && (!this.#isOver || hasEnded(task))) await core.tasks.announce(task);
     } catch (error) {
       core.settings.logger.error("A change of a task could not be kept", { taskId: id, error });
       if (change.result === undefined) return;

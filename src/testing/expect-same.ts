@@ -1,0 +1,19 @@
+// What the contracts of stores share: to wait, and to compare.
+
+export function pause(timeMs: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, timeMs));
+}
+
+/** Compares as JSON does: a store need not keep members that are undefined. */
+export function expectSame(actual: unknown, expected: unknown): void {
+  const [got, wanted] = [canonical(actual), canonical(expected)];
+  if (got !== wanted) throw new Error(`Expected ${String(wanted)}, not ${String(got)}`);
+}
+
+function canonical(value: unknown): string | undefined {
+  const sorted = (_: string, member: unknown): unknown =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : member;
+  return JSON.stringify(value, sorted);
+}

@@ -1,0 +1,192 @@
+// What every task store has to do, as checks that any test runner can run.
+import type { TaskRecord, TaskStatus, TaskStore } from "../server/tasks/store.ts";
+import { expectSame, pause } from "./expect-same.ts";
+import type { StoreCheck } from "./store-check.ts";
+
+const long = 60_000;
+const short = 40;
+const later = "2026-01-02T03:04:06.000Z";
+const ended: readonly TaskStatus[] = ["completed", "failed", "cancelled"];
+
+function recordOf(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
+  const now = new Date().toISOString();
+  return {
+    id,
+    owner: "alice",
+    tool: "work",
+    form: "extension",
+    status: "working",
+    createdAt: now,
+    lastUpdatedAt: now,
+    ttlMs: long,
+    pollIntervalMs: 1000,
+    ...more,
+  };
+}
+
+/** A record that was created so many milliseconds after the others: tests need an order, and no time. */
+function agedRecord(id: string, afterMs: number, more: Partial<TaskRecord> = {}): TaskRecord {
+  return recordOf(id, { createdAt: new Date(Date.now() + afterMs).toISOString(), ...more });
+}
+
+/**
+ * The checks that a {@link TaskStore} has to pass, for a test of your own store.
+ *
+ * @example
+ * ```ts
+ * import { MemoryTaskStore } from "halyard";
+ * import { taskStoreContract } from "halyard/testing";
+ *
+ * for (const { title, run } of taskStoreContract()) {
+ *   await run(() => new MemoryTaskStore());
+ *   console.log(title);
+ * }
+ * ```
+ */
+export function taskStoreContract(): readonly StoreCheck<TaskStore>[] {
+  return Object.entries(checks).map(([title, check]) => ({
+    title,
+    run: async (make) => check(await make()),
+  }));
+}
+
+const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
+  async "a task comes back as it was created, at once"(store) {
+    const record = recordOf("a", {
+      session: "s",
+      form: "core",
+      statusMessage: 'ünï\u2028 "quoted"',
+      inputRequests: { name: { method: "elicitation/create", params: { message: "Name?" } } },
+    });
+    expectSame(await store.create(record), true);
+    expectSame(await store.read("alice", "a"), record);
+  },
+
+  async "an unknown task is not there"(store) {
+    await store.create(recordOf("a"));
+    for (const id of ["b", "", "__proto__", "constructor"])
+      expectSame(await store.read("alice", id), undefined);
+    expectSame(await store.change("alice", "b", { lastUpdatedAt: later }), undefined);
+    expectSame(await store.list("nobody", { limit: 10 }), []);
+  },
+
+  async "a foreign task is as one that never was"(store) {
+    const record = recordOf("a");
+    await store.create(record);
+    for (const owner of ["bob", "", "alice "]) {
+      expectSame(await store.read(owner, "a"), undefined);
+      expectSame(await store.change(owner, "a", { status: "cancelled", lastUpdatedAt: later }), undefined);
+      expectSame(await store.list(owner, { limit: 10 }), []);
+    }
+    expectSame(await store.read("alice", "a"), record);
+  },
+
+  async "a change is the whole task after it, and is there for the next reader"(store) {
+    const record = recordOf("a", { statusMessage: "before" });
+    await store.create(record);
+    const change = { status: "input_required", statusMessage: "after", lastUpdatedAt: later } as const;
+    const changed = await store.change("alice", "a", change);
+    expectSame(changed, { ...record, ...change });
+    expectSame(await store.read("alice", "a"), changed);
+  },
+
+  async "undefined in a change takes a member away, and what a change does not name stays"(store) {
+    const record = recordOf("a", { statusMessage: "gone", inputRequests: { q: { method: "roots/list" } } });
+    await store.create(record);
+    await store.change("alice", "a", { lastUpdatedAt: later });
+    expectSame(await store.read("alice", "a"), { ...record, lastUpdatedAt: later });
+    await store.change("alice", "a", { statusMessage: undefined, lastUpdatedAt: later });
+    const { statusMessage: _, ...rest } = record;
+    expectSame(await store.read("alice", "a"), { ...rest, lastUpdatedAt: later });
+  },
+
+  async "a task that has ended never changes"(store) {
+    for (const status of ended) {
+      await store.create(recordOf(status));
+      const end = await store.change("alice", status, { status, lastUpdatedAt: later });
+      for (const next of ["working", ...ended] as const) {
+        const again = { status: next, statusMessage: "again", lastUpdatedAt: later };
+        expectSame(await store.change("alice", status, again), undefined);
+      }
+      expectSame(await store.read("alice", status), end);
+    }
+  },
+
+  async "of changes made together that end a task, one is made"(store) {
+    await store.create(recordOf("a"));
+    const changes = await Promise.all(
+      [...ended, ...ended].map((status) => store.change("alice", "a", { status, lastUpdatedAt: later })),
+    );
+    const made = changes.filter((task) => task !== undefined);
+    expectSame(made.length, 1);
+    expectSame(await store.read("alice", "a"), made[0]);
+  },
+
+  async "what was given or handed out is a copy"(store) {
+    const result = { content: [{ type: "text", text: "kept" }] };
+    await store.create(recordOf("a"));
+    const changed = await store.change("alice", "a", { status: "completed", result, lastUpdatedAt: later });
+    result.content.push({ type: "text", text: "added" });
+    for (const task of [
+      changed,
+      await store.read("alice", "a"),
+      ...(await store.list("alice", { limit: 1 })),
+    ]) {
+      Object.assign(task?.result ?? {}, { content: [] });
+    }
+    expectSame((await store.read("alice", "a"))?.result, { content: [{ type: "text", text: "kept" }] });
+  },
+
+  async "a task is gone when its time is up, however often it changed, and others are not"(store) {
+    await store.create(recordOf("kept"));
+    await store.create(recordOf("old", { ttlMs: short }));
+    await store.change("alice", "old", { status: "completed", lastUpdatedAt: new Date().toISOString() });
+    await pause(short * 2);
+    expectSame(await store.read("alice", "old"), undefined);
+    expectSame(await store.change("alice", "old", { lastUpdatedAt: later }), undefined);
+    expectSame(
+      (await store.list("alice", { limit: 10 })).map(({ id }) => id),
+      ["kept"],
+    );
+  },
+
+  async "tasks are listed oldest first, those of the same time by id"(store) {
+    const createdAt = new Date(Date.now() + 5).toISOString();
+    for (const id of ["c", "a", "b"]) await store.create(recordOf(id, { createdAt }));
+    await store.create(agedRecord("first", 0));
+    await store.create(agedRecord("last", 10));
+    const listed = await store.list("alice", { limit: 10 });
+    expectSame(
+      listed.map(({ id }) => id),
+      ["first", "a", "b", "c", "last"],
+    );
+    expectSame(listed[0], await store.read("alice", "first"));
+  },
+
+  async "pages join to the whole list, even when tasks end between them"(store) {
+    const ids = Array.from({ length: 7 }, (_, index) => `task-${index}`);
+    for (const [index, id] of ids.entries()) await store.create(agedRecord(id, index >> 1));
+    const seen: string[] = [];
+    let after: TaskRecord | undefined;
+    for (let page = 0; page < 4; page++) {
+      const found: readonly TaskRecord[] = await store.list("alice", { after, limit: 2 });
+      seen.push(...found.map(({ id }) => id));
+      after = found.at(-1);
+      if (after !== undefined)
+        await store.change("alice", after.id, { status: "failed", lastUpdatedAt: later });
+    }
+    expectSame(seen, ids);
+    expectSame(await store.list("alice", { after, limit: 2 }), []);
+  },
+
+  async "only the tasks of a session are listed, where one is named"(store) {
+    await store.create(agedRecord("none", 0));
+    await store.create(agedRecord("one", 1, { session: "1" }));
+    await store.create(agedRecord("two", 2, { session: "2" }));
+    const idsOf = async (session?: string): Promise<string[]> =>
+      (await store.list("alice", { session, limit: 10 })).map(({ id }) => id);
+    expectSame(await idsOf("2"), ["two"]);
+    expectSame(await idsOf("3"), []);
+    expectSame(await idsOf(), ["none", "one", "two"]);
+  },
+};
