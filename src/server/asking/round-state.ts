@@ -7,7 +7,7 @@ export interface RoundState {
   /** Answers by key, each with the fingerprint of its question. */
   readonly answers: Readonly<Record<string, readonly [fingerprint: string, answer: JsonObject]>>;
   /** The results of `ctx.once`. */
-  readonly onces: Readonly<Record<string, readonly [unknown]>>;
+  readonly onces: Readonly<Record<string, readonly unknown[]>>;
   /** The fingerprints of the questions that are open, by key. */
   readonly pending: Readonly<Record<string, string>>;
   /** Answers that a client brought without a state; not kept, unless a question is found for them. */
