@@ -19,7 +19,8 @@ import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/askin
 import type { AnySchema, Validated } from "../schema/compile.ts";
 import { HalyardError } from "../errors.ts";
 import { Conversation } from "./asking/conversation.ts";
-import { accepted, type UrlAskOptions } from "./asking/elicitation.ts";
+import type { UrlAskOptions } from "./asking/elicitation.ts";
+import { mayBeLetGo } from "./asking/let-go.ts";
 import type { AskOptions } from "./asking/question.ts";
 import type { SampleOptions } from "./asking/sampling.ts";
 import type { Exchange, Peer } from "./connection.ts";
@@ -27,6 +28,13 @@ import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 
 const noMeta: JsonObject = {};
+
+/** What it takes to ask a client, for each thing that may be missing. */
+const noWayBack = {
+  modern: "a modern client takes no requests, and this one cannot be answered with questions either",
+  session: 'it has no session: serve it with mode "both" or "stateful"',
+  stream: "it must accept text/event-stream, or open the stream of its session",
+};
 
 /** A call that goes on as a task says what it has to say there. */
 interface Task {
@@ -150,19 +158,22 @@ export class Call implements Context {
     this.#onCancel = callback;
   }
 
-  async ask(
+  ask(
     method: string,
     params?: object,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<JsonObject> {
+    return mayBeLetGo(this.#request(method, params, options.timeoutMs ?? 60_000));
+  }
+
+  async #request(method: string, params: object | undefined, timeoutMs: number): Promise<JsonObject> {
     const { session } = this;
     const stream = this.exchange.stream ?? (session && this.core.hub.streamOf(session));
-    if (session === undefined || !stream) {
-      const remedy = "it needs a legacy client with a session, on a transport that can stream";
-      throw new HalyardError("ASK_FAILED", `${method}: this client cannot be asked: ${remedy}`);
+    if (session !== undefined && stream) {
+      return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
     }
-    const { timeoutMs = 60_000 } = options;
-    return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
+    const remedy = noWayBack[this.table.era === "modern" ? "modern" : session ? "stream" : "session"];
+    throw new HalyardError("ASK_FAILED", `${method}: this client cannot be asked: ${remedy}`);
   }
 
   /** Its questions and answers; most calls have none. */
@@ -178,13 +189,12 @@ export class Call implements Context {
     return this.#conversation?.before.own as T | undefined;
   }
 
-  async elicit<S extends AnySchema | URL>(
+  elicit<S extends AnySchema | URL>(
     message: string,
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
-    const elicited = await this.conversation.tryElicit(message, asked, options);
-    return accepted(message, elicited) as S extends URL ? void : Validated<S>;
+    return mayBeLetGo(this.conversation.elicit(message, asked, options)) as never;
   }
 
   tryElicit<S extends AnySchema | URL>(
@@ -192,19 +202,19 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
-    return this.conversation.tryElicit(message, asked, options) as never;
+    return mayBeLetGo(this.conversation.tryElicit(message, asked, options)) as never;
   }
 
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {
-    return this.conversation.sample(messages, options);
+    return mayBeLetGo(this.conversation.sample(messages, options));
   }
 
   roots(options?: AskOptions): Promise<readonly Root[]> {
-    return this.conversation.roots(options);
+    return mayBeLetGo(this.conversation.roots(options));
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    return this.conversation.onces.run(key, work) as Promise<T>;
+    return mayBeLetGo(this.conversation.onces.run(key, work) as Promise<T>);
   }
 
   async startTask(): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { AnySchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { DirectAsker } from "./direct.ts";
 import {
+  accepted,
   elicitationMethod,
   elicitationNeeds,
   formQuestion,
@@ -73,6 +74,10 @@ export class Conversation {
     if (this.comesBack) this.onces = new Onces(before.onces);
     this.before = before;
     this.inputResponses = inputResponses as { readonly [key: string]: JsonObject };
+  }
+
+  async elicit(message: string, asked: AnySchema | URL, options?: UrlAskOptions): Promise<unknown> {
+    return accepted(message, await this.tryElicit(message, asked, options));
   }
 
   async tryElicit(
