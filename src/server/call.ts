@@ -17,24 +17,16 @@ import {
 } from "../wire/message.ts";
 import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
 import type { AnySchema, Validated } from "../schema/compile.ts";
-import { HalyardError } from "../errors.ts";
 import { Conversation } from "./asking/conversation.ts";
 import type { UrlAskOptions } from "./asking/elicitation.ts";
 import { mayBeLetGo } from "./asking/let-go.ts";
-import type { AskOptions } from "./asking/question.ts";
+import { type AskOptions, noWayBack } from "./asking/question.ts";
 import type { SampleOptions } from "./asking/sampling.ts";
 import type { Exchange, Peer } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 
 const noMeta: JsonObject = {};
-
-/** What it takes to ask a client, for each thing that may be missing. */
-const noWayBack = {
-  modern: "a modern client takes no requests, and this one cannot be answered with questions either",
-  session: 'it has no session: serve it with mode "both" or "stateful"',
-  stream: "it must accept text/event-stream, or open the stream of its session",
-};
 
 /** A call that goes on as a task says what it has to say there. */
 interface Task {
@@ -158,11 +150,7 @@ export class Call implements Context {
     this.#onCancel = callback;
   }
 
-  ask(
-    method: string,
-    params?: object,
-    options: { readonly timeoutMs?: number } = {},
-  ): Promise<JsonObject> {
+  ask(method: string, params?: object, options: { readonly timeoutMs?: number } = {}): Promise<JsonObject> {
     return mayBeLetGo(this.#request(method, params, options.timeoutMs ?? 60_000));
   }
 
@@ -172,8 +160,7 @@ export class Call implements Context {
     if (session !== undefined && stream) {
       return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
     }
-    const remedy = noWayBack[this.table.era === "modern" ? "modern" : session ? "stream" : "session"];
-    throw new HalyardError("ASK_FAILED", `${method}: this client cannot be asked: ${remedy}`);
+    throw noWayBack(method, this.table.era === "modern" ? "modern" : session ? "stream" : "session");
   }
 
   /** Its questions and answers; most calls have none. */

@@ -23,7 +23,6 @@ import { type SampleOptions, samplingQuestion } from "./sampling.ts";
 /** The call, as far as its conversation has to know it. */
 interface Asking extends Asked {
   readonly row: RequestRow;
-  readonly session: string | undefined;
   readonly core: { readonly elicitations: ElicitationIds };
   readonly interrupt: ((answer: object) => void) | undefined;
   ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
