@@ -168,6 +168,11 @@ export class Call implements Context {
     return (this.#conversation ??= new Conversation(this));
   }
 
+  /** Whether its questions have answered it: what becomes of this run of the handler is of no matter. */
+  get hasAsked(): boolean {
+    return this.#conversation?.hasClosed ?? false;
+  }
+
   get inputResponses(): { readonly [key: string]: JsonObject } | undefined {
     return this.#conversation?.inputResponses;
   }

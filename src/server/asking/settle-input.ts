@@ -7,7 +7,7 @@ import { stampAs } from "../stamp.ts";
 import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
 import { InputRequired, InputRound, plainQuestion } from "./input-required.ts";
 import { assertCanAsk, cannotAsk } from "./question.ts";
-import { firstRound, type RoundState, withResponses } from "./round-state.ts";
+import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { boundTo } from "./salient.ts";
 
 /** Whether the client comes back with answers, or with a state. */
@@ -23,8 +23,11 @@ export async function takeUp(call: Call): Promise<void> {
     throw invalidParams("inputResponses must be an object of results");
   }
   const state = requestState === undefined ? undefined : await openState(call, requestState);
-  const before = state ? withResponses(state, inputResponses) : { ...firstRound, unasked: inputResponses };
-  call.conversation.takeUp(before, inputResponses);
+  if (state === undefined) {
+    call.conversation.takeUp({ ...firstRound, unasked: inputResponses }, inputResponses);
+  } else {
+    call.conversation.takeUp(withResponses(state, inputResponses), ownResponses(state, inputResponses));
+  }
 }
 
 async function openState(call: Call, requestState: unknown): Promise<RoundState> {
@@ -45,7 +48,7 @@ export function settleInput(call: Call, required: InputRequired, run: () => unkn
 
 /** The questions as a result, and a sealed state with all that the next run has to know. */
 async function sealRound(call: Call, required: InputRequired): Promise<JsonObject> {
-  const { before, answers, onces, pending } = call.conversation;
+  const { before, answers, onces, pending, hasClosed, inputResponses } = call.conversation;
   assertRoundsLeft(call, before.rounds);
   const { inputRequests } = required;
   const written = Object.entries(inputRequests).map(([key, request]) => {
@@ -58,7 +61,8 @@ async function sealRound(call: Call, required: InputRequired): Promise<JsonObjec
     answers,
     onces: onces.results,
     pending,
-    ...(required.requestState !== undefined && { own: required.requestState }),
+    // A handler that awaits has to come there again, with all that it saw on its way.
+    ...(hasClosed ? { own: before.own, responses: inputResponses } : { own: required.requestState }),
   };
   const requestState = await call.core.requestState.seal(state, await boundTo(call));
   const asked = written.length > 0 ? { inputRequests: Object.fromEntries(written) } : {};
@@ -71,12 +75,15 @@ async function askAndRun(call: Call, first: InputRequired, run: () => unknown): 
   for (let rounds = 0; ; rounds++) {
     assertRoundsLeft(call, rounds);
     const { inputRequests, requestState } = required;
-    const asked = Object.entries(inputRequests).map(async ([key, request]) => {
+    const questions = Object.entries(inputRequests).map(([key, request]) => {
       const question = plainQuestion(request, call.table);
       assertCanAsk(call, question.method, question.requires);
-      return [key, await call.conversation.asker.ask(question, { key })] as const;
+      return [key, question] as const;
     });
-    if (asked.length === 0) await pause();
+    if (questions.length === 0) await pause();
+    const asked = questions.map(
+      async ([key, question]) => [key, await call.conversation.askAnew(question, key)] as const,
+    );
     const responses = Object.fromEntries(await Promise.all(asked));
     const own: unknown = requestState === undefined ? undefined : JSON.parse(JSON.stringify(requestState));
     call.conversation.takeUp({ ...firstRound, rounds: rounds + 1, own }, responses);
