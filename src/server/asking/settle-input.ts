@@ -1,5 +1,13 @@
 // From the questions of a handler to the answer of its call: sealed for a client that comes back, or asked right away.
-import { errorCodes, invalidParams, ProtocolError, UrlElicitationRequired } from "../../errors.ts";
+import {
+  errorCodes,
+  type HalyardError,
+  InputCancelled,
+  InputDeclined,
+  invalidParams,
+  ProtocolError,
+  UrlElicitationRequired,
+} from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
@@ -38,7 +46,25 @@ async function openState(call: Call, requestState: unknown): Promise<RoundState>
 export function questionsOf(error: unknown, call: Call): InputRequired | undefined {
   if (error instanceof InputRound) return error.required;
   const isQuestion = error instanceof UrlElicitationRequired && call.table.urlRequired === "question";
-  return isQuestion ? asQuestions(error, call) : undefined;
+  if (!isQuestion) return undefined;
+  const refusal = visitRefusal(error, call);
+  if (refusal !== undefined) throw refusal;
+  return asQuestions(error, call);
+}
+
+/** The user's refusal to visit one of the pages, if the client has brought it: to ask again would be to insist. */
+export function visitRefusal(error: unknown, call: Call): HalyardError | undefined {
+  if (!(error instanceof UrlElicitationRequired)) return undefined;
+  for (const [index, { message }] of error.elicitations.entries()) {
+    const action = call.inputResponses?.[visitKey(index)]?.["action"];
+    if (action === "decline") return new InputDeclined(message);
+    if (action === "cancel") return new InputCancelled(message);
+  }
+  return undefined;
+}
+
+function visitKey(index: number): string {
+  return `visit-${index + 1}`;
 }
 
 /** What comes of a handler's questions: they are the result, or they are asked, and `run` runs the handler again. */
@@ -113,7 +139,7 @@ function assertRoundsLeft({ core, method }: Call, rounds: number): void {
 function asQuestions(error: UrlElicitationRequired, call: Call): InputRequired {
   const requests = error.elicitations.map(({ message, url }, index): [string, InputRequest] => {
     const params = urlParams(message, url, "", call.table);
-    return [`visit-${index + 1}`, { method: elicitationMethod, params }];
+    return [visitKey(index), { method: elicitationMethod, params }];
   });
   return new InputRequired({ inputRequests: Object.fromEntries(requests) });
 }
