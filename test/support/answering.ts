@@ -58,7 +58,7 @@ async function conversePerRound(
 /** The questions of a result, in their order. */
 export function questionsIn(result: JsonObject): Question[] {
   const requests = (result["inputRequests"] ?? {}) as Record<string, { method: string; params?: JsonObject }>;
-  return Object.entries(requests).map(([key, request]) => ({ key, params: {}, ...request }));
+  return Object.entries(requests).map(([key, { method, params = {} }]) => ({ key, method, params }));
 }
 
 /** The parameters that answer the questions of a result. */
