@@ -85,7 +85,8 @@ function messagesProblem(messages: unknown): string | undefined {
   if (!Array.isArray(messages)) return "messages must be a list";
   let awaited: readonly string[] = [];
   for (const message of messages as readonly SamplingMessage[]) {
-    const blocks = isObject(message) ? blocksOf(message.content) : [];
+    if (!isObject(message)) return "a message must be an object";
+    const blocks = blocksOf(message.content);
     const problem = messageProblem(message, blocks);
     if (problem !== undefined) return problem;
     const given = blocks.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : []));
