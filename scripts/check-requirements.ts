@@ -51,6 +51,12 @@ const areasInScope = [
   "extensions",
   "metadata",
   "deprecations",
+  "sampling",
+  "elicitation",
+  "elicitation-form",
+  "elicitation-url",
+  "roots",
+  "mrtr",
 ];
 
 const manifest = parse(readFileSync("spec/requirements.yaml", "utf8")) as Manifest;

@@ -1,5 +1,12 @@
 // Pages for the user to visit: as a question, as an error of 2025-11-25, and the notice that the user is done there.
-import { InputDeclined, inputRequired, type JsonObject, McpServer, UrlElicitationRequired } from "halyard";
+import {
+  InputDeclined,
+  inputRequired,
+  type JsonObject,
+  McpServer,
+  ProtocolError,
+  UrlElicitationRequired,
+} from "halyard";
 import { connect, type TestClient } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ableClient } from "../support/answering.ts";
@@ -169,10 +176,14 @@ describe("UrlElicitationRequired", () => {
     ["2025-06-18", { elicitation: { url: {} } }],
     ["2025-03-26", { elicitation: { url: {} } }],
   ])(
-    "is -32021 for a client that has no pages: %s %o [ELIC-MODE-NOT-SENT, ELIC-URL-REQUIRED-ERR-ONLY]",
+    "is -32021 for a client that has no pages: %s %o [ELIC-MODE-NOT-SENT]",
     async (revision, capabilities) => {
       const { ask } = await askingTool(demand, { revision, capabilities });
       await expect(ask()).rejects.toMatchObject({ code: -32021 });
     },
   );
+
+  test("is the only way to -32042 [ELIC-URL-REQUIRED-ERR-ONLY]", () => {
+    expect(() => new ProtocolError(-32042, "Something else")).toThrow(RangeError);
+  });
 });
