@@ -213,3 +213,17 @@ test("middleware sees a round of the explicit form as InputPending", async () =>
     { key: "where", method: "roots/list" },
   ]);
 });
+
+test("ctx.inputResponses has the answers to the handler's own questions, and not those of its awaits", async () => {
+  const seen: unknown[] = [];
+  const { converse: talk } = await askingTool(async (_, ctx) => {
+    seen.push(ctx.inputResponses);
+    await ctx.elicit("A", text, { key: "a" });
+    const own = ctx.inputResponses?.["b"];
+    if (own === undefined) return inputRequired({ inputRequests: { b: elicit("B") } });
+    return (await ctx.elicit("C", text)).text;
+  });
+  await talk(echo);
+  const b = { action: "accept", content: { text: "b" } };
+  expect(seen).toEqual([undefined, {}, { b }, { b }]);
+});

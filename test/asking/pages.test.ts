@@ -1,5 +1,6 @@
 // Pages for the user to visit: as a question, as an error of 2025-11-25, and the notice that the user is done there.
 import {
+  InputCancelled,
   InputDeclined,
   inputRequired,
   type JsonObject,
@@ -9,7 +10,7 @@ import {
 } from "halyard";
 import { connect, type TestClient } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ableClient } from "../support/answering.ts";
+import { ableClient, converse } from "../support/answering.ts";
 import { askingTool, said } from "../support/asking-tool.ts";
 import { recordingLogger } from "../support/log.ts";
 import { newestLegacy, newestModern } from "../support/raw.ts";
@@ -22,7 +23,7 @@ describe("ctx.elicit with a URL", () => {
   test("sends the page, with an id on 2025-11-25 and without on a modern revision [ELIC-URL-PARAMS, ELIC-URL-ID, ELIC-URL-ID-REMOVED]", async () => {
     const visit = { mode: "url", message: "Connect", url: page.href };
     for (const revision of [newestModern, newestLegacy]) {
-      const { converse } = await askingTool(
+      const { converse: talk } = await askingTool(
         async (_, ctx) => {
           const result = await ctx.elicit("Connect", page);
           await ctx.elicit("Connect", page);
@@ -30,7 +31,7 @@ describe("ctx.elicit with a URL", () => {
         },
         { revision },
       );
-      const { result, asked } = await converse(() => ({ action: "accept" }));
+      const { result, asked } = await talk(() => ({ action: "accept" }));
       expect(said(result)).toBe("undefined");
       const sent = asked.map(({ params: { _meta, ...params } }) => params);
       if (revision === newestModern) {
@@ -113,11 +114,15 @@ describe("push.elicitationComplete", () => {
   );
 
   test("tells a modern client nothing: it comes back by itself [ELIC-URL-COMPLETE-REMOVED]", async () => {
-    const { server, converse, client } = await askingTool(async (_, ctx) => {
+    const {
+      server,
+      converse: talk,
+      client,
+    } = await askingTool(async (_, ctx) => {
       await ctx.elicit("Connect", page, { elicitationId: "page-1" });
       return "visited";
     });
-    expect(said((await converse(() => ({ action: "accept" }))).result)).toBe("visited");
+    expect(said((await talk(() => ({ action: "accept" }))).result)).toBe("visited");
     expect(await server.push.elicitationComplete("page-1")).toBe(false);
     expect(client.notifications(completed)).toEqual([]);
   });
@@ -151,8 +156,8 @@ describe("UrlElicitationRequired", () => {
 
   test("is a question on a modern revision, and the handler runs again when the client comes back [ELIC-URL-REQUIRED-MODERN]", async () => {
     let isConnected = false;
-    const { converse } = await askingTool(() => (isConnected ? "connected" : demand()));
-    const { result, asked } = await converse(() => {
+    const { converse: talk } = await askingTool(() => (isConnected ? "connected" : demand()));
+    const { result, asked } = await talk(() => {
       isConnected = true;
       return { action: "accept" };
     });
@@ -164,8 +169,8 @@ describe("UrlElicitationRequired", () => {
   });
 
   test("is asked once when the user declines, and the tool result says so [ELIC-SERVER-HANDLE]", async () => {
-    const { converse } = await askingTool(demand);
-    const { result, rounds } = await converse(() => ({ action: "decline" }));
+    const { converse: talk } = await askingTool(demand);
+    const { result, rounds } = await talk(() => ({ action: "decline" }));
     expect(rounds).toBe(1);
     expect(said(result)).toBe(new InputDeclined("Connect one").message);
   });
@@ -182,6 +187,19 @@ describe("UrlElicitationRequired", () => {
       await expect(ask()).rejects.toMatchObject({ code: -32021 });
     },
   );
+
+  test("is asked once of a prompt, too, and the error says that the user declined [ELIC-SERVER-HANDLE]", async () => {
+    const { client } = await askingTool(() => "unused", {
+      prepare: (server) => server.prompt("connect", {}, demand),
+    });
+    let asked = 0;
+    const answer = (): JsonObject => ({ action: ++asked > 2 ? "accept" : "cancel" });
+    await expect(converse(client, "prompts/get", { name: "connect" }, answer)).rejects.toMatchObject({
+      code: -32603,
+      message: new InputCancelled("Connect one").message,
+    });
+    expect(asked).toBe(2);
+  });
 
   test("is the only way to -32042 [ELIC-URL-REQUIRED-ERR-ONLY]", () => {
     expect(() => new ProtocolError(-32042, "Something else")).toThrow(RangeError);
