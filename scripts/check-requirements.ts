@@ -61,6 +61,12 @@ const areasInScope = [
   "security",
   "metadata",
   "deprecations",
+  "sampling",
+  "elicitation",
+  "elicitation-form",
+  "elicitation-url",
+  "roots",
+  "mrtr",
   "tasks-2025-11-25",
   "tasks-extension",
 ];

@@ -214,7 +214,8 @@ export class InputCancelled extends HalyardError {
 
 /**
  * What an open question rejects with when a call of a modern client ends to fetch the answers: it runs again with them.
- * Let it pass, so that `finally` blocks run; whatever else the handler does with it is ignored.
+ * Let it pass, so that `finally` blocks run; whatever else the handler does with it is ignored. Middleware sees it as what
+ * `next()` rejects with.
  *
  * @example
  * ```ts

@@ -17,10 +17,10 @@ import {
 } from "../wire/message.ts";
 import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
 import type { AnySchema, Validated } from "../schema/compile.ts";
-import { HalyardError } from "../errors.ts";
 import { Conversation } from "./asking/conversation.ts";
-import { accepted, type UrlAskOptions } from "./asking/elicitation.ts";
-import type { AskOptions } from "./asking/question.ts";
+import type { UrlAskOptions } from "./asking/elicitation.ts";
+import { mayBeLetGo } from "./asking/let-go.ts";
+import { type AskOptions, noWayBack } from "./asking/question.ts";
 import type { SampleOptions } from "./asking/sampling.ts";
 import type { Exchange, Peer } from "./connection.ts";
 import type { Context } from "./context.ts";
@@ -158,24 +158,27 @@ export class Call implements Context {
     this.#onCancel = callback;
   }
 
-  async ask(
-    method: string,
-    params?: object,
-    options: { readonly timeoutMs?: number } = {},
-  ): Promise<JsonObject> {
+  ask(method: string, params?: object, options: { readonly timeoutMs?: number } = {}): Promise<JsonObject> {
+    return mayBeLetGo(this.#request(method, params, options.timeoutMs ?? 60_000));
+  }
+
+  async #request(method: string, params: object | undefined, timeoutMs: number): Promise<JsonObject> {
     const { session } = this;
     const stream = this.exchange.stream ?? (session && this.core.hub.streamOf(session));
-    if (session === undefined || !stream) {
-      const remedy = "it needs a legacy client with a session, on a transport that can stream";
-      throw new HalyardError("ASK_FAILED", `${method}: this client cannot be asked: ${remedy}`);
+    if (session !== undefined && stream) {
+      return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
     }
-    const { timeoutMs = 60_000 } = options;
-    return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
+    throw noWayBack(method, this.table.era === "modern" ? "modern" : session ? "stream" : "session");
   }
 
   /** Its questions and answers; most calls have none. */
   get conversation(): Conversation {
     return (this.#conversation ??= new Conversation(this));
+  }
+
+  /** Whether its questions have answered it: what becomes of this run of the handler is of no matter. */
+  get hasAsked(): boolean {
+    return this.#conversation?.hasClosed ?? false;
   }
 
   get inputResponses(): { readonly [key: string]: JsonObject } | undefined {
@@ -186,13 +189,12 @@ export class Call implements Context {
     return this.#conversation?.before.own as T | undefined;
   }
 
-  async elicit<S extends AnySchema | URL>(
+  elicit<S extends AnySchema | URL>(
     message: string,
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
-    const elicited = await this.conversation.tryElicit(message, asked, options);
-    return accepted(message, elicited) as S extends URL ? void : Validated<S>;
+    return mayBeLetGo(this.conversation.elicit(message, asked, options)) as never;
   }
 
   tryElicit<S extends AnySchema | URL>(
@@ -200,24 +202,23 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
-    return this.conversation.tryElicit(message, asked, options) as never;
+    return mayBeLetGo(this.conversation.tryElicit(message, asked, options)) as never;
   }
 
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {
-    return this.conversation.sample(messages, options);
+    return mayBeLetGo(this.conversation.sample(messages, options));
   }
 
   roots(options?: AskOptions): Promise<readonly Root[]> {
-    return this.conversation.roots(options);
+    return mayBeLetGo(this.conversation.roots(options));
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    return this.conversation.onces.run(key, work) as Promise<T>;
+    return mayBeLetGo(this.conversation.onces.run(key, work) as Promise<T>);
   }
 
-  async startTask(): Promise<boolean> {
-    if (this.task === undefined) await (this.#startingTask ??= this.beginTask?.());
-    return this.task !== undefined;
+  startTask(): Promise<boolean> {
+    return mayBeLetGo(this.#startTask());
   }
 
   progress(progress: number, total?: number, message?: string): void {
@@ -252,6 +253,11 @@ export class Call implements Context {
       (this.#added ??= new Set()).add(name);
       Object.defineProperty(this, name, { value, enumerable: true, configurable: true });
     }
+  }
+
+  async #startTask(): Promise<boolean> {
+    if (this.task === undefined) await (this.#startingTask ??= this.beginTask?.());
+    return this.task !== undefined;
   }
 
   #abort(): void {

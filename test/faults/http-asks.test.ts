@@ -134,7 +134,9 @@ describe("asks that fail", () => {
     await (
       await sendModern(served.url, "tools/call", { name: "ask", arguments: {} })
     ).closed;
-    expect(outcomes).toEqual([expect.stringContaining("it needs a legacy client with a session")]);
+    expect(outcomes).toEqual([
+      expect.stringContaining("a modern client takes no requests: ask with ctx.elicit"),
+    ]);
   });
 
   test("the call is cancelled while it asks", async () => {

@@ -5,6 +5,7 @@ import type { AnySchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { DirectAsker } from "./direct.ts";
 import {
+  accepted,
   elicitationMethod,
   elicitationNeeds,
   formQuestion,
@@ -22,7 +23,6 @@ import { type SampleOptions, samplingQuestion } from "./sampling.ts";
 /** The call, as far as its conversation has to know it. */
 interface Asking extends Asked {
   readonly row: RequestRow;
-  readonly session: string | undefined;
   readonly core: { readonly elicitations: ElicitationIds };
   readonly interrupt: ((answer: object) => void) | undefined;
   ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
@@ -57,6 +57,11 @@ export class Conversation {
     this.#asker = asker;
   }
 
+  /** Whether open questions have ended the call, so that nothing that the handler still does matters. */
+  get hasClosed(): boolean {
+    return this.#rounds?.isClosed ?? false;
+  }
+
   /** The fingerprints of the questions that are open, by key. */
   get pending(): Record<string, string> {
     return this.#rounds?.pending ?? {};
@@ -71,8 +76,13 @@ export class Conversation {
   takeUp(before: RoundState, inputResponses: JsonObject): void {
     // Where the call itself asks again, what was done once stays done.
     if (this.comesBack) this.onces = new Onces(before.onces);
+    if (this.#asker instanceof DirectAsker) this.#asker.rewind();
     this.before = before;
     this.inputResponses = inputResponses as { readonly [key: string]: JsonObject };
+  }
+
+  async elicit(message: string, asked: AnySchema | URL, options?: UrlAskOptions): Promise<unknown> {
+    return accepted(message, await this.tryElicit(message, asked, options));
   }
 
   async tryElicit(
@@ -95,6 +105,15 @@ export class Conversation {
 
   async roots(options: AskOptions = {}): Promise<readonly Root[]> {
     return this.#ask(rootsQuestion, options);
+  }
+
+  /** Asks what a handler has returned as its question, even if it was answered before. */
+  askAnew(question: Question<JsonObject>, key: string): Promise<JsonObject> {
+    const { asker } = this;
+    const { elicitationId } = question.params ?? {};
+    if (typeof elicitationId === "string")
+      this.#call.core.elicitations.remember(elicitationId, this.#call.session);
+    return asker instanceof DirectAsker ? asker.request(question) : asker.ask(question, { key });
   }
 
   #ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {

@@ -47,36 +47,50 @@ function fieldFor(name: string, given: unknown, revision: Revision): Field {
   const field = isObject(given) ? withChoices(given) : {};
   const type = String(field["type"]);
   const known = Object.hasOwn(keywords, type) ? keywords[type] : undefined;
-  if (known === undefined || (type === "array" && !isChoice(field["items"]))) {
+  if (known === undefined || (type === "array" && field["items"] === undefined)) {
     const allowed = "a string, number, integer, boolean, choice or list of choices";
     throw unfit(name, `must be ${allowed}: a form has no fields within fields`);
   }
   const kept: Field = { type };
   for (const keyword of known) if (field[keyword] !== undefined) kept[keyword] = field[keyword];
   if (!formats.has(kept["format"])) delete kept["format"];
+  if (!isListOf(kept["enum"], isText)) delete kept["enum"];
   return revision.forms === "full" ? kept : plain(name, kept, revision);
 }
 
 /** Schema libraries write a choice in several ways; the protocol has two. */
 function withChoices(field: JsonObject): Field {
-  const options = field["oneOf"] ?? field["anyOf"];
-  if (field["const"] !== undefined) return { ...field, type: "string", enum: [field["const"]] };
-  if (!Array.isArray(options) || !options.every(isConstant)) return { ...field };
-  const titled = options.map((option) => ({
-    const: option["const"],
-    title: option["title"] ?? String(option["const"]),
-  }));
-  return { ...field, type: "string", oneOf: titled };
+  const { oneOf, anyOf, ...rest } = field;
+  const choices = field["const"] === undefined ? field["enum"] : [field["const"]];
+  if (isListOf(choices, isText)) return { ...rest, type: "string", enum: choices };
+  const titled = oneOf ?? anyOf;
+  if (isListOf(titled, isConstant)) return { ...rest, type: "string", oneOf: titled.map(withTitle) };
+  return field["type"] === "array" ? { ...rest, items: choicesOf(field["items"]) } : rest;
+}
+
+/** The items of a list of choices, as the protocol writes them; undefined when they are anything else. */
+function choicesOf(items: unknown): Field | undefined {
+  if (!isObject(items)) return undefined;
+  const { type, enum: choices, oneOf } = withChoices(items);
+  if (type !== "string") return undefined;
+  if (oneOf !== undefined) return { anyOf: oneOf };
+  return choices === undefined ? undefined : { type, enum: choices };
+}
+
+function withTitle(option: JsonObject): Field {
+  return { const: option["const"], title: option["title"] ?? option["const"] };
+}
+
+function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function isConstant(option: unknown): option is JsonObject {
   return isObject(option) && typeof option["const"] === "string";
-}
-
-function isChoice(items: unknown): boolean {
-  if (!isObject(items)) return false;
-  const titled = items["anyOf"] ?? items["oneOf"];
-  return Array.isArray(items["enum"]) || (Array.isArray(titled) && titled.every(isConstant));
 }
 
 /** Before fuller forms: names beside the choices, no list of choices, and a default only for a yes or no. */

@@ -9,7 +9,7 @@ import { elicitationMethod, elicitationNeeds } from "./elicitation.ts";
 import { formFor } from "./form.ts";
 import type { Question } from "./question.ts";
 import { rootsMethod } from "./roots.ts";
-import { samplingMethod } from "./sampling.ts";
+import { samplingMethod, samplingNeeds, samplingParams } from "./sampling.ts";
 
 /** What {@link inputRequired} takes: at least one of the two. */
 export interface InputRequiredParts {
@@ -80,37 +80,39 @@ export function inputRequired(parts: InputRequiredParts): InputRequired {
 
 const needs: Readonly<Record<string, (params: JsonObject) => ClientCapabilities>> = {
   [elicitationMethod]: ({ mode }) => elicitationNeeds[mode === "url" ? "url" : "form"],
-  [samplingMethod]: ({ tools }) => ({ sampling: tools === undefined ? {} : { tools: {} } }),
+  [samplingMethod]: samplingNeeds,
   [rootsMethod]: () => ({ roots: {} }),
 };
 
 /** The question that an author's own request is. Its answer is the author's to read. */
 export function plainQuestion(request: InputRequest, revision: Revision): Question<JsonObject> {
   const { method, params = {} } = request;
-  const requires = Object.hasOwn(needs, method) ? needs[method]?.(params) : undefined;
+  const requires = Object.hasOwn(needs, method) ? needs[method] : undefined;
   if (requires === undefined) throw new TypeError(`A client cannot be asked ${method}`);
   return {
     method,
-    params: request.params && paramsFor(method, params, revision),
-    requires,
+    params: paramsFor(request, revision),
+    requires: requires(params),
     timeoutMs: 10 * 60_000,
     read: (result) => ({ ok: true, value: result }),
   };
 }
 
 /** The author writes the newest form; what this revision does not know of it is left out. */
-function paramsFor(method: string, params: JsonObject, revision: Revision): JsonObject {
-  if (method === samplingMethod) return encodeShape(params, "sampling", revision);
-  if (method !== elicitationMethod) return params;
-  const { requestedSchema, mode = "form" } = params;
-  return encodeShape(
-    {
-      ...params,
-      mode,
-      requestedSchema: isObject(requestedSchema) ? formFor(requestedSchema, revision) : undefined,
-      elicitationId: mode === "url" ? (params["elicitationId"] ?? crypto.randomUUID()) : undefined,
-    },
-    "elicitation",
-    revision,
-  );
+function paramsFor({ method, params }: InputRequest, revision: Revision): JsonObject | undefined {
+  if (method === samplingMethod) return samplingParams(params ?? {}, revision);
+  return method === elicitationMethod ? elicitationParams(params ?? {}, revision) : params;
+}
+
+function elicitationParams(params: JsonObject, revision: Revision): JsonObject {
+  const { message, requestedSchema, mode = "form", url } = params;
+  if (typeof message !== "string") throw new TypeError(`${elicitationMethod}: message must be a string`);
+  if (mode === "url") {
+    if (!URL.canParse(String(url))) throw new TypeError(`${elicitationMethod}: url must be a URL`);
+    const { elicitationId = crypto.randomUUID() } = params;
+    return encodeShape({ ...params, elicitationId }, "elicitation", revision);
+  }
+  if (!isObject(requestedSchema)) throw new TypeError(`${elicitationMethod}: requestedSchema is missing`);
+  const form = formFor(requestedSchema, revision);
+  return encodeShape({ mode, message, requestedSchema: form }, "elicitation", revision);
 }

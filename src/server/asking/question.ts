@@ -1,5 +1,5 @@
 // A question to the client: what is sent, what the client must be able to do, and how its answer is read.
-import { errorCodes, ProtocolError } from "../../errors.ts";
+import { errorCodes, HalyardError, ProtocolError } from "../../errors.ts";
 import { missingCapabilities } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -39,6 +39,19 @@ export interface Asker {
 export interface Asked {
   readonly table: Revision;
   readonly clientCapabilities: ClientCapabilities;
+  readonly session: string | undefined;
+}
+
+/** What it takes to ask a client, for each thing that may be missing. */
+const remedies = {
+  modern:
+    "a modern client takes no requests: ask with ctx.elicit, ctx.sample or ctx.roots, in a tool, prompt or resource",
+  session: 'it has no session: serve it with mode "both" or "stateful"',
+  stream: "it must accept text/event-stream, or open the stream of its session",
+};
+
+export function noWayBack(method: string, missing: keyof typeof remedies): HalyardError {
+  return new HalyardError("ASK_FAILED", `${method}: this client cannot be asked: ${remedies[missing]}`);
 }
 
 /** Why this client cannot be asked that: its revision has no such request, or it did not declare what it takes. */
@@ -48,7 +61,7 @@ export function cannotAsk(
   requires: ClientCapabilities,
 ): ProtocolError | undefined {
   const { table, clientCapabilities } = asked;
-  const isKnown = table.clientRequests.has(method);
+  const isKnown = table.clientRequests.has(method) && hasFieldsFor(requires, table);
   const missing = isKnown ? missingCapabilities(requires, clientCapabilities) : requires;
   if (missing === undefined) return undefined;
   const problem = isKnown
@@ -58,7 +71,16 @@ export function cannotAsk(
   return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
 }
 
+/** Pages to visit, and tools in sampling, are later than the requests that carry them, whatever a client declares. */
+function hasFieldsFor({ elicitation, sampling }: ClientCapabilities, { fields }: Revision): boolean {
+  const hasPages = elicitation?.["url"] === undefined || fields.elicitation.has("url");
+  return hasPages && (sampling?.["tools"] === undefined || fields.sampling.has("tools"));
+}
+
 export function assertCanAsk(asked: Asked, method: string, requires: ClientCapabilities): void {
-  const refusal = cannotAsk(asked, method, requires);
+  const { table, session } = asked;
+  // Without a session nothing is known of what the client declared, and that would be the lesser problem.
+  const isLost = table.era === "legacy" && session === undefined && table.clientRequests.has(method);
+  const refusal = isLost ? noWayBack(method, "session") : cannotAsk(asked, method, requires);
   if (refusal !== undefined) throw refusal;
 }

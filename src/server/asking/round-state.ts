@@ -7,13 +7,15 @@ export interface RoundState {
   /** Answers by key, each with the fingerprint of its question. */
   readonly answers: Readonly<Record<string, readonly [fingerprint: string, answer: JsonObject]>>;
   /** The results of `ctx.once`. */
-  readonly onces: Readonly<Record<string, readonly [unknown]>>;
+  readonly onces: Readonly<Record<string, readonly unknown[]>>;
   /** The fingerprints of the questions that are open, by key. */
   readonly pending: Readonly<Record<string, string>>;
   /** Answers that a client brought without a state; not kept, unless a question is found for them. */
   readonly unasked?: JsonObject;
   /** What the author returned with `inputRequired`. */
   readonly own?: unknown;
+  /** What its questions were answered with, for as long as the handler has asked nothing else that way. */
+  readonly responses?: JsonObject;
 }
 
 /** Without a prototype: keys may be of an author's choice, and `constructor` is one. */
@@ -29,4 +31,10 @@ export function withResponses(state: RoundState, responses: JsonObject): RoundSt
   });
   const answers = Object.assign(Object.create(null) as object, state.answers, Object.fromEntries(answered));
   return { ...state, answers };
+}
+
+/** What the handler sees of the answers: those to its own questions, not those that its awaits resolve with. */
+export function ownResponses(state: RoundState, responses: JsonObject): JsonObject {
+  const brought = Object.entries(responses).filter(([key]) => !Object.hasOwn(state.pending, key));
+  return Object.fromEntries([...Object.entries(state.responses ?? {}), ...brought]);
 }

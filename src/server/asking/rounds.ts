@@ -5,6 +5,7 @@ import type { JsonObject } from "../../wire/message.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Onces } from "./onces.ts";
 import type { AskOptions, Asker, Question } from "./question.ts";
+import { QuestionKeys } from "./question-keys.ts";
 import type { RoundState } from "./round-state.ts";
 
 interface Open {
@@ -20,7 +21,7 @@ export class Rounds implements Asker {
   readonly #unasked: JsonObject;
   readonly #onces: Onces;
   readonly #close: (round: InputRequired) => void;
-  readonly #used = new Set<string>();
+  readonly #keys = new QuestionKeys();
   readonly #open = new Map<string, Open>();
   #closed = false;
 
@@ -33,18 +34,19 @@ export class Rounds implements Asker {
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const fingerprint = fingerprintOf(question);
-    const key = this.#keyOf(fingerprint, options.key);
+    const { key, fingerprint } = this.#keys.name(question, options.key);
     const answer = this.#answerTo(key, fingerprint);
     if (answer !== undefined) return readResponse(question, key, answer);
     if (this.#closed) return Promise.reject(new InputPending());
-    const asked = new Promise<never>((_, reject) => {
+    return new Promise<never>((_, reject) => {
       this.#open.set(key, { question: question as Question<unknown>, fingerprint, reject });
       if (this.#open.size === 1) this.#closeSoon();
     });
-    // A handler may have let go of it by the time the round closes.
-    asked.catch(() => {});
-    return asked;
+  }
+
+  /** Whether the round is over: whatever the handler still does changes nothing. */
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   /** What the next run has to know: which questions are open, beside the answers to the others. */
@@ -61,16 +63,6 @@ export class Rounds implements Asker {
     return unasked;
   }
 
-  #keyOf(fingerprint: string, given: string | undefined): string {
-    if (given !== undefined && this.#used.has(given)) {
-      throw new TypeError(`Two questions of one call have the key "${given}"`);
-    }
-    let key = given ?? fingerprint;
-    for (let count = 2; this.#used.has(key); count++) key = `${fingerprint}-${count}`;
-    this.#used.add(key);
-    return key;
-  }
-
   /** One macrotask after the first question, so that those asked together go out together. */
   #closeSoon(): void {
     setTimeout(() => void this.#closeWhenIdle(), 0);
@@ -78,8 +70,9 @@ export class Rounds implements Asker {
 
   /** Not while something is done once: its result would be lost, and it would be done again. */
   async #closeWhenIdle(): Promise<void> {
-    if (!this.#onces.isIdle) await this.#onces.idle();
+    while (!this.#onces.isIdle) await this.#onces.idle();
     this.#closed = true;
+    this.#onces.close();
     const requests = [...this.#open].map(([key, { question }]) => [key, toRequest(question)] as const);
     this.#close(new InputRequired({ inputRequests: Object.fromEntries(requests) }));
     for (const { reject } of this.#open.values()) reject(new InputPending());
@@ -98,20 +91,4 @@ async function readResponse<Answer>(
   const reading = await question.read(response);
   if (reading.ok) return reading.value;
   throw invalidParams(`inputResponses: the answer to ${key} cannot be used: ${reading.problem}`);
-}
-
-/**
- * Tells questions apart: FNV-1a in two lanes. It need not withstand anybody, since whoever could make two questions
- * look alike is the one who answers them.
- */
-function fingerprintOf({ method, params }: Question<unknown>): string {
-  const text = JSON.stringify([method, params]);
-  let one = 0x811c9dc5;
-  let other = 0x9e3779b9;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    one = Math.imul(one ^ code, 0x01000193);
-    other = Math.imul(other ^ code ^ (one >>> 15), 0x85ebca6b);
-  }
-  return (one >>> 0).toString(36) + (other >>> 0).toString(36);
 }

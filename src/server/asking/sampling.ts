@@ -7,6 +7,7 @@ import type {
   SamplingTool,
 } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
+import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { AskOptions, Question, Reading } from "./question.ts";
@@ -38,18 +39,34 @@ export function samplingQuestion(
 ): Question<Sampled> {
   const messages: readonly SamplingMessage[] =
     typeof asked === "string" ? [{ role: "user", content: { type: "text", text: asked } }] : asked;
-  const problem = messagesProblem(messages);
-  if (problem !== undefined) throw new TypeError(`${samplingMethod}: ${problem}`);
   const { maxTokens = 1024 } = options;
-  const written = revision.samplingBlocks === "many" ? messages : oneBlockEach(messages);
-  const needsTools = options.tools !== undefined || options.toolChoice !== undefined;
   return {
     method: samplingMethod,
-    params: encodeShape({ ...options, messages: written, maxTokens }, "sampling", revision),
-    requires: { sampling: needsTools ? { tools: {} } : {} },
+    params: samplingParams({ ...options, messages, maxTokens }, revision),
+    requires: samplingNeeds({ ...options, messages }),
     timeoutMs,
     read: readSampled,
   };
+}
+
+/** The parameters as `revision` can carry them. Throws when the messages are not in order. */
+export function samplingParams(params: JsonObject, revision: Revision): JsonObject {
+  const problem = messagesProblem(params["messages"]);
+  if (problem !== undefined) throw new TypeError(`${samplingMethod}: ${problem}`);
+  const messages = params["messages"] as readonly SamplingMessage[];
+  const written = revision.samplingBlocks === "many" ? messages : oneBlockEach(messages);
+  return encodeShape({ ...params, messages: written }, "sampling", revision);
+}
+
+/** What the client must be able to do. Blocks about tools are nothing to a client that has none. */
+export function samplingNeeds({ tools, toolChoice, messages }: JsonObject): ClientCapabilities {
+  const isAboutTools = (message: SamplingMessage): boolean =>
+    blocksOf(message.content).some(({ type }) => type === "tool_use" || type === "tool_result");
+  const needsTools =
+    tools !== undefined ||
+    toolChoice !== undefined ||
+    (Array.isArray(messages) && (messages as SamplingMessage[]).some(isAboutTools));
+  return { sampling: needsTools ? { tools: {} } : {} };
 }
 
 /** A message with several blocks, as several messages of the same role. */
@@ -64,21 +81,33 @@ function blocksOf(content: SamplingMessage["content"]): readonly SamplingContent
 }
 
 /** Tool results stand alone, right after the message that asked for them, one for each. */
-function messagesProblem(messages: readonly SamplingMessage[]): string | undefined {
+function messagesProblem(messages: unknown): string | undefined {
+  if (!Array.isArray(messages)) return "messages must be a list";
   let awaited: readonly string[] = [];
-  for (const { role, content } of messages) {
-    if (role !== "user" && role !== "assistant") return "the role of a message must be user or assistant";
-    const blocks = blocksOf(content);
-    if (!blocks.every(isBlock)) return "the content of a message must be blocks";
-    const results = blocks.filter((block) => block.type === "tool_result");
-    if (results.length > 0 && results.length < blocks.length)
-      return "a message with tool results must have nothing else";
-    const given = results.map((block) => block.toolUseId);
-    if (!sameMembers(awaited, given))
-      return "every tool_use must be followed by a message with its tool_result";
-    awaited = blocks.filter((block) => block.type === "tool_use").map((block) => block.id);
+  for (const message of messages as readonly SamplingMessage[]) {
+    if (!isObject(message)) return "a message must be an object";
+    const blocks = blocksOf(message.content);
+    const problem = messageProblem(message, blocks);
+    if (problem !== undefined) return problem;
+    const given = blocks.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : []));
+    if (!sameMembers(awaited, given)) return unanswered;
+    awaited = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
   }
-  return awaited.length > 0 ? "every tool_use must be followed by a message with its tool_result" : undefined;
+  return awaited.length > 0 ? unanswered : undefined;
+}
+
+const unanswered = "every tool_use must be followed by a message with its tool_result";
+
+/** What is wrong with one message, whatever stands around it. */
+function messageProblem(message: SamplingMessage, blocks: readonly SamplingContent[]): string | undefined {
+  const { role } = message;
+  if (role !== "user" && role !== "assistant") return "the role of a message must be user or assistant";
+  if (blocks.length === 0 || !blocks.every(isBlock)) return "the content of a message must be blocks";
+  const results = blocks.filter(({ type }) => type === "tool_result").length;
+  if (results > 0 && results < blocks.length) return "a message with tool results must have nothing else";
+  if (results > 0 && role !== "user") return "tool results are the user's to give";
+  const isAsking = blocks.some(({ type }) => type === "tool_use");
+  return isAsking && role !== "assistant" ? "a tool_use is the assistant's to make" : undefined;
 }
 
 function sameMembers(one: readonly string[], other: readonly string[]): boolean {

@@ -1,5 +1,13 @@
 // From the questions of a handler to the answer of its call: sealed for a client that comes back, or asked right away.
-import { errorCodes, invalidParams, ProtocolError, UrlElicitationRequired } from "../../errors.ts";
+import {
+  errorCodes,
+  type HalyardError,
+  InputCancelled,
+  InputDeclined,
+  invalidParams,
+  ProtocolError,
+  UrlElicitationRequired,
+} from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
@@ -7,7 +15,7 @@ import { stampAs } from "../stamp.ts";
 import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
 import { InputRequired, InputRound, plainQuestion } from "./input-required.ts";
 import { assertCanAsk, cannotAsk } from "./question.ts";
-import { firstRound, type RoundState, withResponses } from "./round-state.ts";
+import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { boundTo } from "./salient.ts";
 
 /** Whether the client comes back with answers, or with a state. */
@@ -23,8 +31,11 @@ export async function takeUp(call: Call): Promise<void> {
     throw invalidParams("inputResponses must be an object of results");
   }
   const state = requestState === undefined ? undefined : await openState(call, requestState);
-  const before = state ? withResponses(state, inputResponses) : { ...firstRound, unasked: inputResponses };
-  call.conversation.takeUp(before, inputResponses);
+  if (state === undefined) {
+    call.conversation.takeUp({ ...firstRound, unasked: inputResponses }, inputResponses);
+  } else {
+    call.conversation.takeUp(withResponses(state, inputResponses), ownResponses(state, inputResponses));
+  }
 }
 
 async function openState(call: Call, requestState: unknown): Promise<RoundState> {
@@ -35,7 +46,25 @@ async function openState(call: Call, requestState: unknown): Promise<RoundState>
 export function questionsOf(error: unknown, call: Call): InputRequired | undefined {
   if (error instanceof InputRound) return error.required;
   const isQuestion = error instanceof UrlElicitationRequired && call.table.urlRequired === "question";
-  return isQuestion ? asQuestions(error, call) : undefined;
+  if (!isQuestion) return undefined;
+  const refusal = visitRefusal(error, call);
+  if (refusal !== undefined) throw refusal;
+  return asQuestions(error, call);
+}
+
+/** The user's refusal to visit one of the pages, if the client has brought it: to ask again would be to insist. */
+export function visitRefusal(error: unknown, call: Call): HalyardError | undefined {
+  if (!(error instanceof UrlElicitationRequired)) return undefined;
+  for (const [index, { message }] of error.elicitations.entries()) {
+    const action = call.inputResponses?.[visitKey(index)]?.["action"];
+    if (action === "decline") return new InputDeclined(message);
+    if (action === "cancel") return new InputCancelled(message);
+  }
+  return undefined;
+}
+
+function visitKey(index: number): string {
+  return `visit-${index + 1}`;
 }
 
 /** What comes of a handler's questions: they are the result, or they are asked, and `run` runs the handler again. */
@@ -45,7 +74,7 @@ export function settleInput(call: Call, required: InputRequired, run: () => unkn
 
 /** The questions as a result, and a sealed state with all that the next run has to know. */
 async function sealRound(call: Call, required: InputRequired): Promise<JsonObject> {
-  const { before, answers, onces, pending } = call.conversation;
+  const { before, answers, onces, pending, hasClosed, inputResponses } = call.conversation;
   assertRoundsLeft(call, before.rounds);
   const { inputRequests } = required;
   const written = Object.entries(inputRequests).map(([key, request]) => {
@@ -58,7 +87,8 @@ async function sealRound(call: Call, required: InputRequired): Promise<JsonObjec
     answers,
     onces: onces.results,
     pending,
-    ...(required.requestState !== undefined && { own: required.requestState }),
+    // A handler that awaits has to come there again, with all that it saw on its way.
+    ...(hasClosed ? { own: before.own, responses: inputResponses } : { own: required.requestState }),
   };
   const requestState = await call.core.requestState.seal(state, await boundTo(call));
   const asked = written.length > 0 ? { inputRequests: Object.fromEntries(written) } : {};
@@ -71,12 +101,15 @@ async function askAndRun(call: Call, first: InputRequired, run: () => unknown): 
   for (let rounds = 0; ; rounds++) {
     assertRoundsLeft(call, rounds);
     const { inputRequests, requestState } = required;
-    const asked = Object.entries(inputRequests).map(async ([key, request]) => {
+    const questions = Object.entries(inputRequests).map(([key, request]) => {
       const question = plainQuestion(request, call.table);
       assertCanAsk(call, question.method, question.requires);
-      return [key, await call.conversation.asker.ask(question, { key })] as const;
+      return [key, question] as const;
     });
-    if (asked.length === 0) await pause();
+    if (questions.length === 0) await pause();
+    const asked = questions.map(
+      async ([key, question]) => [key, await call.conversation.askAnew(question, key)] as const,
+    );
     const responses = Object.fromEntries(await Promise.all(asked));
     const own: unknown = requestState === undefined ? undefined : JSON.parse(JSON.stringify(requestState));
     call.conversation.takeUp({ ...firstRound, rounds: rounds + 1, own }, responses);
@@ -106,7 +139,7 @@ function assertRoundsLeft({ core, method }: Call, rounds: number): void {
 function asQuestions(error: UrlElicitationRequired, call: Call): InputRequired {
   const requests = error.elicitations.map(({ message, url }, index): [string, InputRequest] => {
     const params = urlParams(message, url, "", call.table);
-    return [`visit-${index + 1}`, { method: elicitationMethod, params }];
+    return [visitKey(index), { method: elicitationMethod, params }];
   });
   return new InputRequired({ inputRequests: Object.fromEntries(requests) });
 }

@@ -13,6 +13,7 @@ import type { CompiledSchema } from "../../schema/compile.ts";
 import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { orAsk } from "../asking/input-required.ts";
+import { visitRefusal } from "../asking/settle-input.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
 import { isForClient, isRefusal, logFailure, shown } from "../failure.ts";
@@ -135,7 +136,8 @@ async function checkOutput(
 /** Not a matter of the tool: errors of the protocol, and questions that end the call. */
 const passesThrough = [ProtocolError, InputPending, UrlElicitationRequired];
 
-function toFailure(tool: CompiledTool, error: unknown, call: Call): CallToolResult {
+function toFailure(tool: CompiledTool, thrown: unknown, call: Call): CallToolResult {
+  const error = visitRefusal(thrown, call) ?? thrown;
   if (passesThrough.some((kind) => error instanceof kind)) throw error;
   if (isRefusal(error)) return { content: [text(error.message)] };
   if (isForClient(error)) return toErrorResult(error.message);

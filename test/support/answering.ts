@@ -1,0 +1,130 @@
+// A client that answers: requests of the server on a legacy revision, questions in place of the result on a modern one.
+import type { ClientCapabilities, JsonObject } from "halyard";
+import type { Received, TestClient } from "halyard/testing";
+
+/** What the server asks. */
+export interface Question {
+  /** Its name in the round, for a modern client. */
+  readonly key: string;
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** The result that answers a question; undefined leaves it unanswered. */
+export type Answering = (question: Question) => JsonObject | undefined;
+
+export interface Talk {
+  readonly result: JsonObject;
+  readonly asked: readonly Question[];
+  /** How many results were questions. */
+  readonly rounds: number;
+}
+
+/** A client that can do everything that any revision has. */
+export const ableClient: ClientCapabilities = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {} },
+  roots: {},
+};
+
+/** Sends a request and answers what it asks until its result is there. */
+export function converse(
+  client: TestClient,
+  method: string,
+  params: JsonObject,
+  answer: Answering,
+): Promise<Talk> {
+  return client.era === "modern"
+    ? conversePerRound(client, method, params, answer)
+    : conversePerRequest(client, method, params, answer);
+}
+
+async function conversePerRound(
+  client: TestClient,
+  method: string,
+  params: JsonObject,
+  answer: Answering,
+): Promise<Talk> {
+  const asked: Question[] = [];
+  let result = await client.request(method, params);
+  for (let rounds = 0; ; rounds++) {
+    if (result["resultType"] !== "input_required") return { result, asked, rounds };
+    const questions = questionsIn(result);
+    asked.push(...questions);
+    result = await client.request(method, { ...params, ...retryOf(result, answer) });
+  }
+}
+
+/** The questions of a result, in their order. */
+export function questionsIn(result: JsonObject): Question[] {
+  const requests = (result["inputRequests"] ?? {}) as Record<string, { method: string; params?: JsonObject }>;
+  return Object.entries(requests).map(([key, { method, params = {} }]) => ({ key, method, params }));
+}
+
+/** The parameters that answer the questions of a result. */
+export function retryOf(result: JsonObject, answer: Answering): JsonObject {
+  const answers = questionsIn(result).flatMap((question) => {
+    const given = answer(question);
+    return given === undefined ? [] : [[question.key, given] as const];
+  });
+  return { inputResponses: Object.fromEntries(answers), requestState: result["requestState"] };
+}
+
+interface AskedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+let talks = 0;
+
+async function conversePerRequest(
+  client: TestClient,
+  method: string,
+  params: JsonObject,
+  answer: Answering,
+): Promise<Talk> {
+  const id = `talk-${++talks}`;
+  const asked: Question[] = [];
+  const seen = new Set<string>();
+  const running = client.request(method, params, id);
+  running.catch(() => {});
+  for (;;) {
+    const message = await client.waitFor((one) => isAnswerTo(id, one) || isNewRequest(one, seen), 5000);
+    if (isAnswerTo(id, message)) return { result: await running, asked, rounds: 0 };
+    const request = message as unknown as AskedRequest;
+    seen.add(request.id);
+    const question = { key: "", method: request.method, params: request.params ?? {} };
+    asked.push(question);
+    const result = answer(question);
+    if (result !== undefined) client.send({ jsonrpc: "2.0", id: request.id, result });
+  }
+}
+
+function isAnswerTo(id: string, message: Received): boolean {
+  return "id" in message && message.id === id && !("method" in message);
+}
+
+function isNewRequest(message: Received, seen: ReadonlySet<string>): boolean {
+  return "method" in message && "id" in message && !seen.has(String((message as { id: unknown }).id));
+}
+
+/** An answer by the message of the question: the content of the form, or any other result as it is. */
+export function answersBy(answers: Readonly<Record<string, JsonObject>>): Answering {
+  return ({ method, params }) => {
+    const given = answers[method === "elicitation/create" ? String(params["message"]) : method];
+    if (given === undefined) throw new Error(`Nobody expected ${method} ${JSON.stringify(params)}`);
+    const isResult = method !== "elicitation/create" || given["action"] !== undefined;
+    return isResult ? given : { action: "accept", content: given };
+  };
+}
+
+/** An answer of the client's model. */
+export function spoken(text: string): JsonObject {
+  return {
+    role: "assistant",
+    content: { type: "text", text },
+    model: "test-model",
+    stopReason: "endTurn",
+  };
+}
