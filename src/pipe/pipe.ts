@@ -134,6 +134,7 @@ export class Pipe {
     const subscriptions = this.#draining ? [] : [...this.connection.subscriptions];
     this.#draining = true;
     this.#detach?.();
+    this.#detach = undefined;
     for (const [, close] of subscriptions) close();
     await within(graceMs, this.#idle());
     for (const [requestId] of subscriptions) {

@@ -154,6 +154,7 @@ describe("the everything fixture over HTTP", () => {
       "pendingAsks",
       "replayStreams",
       "replayBytes",
+      "callers",
       "timers",
       "heapUsed",
     ]);
