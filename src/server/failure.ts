@@ -10,7 +10,7 @@ import {
   UrlElicitationRequired,
 } from "../errors.ts";
 import type { RpcError } from "../wire/message.ts";
-import { urlRequired } from "./asking/settle-input.ts";
+import { urlRequired } from "./asking/visits.ts";
 import type { Call } from "./call.ts";
 
 /** The JSON-RPC error for whatever a handler threw. */

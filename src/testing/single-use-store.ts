@@ -1,5 +1,6 @@
 // What every single-use store has to do, as checks that any test runner can run.
 import type { SingleUseStore } from "../server/asking/single-use.ts";
+import { pause } from "./expect-same.ts";
 import type { StoreCheck } from "./store-check.ts";
 
 const long = 60_000;
@@ -73,10 +74,6 @@ async function claimInTurn(store: SingleUseStore, ids: readonly string[]): Promi
   const claims: boolean[] = [];
   for (const id of ids) claims.push(await store.claim(id, long));
   return claims;
-}
-
-function pause(timeMs: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, timeMs));
 }
 
 function expectClaims(actual: readonly boolean[], expected: readonly boolean[]): void {

@@ -1,22 +1,13 @@
 // From the questions of a handler to the answer of its call: sealed for a client that comes back, or asked right away.
-import {
-  errorCodes,
-  type HalyardError,
-  InputCancelled,
-  InputDeclined,
-  invalidParams,
-  ProtocolError,
-  UrlElicitationRequired,
-} from "../../errors.ts";
-import type { InputRequest } from "../../protocol/asking.ts";
-import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
+import { errorCodes, invalidParams, ProtocolError, UrlElicitationRequired } from "../../errors.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { stampAs } from "../stamp.ts";
-import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
-import { InputRequired, InputRound, plainQuestion } from "./input-required.ts";
-import { assertCanAsk, cannotAsk } from "./question.ts";
+import { type InputRequired, InputRound, plainQuestion } from "./input-required.ts";
+import { assertCanAsk } from "./question.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { boundTo } from "./salient.ts";
+import { asVisits, visitRefusal } from "./visits.ts";
 
 /** Whether the client comes back with answers, or with a state. */
 export function isRetry(call: Call): boolean {
@@ -49,22 +40,7 @@ export function questionsOf(error: unknown, call: Call): InputRequired | undefin
   if (!isQuestion) return undefined;
   const refusal = visitRefusal(error, call);
   if (refusal !== undefined) throw refusal;
-  return asQuestions(error, call);
-}
-
-/** The user's refusal to visit one of the pages, if the client has brought it: to ask again would be to insist. */
-export function visitRefusal(error: unknown, call: Call): HalyardError | undefined {
-  if (!(error instanceof UrlElicitationRequired)) return undefined;
-  for (const [index, { message }] of error.elicitations.entries()) {
-    const action = call.inputResponses?.[visitKey(index)]?.["action"];
-    if (action === "decline") return new InputDeclined(message);
-    if (action === "cancel") return new InputCancelled(message);
-  }
-  return undefined;
-}
-
-function visitKey(index: number): string {
-  return `visit-${index + 1}`;
+  return asVisits(error, call);
 }
 
 /** What comes of a handler's questions: they are the result, or they are asked, and `run` runs the handler again. */
@@ -133,26 +109,4 @@ function assertRoundsLeft({ core, method }: Call, rounds: number): void {
   if (rounds < maxRounds) return;
   const message = `${method} asked in ${maxRounds} rounds and would ask again: ask more at a time, or raise limits.maxRounds`;
   throw new ProtocolError(errorCodes.internal, message);
-}
-
-/** The same demand as questions, for a revision that has no error for it. */
-function asQuestions(error: UrlElicitationRequired, call: Call): InputRequired {
-  const requests = error.elicitations.map(({ message, url }, index): [string, InputRequest] => {
-    const params = urlParams(message, url, "", call.table);
-    return [visitKey(index), { method: elicitationMethod, params }];
-  });
-  return new InputRequired({ inputRequests: Object.fromEntries(requests) });
-}
-
-/** The error for a client that has to send its user to a page first. */
-export function urlRequired(error: UrlElicitationRequired, call: Call): RpcError {
-  const { message: text } = error;
-  const refusal = cannotAsk(call, elicitationMethod, elicitationNeeds.url);
-  if (refusal !== undefined) return { code: refusal.rpcCode, message: refusal.message, data: refusal.data };
-  if (call.table.urlRequired !== "error") return { code: errorCodes.internal, message: text };
-  const elicitations = error.elicitations.map(({ message, url, elicitationId = crypto.randomUUID() }) => {
-    call.core.elicitations.remember(elicitationId, call.session);
-    return urlParams(message, url, elicitationId, call.table);
-  });
-  return { code: errorCodes.legacyUrlElicitationRequired, message: text, data: { elicitations } };
 }

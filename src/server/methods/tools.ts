@@ -13,7 +13,7 @@ import type { CompiledSchema } from "../../schema/compile.ts";
 import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { orAsk } from "../asking/input-required.ts";
-import { visitRefusal } from "../asking/settle-input.ts";
+import { visitRefusal } from "../asking/visits.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
 import { isForClient, isRefusal, logFailure, shown } from "../failure.ts";

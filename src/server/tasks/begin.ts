@@ -45,8 +45,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   }
   const run = new TaskRun(record, call);
   const { stream: _, ...exchange } = call.exchange;
-  // A handler that did not wait for this may have been answered already.
-  if (!call.finished) exchange.connection.inFlight.delete(call);
+  exchange.connection.inFlight.delete(call);
   call.exchange = exchange;
   call.task = run;
   call.conversation.askThrough(run.asker);
