@@ -77,6 +77,50 @@ async function modernReport({ port, modern, sent }) {
   });
 }
 
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const asking = { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
+
+/** A modern request of a client that can be asked, and knows tasks. */
+function modernRequest(id, method, params) {
+  const message = JSON.parse(modernCall(id, ""));
+  const _meta = { ...message.params._meta, [CAPABILITIES]: asking };
+  return JSON.stringify({ ...message, method, params: { ...params, _meta } });
+}
+
+/** Is asked, and calls again with the answer. */
+async function modernRounds({ port, modern, sent }) {
+  const fields = modernFields("tools/call", "ask");
+  const call = { name: "ask", arguments: {} };
+  await modern.use(async (connection) => {
+    sent(2);
+    const first = await connection.request(post(port, modernRequest(++lastId, "tools/call", call), fields));
+    const { requestState, inputRequests } = JSON.parse(first.body).result ?? {};
+    assert(inputRequests?.name !== undefined, first);
+    const id = ++lastId;
+    const inputResponses = { name: { action: "accept", content: { name: `n${id}` } } };
+    const body = modernRequest(id, "tools/call", { ...call, inputResponses, requestState });
+    assertText(await connection.request(post(port, body, fields)), id, `n${id}`);
+  });
+}
+
+/** Begins a task, and comes back for its result. */
+async function modernTask({ port, modern, sent }) {
+  await modern.use(async (connection) => {
+    const ask = async (method, name, params) => {
+      sent();
+      const body = modernRequest(++lastId, method, params);
+      const answer = await connection.request(post(port, body, modernFields(method, name)));
+      return { answer, result: answer.status === 200 ? JSON.parse(answer.body).result : undefined };
+    };
+    const begun = await ask("tools/call", "work", { name: "work", arguments: {} });
+    const taskId = begun.result?.taskId;
+    assert(taskId !== undefined, begun.answer);
+    await sleep(50);
+    const { answer, result } = await ask("tasks/get", taskId, { taskId });
+    assert(result?.status === "completed" && result.result.content[0].text === "worked", answer);
+  });
+}
+
 async function legacyEcho({ port, legacy, sent }) {
   const id = ++lastId;
   await legacy.use(async (connection) => {
@@ -219,6 +263,8 @@ export const MIX = [
   { name: "modern list", share: 20, isWellFormed: true, run: modernTools },
   { name: "modern call with progress", share: 40, isWellFormed: true, run: modernReport },
   { name: "legacy call in a session", share: 420, isWellFormed: true, run: legacyEcho },
+  { name: "modern call that asks, in two rounds", share: 10, isWellFormed: true, run: modernRounds },
+  { name: "modern task, begun and looked at", share: 10, isWellFormed: true, run: modernTask },
   { name: "listen, then hang up", share: 5, isWellFormed: true, run: listening },
   { name: "session with stream, from begin to end", share: 10, isWellFormed: true, run: wholeSession },
   { name: "session that is forgotten", share: 4, isWellFormed: true, run: forgottenSession },

@@ -8,7 +8,11 @@ const CHANGE_MS = 250;
 const SLOW_MS = 100;
 const FLOOD = { messages: 300, text: "x".repeat(10_000) }; // more than the buffers of a connection and a queue hold
 
-const server = halyardServer({ schema: "zod", fillers: 20, options: { logger: silent() } });
+const server = halyardServer({
+  schema: "zod",
+  fillers: 20,
+  options: { logger: silent(), tasks: { ttlMs: 2000 } },
+});
 server.resourceTemplate("note:///{id}", { name: "note" }, () => "note");
 server.tool("report", {}, (_, ctx) => {
   for (let step = 1; step <= 3; step++) ctx.progress(step, 3);
@@ -17,6 +21,15 @@ server.tool("report", {}, (_, ctx) => {
 server.tool("slow", { timeoutMs: 10_000, maxConcurrent: 10_000 }, async (_, ctx) => {
   await sleep(SLOW_MS, undefined, { signal: ctx.signal }).catch(() => {});
   return "slept";
+});
+
+server.tool("ask", {}, async (_, ctx) => {
+  const form = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+  return (await ctx.elicit("Who?", form, { key: "name" })).name;
+});
+server.tool("work", { task: "optional" }, async () => {
+  await sleep(5);
+  return "worked";
 });
 
 server.tool("flood", {}, async (_, { session }) => {
