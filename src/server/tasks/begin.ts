@@ -27,19 +27,15 @@ export function beginTask(tool: CompiledTool, call: Call): Promise<void> | undef
 /** Takes the call out of its request: a client that goes away no longer cancels it. Durable before anybody is told. */
 async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<void> {
   const { tasks } = call.core;
-  const { maxRunning } = tasks.settings;
-  if (tasks.runs.size >= maxRunning) {
-    throw invalidRequest(`More than ${maxRunning} tasks are running: try again later`);
-  }
   const record = newRecord(tool, form, call);
-  tasks.runs.set(record.id, undefined);
+  const leave = tasks.enter(record.owner);
   try {
     if (!(await tasks.store.create(record))) throw invalidRequest("Too many tasks are kept: try again later");
   } catch (error) {
-    tasks.runs.delete(record.id);
+    leave();
     throw error;
   }
-  const run = new TaskRun(record, call);
+  const run = new TaskRun(record, call, leave);
   const { stream: _, ...exchange } = call.exchange;
   // A handler that did not wait for this may have been answered already.
   if (!call.finished) exchange.connection.inFlight.delete(call);

@@ -66,9 +66,16 @@ async function nextChange(call: Call, task: TaskRecord): Promise<void> {
   const { session } = call;
   const { stream } = call.exchange;
   const detach = session !== undefined && stream !== undefined ? run?.attach({ session, stream }) : undefined;
-  const cancelled = new Promise<void>((resolve) => call.onCancel(resolve));
-  const changed = run?.done ?? new Promise<void>((resolve) => setTimeout(resolve, task.pollIntervalMs));
-  await Promise.race([changed, cancelled]);
+  let forget = (): void => {};
+  await new Promise<void>((resolve) => {
+    call.onCancel(resolve);
+    if (run !== undefined) forget = run.whenDone(resolve);
+    else {
+      const timer = setTimeout(resolve, task.pollIntervalMs);
+      forget = () => clearTimeout(timer);
+    }
+  });
+  forget();
   detach?.();
 }
 

@@ -74,15 +74,26 @@ export interface MemoryTaskStoreOptions {
   readonly maxTasks?: number;
   /** Characters of all tasks together, their results included. @default {67108864} */
   readonly maxSize?: number;
+  /** Tasks of one owner. Callers who are not authenticated are many, and share the whole. @default {1000} */
+  readonly maxTasksPerOwner?: number;
+  /** Characters of the tasks of one owner, in the same way. @default {16777216} */
+  readonly maxSizePerOwner?: number;
 }
 
 export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-interface Kept {
+/** What a task is found by stands beside it: nobody waits for the tasks of others to be read. */
+interface Kept extends Pick<TaskRecord, "id" | "owner" | "session" | "createdAt"> {
   readonly expiresAt: number;
   text: string;
+}
+
+/** How much is kept, of all or of one owner. */
+interface Amount {
+  tasks: number;
+  size: number;
 }
 
 /**
@@ -98,66 +109,95 @@ interface Kept {
  */
 export class MemoryTaskStore implements TaskStore {
   readonly #tasks = new Map<string, Kept>();
-  readonly #maxTasks: number;
-  readonly #maxSize: number;
-  #size = 0;
+  readonly #owners = new Map<string, Amount>();
+  readonly #max: Amount;
+  readonly #maxPerOwner: Amount;
+  readonly #all: Amount = { tasks: 0, size: 0 };
   #sweeping = false;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
-    this.#maxTasks = options.maxTasks ?? 10_000;
-    this.#maxSize = options.maxSize ?? 64 * 1024 * 1024;
+    const {
+      maxTasks = 10_000,
+      maxSize = 64 * 1024 * 1024,
+      maxTasksPerOwner = 1000,
+      maxSizePerOwner = 16 * 1024 * 1024,
+    } = options;
+    this.#max = { tasks: maxTasks, size: maxSize };
+    this.#maxPerOwner = { tasks: maxTasksPerOwner, size: maxSizePerOwner };
   }
 
   async create(task: TaskRecord): Promise<boolean> {
     this.#sweep();
+    const { id, owner, session, createdAt } = task;
     const text = JSON.stringify(task);
-    if (this.#tasks.size >= this.#maxTasks || this.#size + text.length > this.#maxSize) return false;
-    this.#tasks.set(task.id, { text, expiresAt: Date.parse(task.createdAt) + task.ttlMs });
-    this.#size += text.length;
+    const more = { tasks: 1, size: text.length };
+    if (!this.#hasRoom(owner, more)) return false;
+    const expiresAt = Date.parse(createdAt) + task.ttlMs;
+    this.#tasks.set(id, { id, owner, ...(session !== undefined && { session }), createdAt, expiresAt, text });
+    this.#count(owner, more);
     this.#sweepLater();
     return true;
   }
 
   async read(owner: string, id: string): Promise<TaskRecord | undefined> {
-    return this.#find(owner, id)?.task;
+    const kept = this.#find(owner, id);
+    return kept && read(kept);
   }
 
   async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
-    const found = this.#find(owner, id);
-    if (found === undefined || hasEnded(found.task)) return undefined;
-    const text = JSON.stringify({ ...found.task, ...change });
-    const size = this.#size + text.length - found.kept.text.length;
-    if (size > this.#maxSize) throw new RangeError(`Tasks may take ${this.#maxSize} characters together`);
-    this.#size = size;
-    found.kept.text = text;
-    return JSON.parse(text) as TaskRecord;
+    const kept = this.#find(owner, id);
+    if (kept === undefined) return undefined;
+    const task = read(kept);
+    if (hasEnded(task)) return undefined;
+    const text = JSON.stringify({ ...task, ...change });
+    const more = { tasks: 0, size: text.length - kept.text.length };
+    if (more.size > 0 && !this.#hasRoom(owner, more)) {
+      throw new RangeError(`Tasks may take ${this.#max.size} characters together`);
+    }
+    this.#count(owner, more);
+    kept.text = text;
+    return read(kept);
   }
 
   async list(owner: string, { session, after, limit }: TaskQuery): Promise<readonly TaskRecord[]> {
-    const found: TaskRecord[] = [];
-    for (const id of this.#tasks.keys()) {
-      const task = this.#find(owner, id)?.task;
-      if (task === undefined || (session !== undefined && task.session !== session)) continue;
-      if (after !== undefined && !isAfter(task, after)) continue;
-      found.push(task);
+    const now = Date.now();
+    const found: Kept[] = [];
+    for (const kept of this.#tasks.values()) {
+      if (kept.owner !== owner || kept.expiresAt <= now) continue;
+      if (session !== undefined && kept.session !== session) continue;
+      if (after === undefined || isAfter(kept, after)) found.push(kept);
     }
-    return found.toSorted((one, other) => (isAfter(one, other) ? 1 : -1)).slice(0, limit);
+    const sorted = found.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
+    return sorted.slice(0, limit).map(read);
   }
 
-  #find(owner: string, id: string): { kept: Kept; task: TaskRecord } | undefined {
+  #find(owner: string, id: string): Kept | undefined {
     const kept = this.#tasks.get(id);
-    if (kept === undefined || kept.expiresAt <= Date.now()) return undefined;
-    const task = JSON.parse(kept.text) as TaskRecord;
-    return task.owner === owner ? { kept, task } : undefined;
+    return kept?.owner === owner && kept.expiresAt > Date.now() ? kept : undefined;
+  }
+
+  #hasRoom(owner: string, more: Amount): boolean {
+    if (!fits(this.#all, more, this.#max)) return false;
+    return owner === "" || fits(this.#owners.get(owner) ?? none, more, this.#maxPerOwner);
+  }
+
+  #count(owner: string, { tasks, size }: Amount): void {
+    const own = this.#owners.get(owner) ?? { ...none };
+    for (const amount of [this.#all, own]) {
+      amount.tasks += tasks;
+      amount.size += size;
+    }
+    if (own.tasks === 0) this.#owners.delete(owner);
+    else this.#owners.set(owner, own);
   }
 
   /** Forgets those whose time is up. */
   #sweep(): void {
     const now = Date.now();
-    for (const [id, { expiresAt, text }] of this.#tasks) {
+    for (const [id, { expiresAt, owner, text }] of this.#tasks) {
       if (expiresAt > now) continue;
       this.#tasks.delete(id);
-      this.#size -= text.length;
+      this.#count(owner, { tasks: -1, size: -text.length });
     }
   }
 
@@ -165,7 +205,8 @@ export class MemoryTaskStore implements TaskStore {
   #sweepLater(): void {
     if (this.#sweeping || this.#tasks.size === 0) return;
     this.#sweeping = true;
-    const first = Math.min(...[...this.#tasks.values()].map(({ expiresAt }) => expiresAt));
+    let first = Number.POSITIVE_INFINITY;
+    for (const { expiresAt } of this.#tasks.values()) first = Math.min(first, expiresAt);
     const timer: unknown = setTimeout(
       () => {
         this.#sweeping = false;
@@ -176,6 +217,16 @@ export class MemoryTaskStore implements TaskStore {
     );
     (timer as { unref?: () => void }).unref?.();
   }
+}
+
+const none: Readonly<Amount> = { tasks: 0, size: 0 };
+
+function fits(amount: Amount, more: Amount, max: Amount): boolean {
+  return amount.tasks + more.tasks <= max.tasks && amount.size + more.size <= max.size;
+}
+
+function read({ text }: Kept): TaskRecord {
+  return JSON.parse(text) as TaskRecord;
 }
 
 function isAfter(

@@ -16,18 +16,21 @@ import type { RunningTask } from "./table.ts";
 export class TaskRun implements RunningTask {
   readonly record: TaskRecord;
   readonly call: Call;
-  readonly done: Promise<void>;
+  readonly #leave: () => void;
+  readonly #waiting = new Set<() => void>();
   readonly #inputs: InputAsker | undefined;
   readonly #streams: StreamAsker | undefined;
-  #resolveDone: () => void = () => {};
+  #timer: unknown;
+  #isDone = false;
   #writes: Promise<unknown> = Promise.resolve();
   #statusMessage: string | undefined;
   #isQueued = false;
 
-  constructor(record: TaskRecord, call: Call) {
+  /** `leave` is called when the handler has ended, which may be long after its task. */
+  constructor(record: TaskRecord, call: Call, leave: () => void) {
     this.record = record;
     this.call = call;
-    this.done = new Promise((resolve) => (this.#resolveDone = resolve));
+    this.#leave = leave;
     const changed = (): void => this.#writeSoon();
     const { id: taskId, session } = record;
     if (record.form === "extension") this.#inputs = new InputAsker(changed);
@@ -43,6 +46,13 @@ export class TaskRun implements RunningTask {
 
   attach(place: Place): () => void {
     return this.#streams?.attach(place) ?? (() => {});
+  }
+
+  /** Not a promise: that would keep what waits for it until the end, even if it has long gone. */
+  whenDone(callback: () => void): () => void {
+    if (this.#isDone) callback();
+    else this.#waiting.add(callback);
+    return () => void this.#waiting.delete(callback);
   }
 
   async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
@@ -65,22 +75,27 @@ export class TaskRun implements RunningTask {
   stop(reason: string): void {
     this.call.cancel(reason);
     this.#inputs?.giveUp(reason);
-    this.#resolveDone();
+    this.#finish();
   }
 
   /** Keeps what the call comes to, unless its time is up before. */
   async follow(): Promise<void> {
-    const { id, ttlMs } = this.record;
-    const timer: unknown = setTimeout(() => this.stop("The time of the task is up"), ttlMs);
+    this.#timer = setTimeout(() => this.stop("The time of the task is up"), this.record.ttlMs);
     // It keeps no process alive.
-    (timer as { unref?: () => void }).unref?.();
-    void this.#endOf().then(async (end) => {
-      await this.#write(end);
-      this.#resolveDone();
-    });
-    await this.done;
-    clearTimeout(timer as number);
-    this.call.core.tasks.runs.delete(id);
+    (this.#timer as { unref?: () => void }).unref?.();
+    const end = await this.#endOf();
+    this.#leave();
+    await this.#write(end);
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    clearTimeout(this.#timer as number);
+    this.call.core.tasks.runs.delete(this.record.id);
+    for (const callback of this.#waiting) callback();
+    this.#waiting.clear();
   }
 
   async #endOf(): Promise<Omit<TaskChange, "lastUpdatedAt">> {
