@@ -127,11 +127,13 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async create(task: TaskRecord): Promise<boolean> {
-    this.#sweep();
     const { id, owner, session, createdAt } = task;
     const text = JSON.stringify(task);
     const more = { tasks: 1, size: text.length };
-    if (!this.#hasRoom(owner, more)) return false;
+    if (!this.#hasRoom(owner, more)) {
+      this.#sweep();
+      if (!this.#hasRoom(owner, more)) return false;
+    }
     const expiresAt = Date.parse(createdAt) + task.ttlMs;
     this.#tasks.set(id, { id, owner, ...(session !== undefined && { session }), createdAt, expiresAt, text });
     this.#count(owner, more);
