@@ -1,12 +1,21 @@
 // The limits in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { ConfigurationError, McpServer, MemorySingleUseStore, type ServerLimits } from "halyard";
+import {
+  ConfigurationError,
+  Connection,
+  McpServer,
+  MemorySingleUseStore,
+  MemoryTaskStore,
+  type ServerLimits,
+  type TaskRecord,
+} from "halyard";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { readTable } from "./support/documents.ts";
+import { metaKeys, RawPeer } from "./support/raw.ts";
 import { askingServer, begin, retry, type Turn, ways } from "./support/rounds.ts";
 
 const rows = readTable("SECURITY.md", "Default limits");
@@ -67,6 +76,82 @@ test.each(Object.entries(probes))("the limit of %s is what the table says", asyn
   await probe(limit ?? 0);
 });
 
+describe("the limits of tasks", () => {
+  const listed = readTable("SECURITY.md", "Default limits of tasks");
+  const limits = new Map(listed.map((row) => [row["limit"] ?? "", Number(row["default"])]));
+  const limitOf = (name: string): number => limits.get(name) ?? 0;
+  const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+
+  /** How many tasks of that many principals begin before one is refused. */
+  async function begun(principals: number): Promise<number> {
+    const server = new McpServer(info);
+    server.tool("hang", { task: "optional" }, () => new Promise<string>(() => {}));
+    for (let count = 0; ; count++) {
+      const subject = `${count % principals}`;
+      const connection = new Connection({ transport: "memory", principal: { issuer: "i", subject } });
+      const meta = { [metaKeys.clientCapabilities]: capabilities };
+      const peer = new RawPeer(server, modern.revision, connection);
+      const { error } = await peer.request("tools/call", { name: "hang", _meta: meta });
+      if (error !== undefined) return count;
+    }
+  }
+
+  const record = (id: string, owner: string): TaskRecord => {
+    const now = new Date().toISOString();
+    const time = { createdAt: now, lastUpdatedAt: now, ttlMs: 60_000, pollIntervalMs: 1000 };
+    return { id, owner, tool: "t", form: "core", status: "working", ...time };
+  };
+
+  /** How many tasks of that owner a store takes. */
+  async function kept(owner: string): Promise<number> {
+    const store = new MemoryTaskStore();
+    let count = 0;
+    while (await store.create(record(`${count}`, owner))) count++;
+    return count;
+  }
+
+  /** The largest result that a store takes of that owner, which is somewhat less than the task itself. */
+  async function largest(owner: string, limit: number): Promise<boolean[]> {
+    const tried = [limit - 1000, limit + 1000].map(async (size) => {
+      const store = new MemoryTaskStore();
+      await store.create(record("a", owner));
+      const change = { lastUpdatedAt: "", result: { text: "x".repeat(size) } };
+      return store.change(owner, "a", change).then(
+        () => true,
+        () => false,
+      );
+    });
+    return Promise.all(tried);
+  }
+
+  const probesOfTasks: Record<string, (limit: number) => Promise<void>> = {
+    ttlMs: async (limit) => expect(await ttlFor({})).toBe(limit),
+    maxTtlMs: async (limit) => expect(await ttlFor({ ttl: 2 * limit })).toBe(limit),
+    maxRunning: async (limit) => expect(await begun(20)).toBe(limit),
+    maxRunningPerPrincipal: async (limit) => expect(await begun(1)).toBe(limit),
+    maxTasks: async (limit) => expect(await kept("")).toBe(limit),
+    maxTasksPerOwner: async (limit) => expect(await kept("somebody")).toBe(limit),
+    maxSize: async (limit) => expect(await largest("", limit)).toEqual([true, false]),
+    maxSizePerOwner: async (limit) => expect(await largest("somebody", limit)).toEqual([true, false]),
+  };
+
+  /** How long a task is kept whose client wishes this. */
+  async function ttlFor(task: object): Promise<unknown> {
+    const server = new McpServer(info);
+    server.tool("quick", { task: "optional" }, () => "");
+    const client = await connect(server, { revision: "2025-11-25" });
+    const result = await client.request("tools/call", { name: "quick", task });
+    await client.close();
+    return (result["task"] as { ttl?: unknown }).ttl;
+  }
+
+  test("are all tried", () => expect([...limits.keys()]).toEqual(Object.keys(probesOfTasks)));
+
+  test.each(Object.entries(probesOfTasks))("%s is what the table says", (name, probe) =>
+    probe(limitOf(name)),
+  );
+});
+
 async function probePageSize(limit: number): Promise<void> {
   const server = new McpServer(info);
   for (let index = 0; index < limit; index++) server.tool(`tool-${index}`, {}, () => "");
@@ -99,7 +184,8 @@ async function probeWaitingOutput(limit: number): Promise<void> {
 }
 
 async function probeGrace(limit: number): Promise<void> {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  // The time that is left is measured too, and must not go on by itself.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const server = new McpServer(info);
   server.tool("hang", {}, () => new Promise<string>(() => {}));
   const input = new PassThrough();
