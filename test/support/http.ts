@@ -126,6 +126,9 @@ const mirroredParams: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
 };
 
 /** A message as the body of a POST, with the headers that every revision asks for. */
