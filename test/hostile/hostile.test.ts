@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { readTable } from "../support/documents.ts";
-import { advisories } from "./advisories.ts";
+import { advisories, notDue } from "./advisories.ts";
 import { type MountName, mountNames } from "./mounts.ts";
 import type { Row } from "./row.ts";
 import { table } from "./table.ts";
@@ -55,6 +55,8 @@ describe("the table of hostile peers", () => {
     const due = Object.entries(advisories).filter(([, subject]) => table[subject] !== undefined);
     expect(due.map(([id]) => id).filter((id) => !answered.has(id))).toEqual([]);
     expect([...answered].filter((id) => advisories[id] === undefined)).toEqual([]);
+    const without = Object.values(advisories).filter((subject) => table[subject] === undefined);
+    expect([...new Set(without)].toSorted()).toEqual(Object.keys(notDue).toSorted());
   });
 
   test("has a row for every limit of SECURITY.md", () => {

@@ -29,13 +29,13 @@ export const authorizationLimitRows: readonly HttpRow[] = [
     name: "a token that is too long is not even looked at",
     limit: "characters of a token",
     async attack(mount) {
-      const { issuer, door } = await guarded(mount);
-      // The servers beneath refuse headers past their own limit, which is hardly larger.
+      const { issuer, door, authenticate } = await guarded(mount);
       const limit = limitOf("characters of a token");
-      const status = await statusOf(door, "x".repeat(limit + 1)).catch(() => 431);
-      expect([400, 431]).toContain(status);
+      expect(await authenticate("x".repeat(limit))).toMatchObject({ status: 401 });
+      expect(await authenticate("x".repeat(limit + 1))).toMatchObject({ status: 400 });
+      // Over the wire the servers beneath are stricter still, unless they are told otherwise.
+      expect([400, 431]).toContain(await statusOf(door, "x".repeat(limit + 1)).catch(() => 431));
       expect(await statusOf(door, await issuer.token({ filler: "x".repeat(8000) }))).toBe(200);
-      expect(await statusOf(door, "x".repeat(12_000))).toBe(401);
     },
   },
   {
