@@ -90,7 +90,8 @@ function isSame(header: string, value: unknown): boolean {
   if (typeof value === "number") {
     return decimal.test(header) && Math.abs(value) <= Number.MAX_SAFE_INTEGER && Number(header) === value;
   }
-  return header === String(value);
+  // What is an object is no value of a header, and may not even have a way to become text.
+  return typeof value !== "object" && header === String(value);
 }
 
 function mismatch(message: string): RpcError {

@@ -3,7 +3,7 @@ import { ConfigurationError } from "../errors.ts";
 import { isObject } from "../wire/message.ts";
 import { compileJsonSchema, type JsonSchema, jsonSchemaProblem } from "./json-schema.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard.ts";
-import type { Validation } from "./validation.ts";
+import { failure, type Validation } from "./validation.ts";
 
 /** What `input`, `output` and `arguments` take: a Standard Schema (Zod, Valibot, ArkType) or a plain JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema;
@@ -70,9 +70,7 @@ function toValidation(outcome: {
   value?: unknown;
   issues?: readonly StandardIssue[] | undefined;
 }): Validation {
-  return outcome.issues
-    ? { ok: false, issues: outcome.issues.map(describe) }
-    : { ok: true, value: outcome.value };
+  return outcome.issues ? failure(outcome.issues, describe) : { ok: true, value: outcome.value };
 }
 
 function describe(issue: StandardIssue): string {

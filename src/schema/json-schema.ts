@@ -2,7 +2,7 @@
 import { dereference, type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { keywordProblem } from "./json-schema-keywords.ts";
-import type { Validation } from "./validation.ts";
+import { failure, type Validation } from "./validation.ts";
 
 /** A JSON Schema document. */
 export type JsonSchema = JsonObject;
@@ -40,7 +40,7 @@ export function compileJsonSchema(schema: JsonSchema): (value: unknown) => Valid
     // The interpreter lists each failure once per enclosing schema; the innermost says what is wrong.
     const innermost = errors.at(-1);
     const at = innermost?.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".") ?? "";
-    return { ok: false, issues: [issue(at, innermost?.error ?? "does not match the schema")] };
+    return failure([innermost?.error ?? "does not match the schema"], (message) => issue(at, message));
   };
 }
 

@@ -19,8 +19,8 @@ export function usesScopes({ tools, prompts, resources, templates }: Core): bool
 const subjects: Readonly<
   Record<string, (core: Core, params: JsonObject) => readonly (Described | undefined)[]>
 > = {
-  "tools/call": (core, { name }) => [core.tools.find(String(name))?.options],
-  "prompts/get": (core, { name }) => [core.prompts.find(String(name))?.options],
+  "tools/call": (core, { name }) => [named(core.tools, name)],
+  "prompts/get": (core, { name }) => [named(core.prompts, name)],
   "resources/read": (core, { uri }) => [resourceAt(core, uri)],
   "resources/subscribe": (core, { uri }) => [resourceAt(core, uri)],
   "subscriptions/listen": (core, { notifications }) => {
@@ -32,10 +32,18 @@ const subjects: Readonly<
     if (!isObject(ref)) return [];
     const { name, uri } = ref;
     return ref["type"] === "ref/prompt"
-      ? [core.prompts.find(String(name))?.options]
-      : [(core.templates.find(String(uri)) ?? core.resources.find(String(uri)))?.options];
+      ? [named(core.prompts, name)]
+      : [named(core.templates, uri) ?? named(core.resources, uri)];
   },
 };
+
+/** Nothing has been checked yet: what is no text may not even have a way to become one, and is no name anyway. */
+function named<Options extends Described>(
+  registry: { find(name: string): { readonly options: Options } | undefined },
+  name: unknown,
+): Described | undefined {
+  return typeof name === "string" ? registry.find(name)?.options : undefined;
+}
 
 function resourceAt(core: Core, uri: unknown): Described | undefined {
   return typeof uri === "string"

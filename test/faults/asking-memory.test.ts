@@ -38,3 +38,11 @@ describe("the heap is as large as before after", () => {
     60_000,
   );
 });
+
+test("whoever waits for the result of a long task and gives up leaves nothing behind in it", async () => {
+  const { heaps, status } = await runFixture<Report & { status: string }>("held-results", "20000");
+  const [early = 0, half = 0, end = 0] = heaps;
+  expect(status).toBe("cancelled");
+  expect(half - early).toBeLessThan(leewayKb);
+  expect(end - half).toBeLessThan(leewayKb / 2);
+}, 60_000);

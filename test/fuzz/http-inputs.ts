@@ -34,7 +34,7 @@ function postOf(random: Random): Request {
 
 function mirroredOf(body: string): Header[] {
   const [, method = "x"] = /"method":"([\w/]+)"/.exec(body) ?? [];
-  const [, name] = /"(?:name|uri)":"([\w:/.-]+)"/.exec(body) ?? [];
+  const [, name] = /"(?:name|uri|taskId)":"([\w:/.{}-]+)"/.exec(body) ?? [];
   return [
     modernVersion,
     ["Mcp-Method", method],

@@ -1,9 +1,26 @@
 // An HTTP server, wherever it runs: its inputs go over sockets, and its sessions are ended when it has to rest.
+import type { JsonObject } from "halyard";
 import { type EventReply, send } from "../support/event-reply.ts";
+import { mirrored } from "../support/http.ts";
+import { metaKeys, modernMeta } from "../support/raw.ts";
 import { sendModern, SessionClient } from "../support/sessions.ts";
 import type { Input, Live } from "./input.ts";
 import { hangMs, sendOverSocket } from "./socket.ts";
 import type { Running } from "./target.ts";
+
+const askingMeta = {
+  [metaKeys.clientCapabilities]: {
+    elicitation: {},
+    sampling: {},
+    extensions: { "io.modelcontextprotocol/tasks": {} },
+  },
+};
+
+function defined(headers: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
 
 /** The part of a target that all HTTP servers share. */
 export class HttpPeer {
@@ -13,6 +30,9 @@ export class HttpPeer {
   #event = "none";
   #sse: EventReply | undefined;
   #stream = "none";
+  #task = "none";
+  #coreTask = "none";
+  #state = "none";
 
   constructor(url: string) {
     this.url = url;
@@ -26,6 +46,7 @@ export class HttpPeer {
   async refresh(): Promise<void> {
     if (this.#client === undefined || (await this.#isGone(this.#client))) await this.#begin();
     if (this.#sse === undefined || this.#sse.end !== undefined) await this.#openSse();
+    await this.#ask();
   }
 
   async send(input: Input): Promise<string | undefined> {
@@ -55,7 +76,14 @@ export class HttpPeer {
   }
 
   #live(): Live {
-    return { session: this.#client?.id ?? "none", event: this.#event, stream: this.#stream };
+    return {
+      session: this.#client?.id ?? "none",
+      event: this.#event,
+      stream: this.#stream,
+      task: this.#task,
+      coreTask: this.#coreTask,
+      state: this.#state,
+    };
   }
 
   async #isGone(client: SessionClient): Promise<boolean> {
@@ -72,6 +100,27 @@ export class HttpPeer {
     while (stream.lastEventId === undefined) await new Promise((resolve) => setImmediate(resolve));
     this.#event = stream.lastEventId;
     stream.cut();
+  }
+
+  /** A call that asks, and tasks of both forms: what they are answered with is there to be answered, or to be misused. */
+  async #ask(): Promise<void> {
+    const call = async (name: string, args: JsonObject): Promise<JsonObject> => {
+      const params = { name, arguments: args, _meta: modernMeta(askingMeta) };
+      const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+      const headers = { "content-type": "application/json", ...defined(mirrored(message)) };
+      const reply = await send(this.url, { headers, body: JSON.stringify(message) });
+      return ((await reply.json())["result"] ?? {}) as JsonObject;
+    };
+    const asked = await call("test_input_required_result_elicitation", {});
+    this.#state = String(asked["requestState"] ?? "none");
+    this.#task = String((await call("slow_compute", { seconds: 0.5 }))["taskId"] ?? "none");
+    const task = await this.#client?.request("tools/call", {
+      name: "slow_compute",
+      arguments: { seconds: 0.5 },
+      task: {},
+    });
+    const created = ((task?.["result"] as JsonObject | undefined)?.["task"] ?? {}) as JsonObject;
+    this.#coreTask = String(created["taskId"] ?? "none");
   }
 
   /** A client of HTTP+SSE, where the server has it. */

@@ -16,9 +16,23 @@ export interface Live {
   readonly session: string;
   readonly event: string;
   readonly stream: string;
+  /** A task of the extension, and one of 2025-11-25. */
+  readonly task: string;
+  readonly coreTask: string;
+  /** The state of a call that has asked. */
+  readonly state: string;
 }
 
-const nothing: Live = { session: "none", event: "none", stream: "none" };
+const nothing: Live = {
+  session: "none",
+  event: "none",
+  stream: "none",
+  task: "none",
+  coreTask: "none",
+  state: "none",
+};
+
+const names = new RegExp(`\\{\\{(${Object.keys(nothing).join("|")})\\}\\}`, "g");
 
 /** The bytes of an input, in their pieces. */
 export function piecesOf(input: Input, live: Live = nothing): Buffer[] {
@@ -31,7 +45,7 @@ export function piecesOf(input: Input, live: Live = nothing): Buffer[] {
 }
 
 function fillIn(text: string, live: Live): string {
-  const filled = text.replaceAll(/\{\{(session|event|stream)\}\}/g, (_, name: keyof Live) => live[name]);
+  const filled = text.replaceAll(names, (_, name: keyof Live) => live[name]);
   // The body is as long as it is once everything else is in its place.
   const end = filled.indexOf("\r\n\r\n");
   const length = end < 0 ? 0 : filled.length - end - 4;

@@ -14,6 +14,9 @@ import { hangMs } from "./socket.ts";
 import type { Target } from "./target.ts";
 
 const tight: HttpOptions = {
+  // Somebody, so that scopes are asked for; as often as inputs come.
+  auth: () => ({ issuer: "https://issuer.example", subject: "fuzz", scopes: ["read"] }),
+  rateLimit: false,
   legacySse: true,
   graceMs: 100,
   keepAliveMs: 1000,
@@ -41,7 +44,15 @@ function tightServer(): { readonly server: McpServer; readonly failure: () => st
     maxTotalQueueBytes: 20_000,
     maxSubscribedKeys: 20,
   };
-  const server = new McpServer({ name: "tight", version: "1.0.0" }, { logger, limits, pageSize: 2 });
+  const server = new McpServer(
+    { name: "tight", version: "1.0.0" },
+    {
+      logger,
+      limits,
+      pageSize: 2,
+      tasks: { ttlMs: 300, maxTtlMs: 600, maxRunning: 20, maxRunningPerPrincipal: 15 },
+    },
+  );
   server.tool("test_simple_text", { input: { type: "object" }, output: { type: "object" } }, (args) => args);
   server.tool("test_tool_with_progress", {}, (_, ctx) => {
     ctx.progress(1, 2);
@@ -53,6 +64,7 @@ function tightServer(): { readonly server: McpServer; readonly failure: () => st
   });
   const region = { type: "string", "x-mcp-header": "Region" } as const;
   server.tool("test_region", { input: { type: "object", properties: { region } } }, () => "there");
+  addAskingTools(server);
   server.prompt("test_simple_prompt", {}, () => "Hello");
   const properties = { arg1: { type: "string" }, arg2: { type: "string" } };
   server.prompt(
@@ -71,6 +83,33 @@ function tightServer(): { readonly server: McpServer; readonly failure: () => st
     return found && `the log says: ${String((found.details?.["error"] as Error | undefined)?.stack)}`;
   };
   return { server, failure: () => failure ?? inLog() };
+}
+
+/** Tools that ask, that go on as tasks, and that are not for everybody. */
+function addAskingTools(server: McpServer): void {
+  const named = { type: "object", properties: { name: { type: "string" } } } as const;
+  server.tool("test_input_required_result_elicitation", {}, async (_, ctx) =>
+    JSON.stringify(await ctx.elicit("Who?", named, { key: "user_name" })),
+  );
+  server.tool("test_input_required_result_multi_round", {}, async (_, ctx) => {
+    const first = await ctx.elicit("Who?", named, { key: "step1" });
+    return JSON.stringify([first, await ctx.elicit("And who?", named, { key: "step2" })]);
+  });
+  server.tool("confirm_delete", { task: "optional", input: { type: "object" } }, async (_, ctx) => {
+    const schema = { type: "object", properties: { confirm: { type: "boolean" } } } as const;
+    return JSON.stringify(await ctx.elicit("Sure?", schema, { key: "confirm", timeoutMs: 300 }));
+  });
+  server.tool("slow_compute", { task: "optional", input: { type: "object" } }, async (_, ctx) => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    ctx.progress(1);
+    return "done";
+  });
+  server.tool("multi_input", { task: "optional" }, async (_, ctx) => {
+    const keys = ["first", "second"];
+    const asked = keys.map((key) => ctx.elicit(`The ${key}?`, named, { key, timeoutMs: 300 }));
+    return JSON.stringify(await Promise.all(asked));
+  });
+  server.tool("write_note", { scopes: ["read", "write"] }, () => "written");
 }
 
 /** What this process has open, by kind. */

@@ -1,10 +1,14 @@
 // The published advisories of other implementations of the protocol, and which rows answer each.
 import type { Subject } from "./row.ts";
 
-/**
- * By id, or by release where there is no id: what it was about. A subject that is not built has no rows; the day it has
- * them, a test asks for one for each of its advisories.
- */
+/** The subjects without rows, and why. The day one has them, a test asks for a row for each of its advisories. */
+export const notDue: Readonly<Partial<Record<Subject, string>>> = {
+  "developer pages":
+    "no page is served: what is not a route of the protocol or a metadata document is answered 404",
+  client: "there is no client in this package: what a server could do to one has nothing to be done to",
+};
+
+/** By id, or by release where there is no id: what it was about. */
 export const advisories: Readonly<Record<string, Subject>> = {
   "CVE-2026-25536": "isolation",
   "CVE-2025-66414": "guard",

@@ -92,7 +92,7 @@ const servers: Readonly<Record<Exclude<MountName, "stdio">, Serve>> = {
   Express: (server, options) => {
     const handler = nodeHandler(server, options);
     const app = express().use(express.json({ limit: "100mb", strict: false }));
-    app.all("/mcp", handler);
+    app.all(["/mcp", "/.well-known/{*document}"], handler);
     return listen(app, handler);
   },
 };

@@ -29,7 +29,7 @@ export interface HttpRow extends RowBase {
 
 export type Row = MessageRow | HttpRow;
 
-/** What rows are about. Each has a list of its own; those that are not built yet have none. */
+/** What rows are about. Each has a list of its own; those that are not built have none, and a reason in `advisories.ts`. */
 export type Subject =
   | "isolation"
   | "guard"
@@ -39,6 +39,8 @@ export type Subject =
   | "secrets"
   | "slowness"
   | "limits"
+  | "callers"
+  | "tools"
   | "authorization"
   | "tasks"
   | "request state"

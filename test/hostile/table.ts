@@ -1,13 +1,19 @@
 // Every row, by what it is about. A new subject adds its list here, and nothing else.
 import type { Row, Subject } from "./row.ts";
+import { authorizationLimitRows } from "./rows/authorization-limits.ts";
+import { authorizationRows } from "./rows/authorization.ts";
+import { callerRows } from "./rows/callers.ts";
 import { guardRows } from "./rows/guard.ts";
 import { isolationRows } from "./rows/isolation.ts";
 import { limitRows } from "./rows/limits.ts";
 import { messageRows } from "./rows/messages.ts";
 import { nameRows } from "./rows/names.ts";
+import { requestStateRows } from "./rows/request-state.ts";
 import { secretRows } from "./rows/secrets.ts";
 import { sessionRows } from "./rows/sessions.ts";
 import { slownessRows } from "./rows/slowness.ts";
+import { taskRows } from "./rows/tasks.ts";
+import { toolLimitRows } from "./rows/tool-limits.ts";
 
 export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   isolation: isolationRows,
@@ -18,4 +24,9 @@ export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   secrets: secretRows,
   slowness: slownessRows,
   limits: limitRows,
+  callers: callerRows,
+  tools: toolLimitRows,
+  authorization: [...authorizationRows, ...authorizationLimitRows],
+  tasks: taskRows,
+  "request state": requestStateRows,
 };

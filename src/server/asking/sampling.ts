@@ -129,5 +129,7 @@ function readSampled(result: JsonObject): Reading<Sampled> {
 }
 
 function isBlock(block: unknown): block is SamplingContent {
-  return isObject(block) && typeof block["type"] === "string";
+  if (!isObject(block) || typeof block["type"] !== "string") return false;
+  // What is no text may not even have a way to become one.
+  return block["type"] !== "text" || typeof block["text"] === "string";
 }

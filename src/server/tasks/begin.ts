@@ -30,20 +30,16 @@ export function beginTask(tool: CompiledTool, call: Call): Promise<void> | undef
 /** Takes the call out of its request: a client that goes away no longer cancels it. Durable before anybody is told. */
 async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<void> {
   const { tasks } = call.core;
-  const { maxRunning } = tasks.settings;
-  if (tasks.running >= maxRunning) {
-    throw invalidRequest(`More than ${maxRunning} tasks are running: try again later`);
-  }
   const record = newRecord(tool, form, call);
-  tasks.running++;
+  const leave = tasks.enter(record.owner);
   try {
     if (!(await tasks.store.create(record))) throw invalidRequest("Too many tasks are kept: try again later");
     if (call.cancelled || call.finished) await withdraw(record, call);
   } catch (error) {
-    tasks.running--;
+    leave();
     throw error;
   }
-  const run = new TaskRun(record, call);
+  const run = new TaskRun(record, call, leave);
   const { stream: _, ...exchange } = call.exchange;
   exchange.connection.inFlight.delete(call);
   call.exchange = exchange;

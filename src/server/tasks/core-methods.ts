@@ -62,15 +62,21 @@ function find(call: Call): Promise<TaskRecord> {
 
 /** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
 async function nextChange(call: Call, task: TaskRecord): Promise<void> {
-  const { session, exchange, core } = call;
-  const run = core.tasks.runs.get(task.id);
-  const detach = exchange.stream && session !== undefined && run?.attach(exchange.stream, session);
+  const run = call.core.tasks.runs.get(task.id);
+  const { session } = call;
+  const { stream } = call.exchange;
+  const detach = session !== undefined && stream !== undefined ? run?.attach(stream, session) : undefined;
+  let forget = (): void => {};
   await new Promise<void>((resolve) => {
-    const timer = run === undefined ? setTimeout(resolve, task.pollIntervalMs) : undefined;
-    call.onCancel(() => (clearTimeout(timer), resolve()));
-    void run?.done.then(resolve);
+    call.onCancel(resolve);
+    if (run !== undefined) forget = run.whenDone(resolve);
+    else {
+      const timer = setTimeout(resolve, task.pollIntervalMs);
+      forget = () => clearTimeout(timer);
+    }
   });
-  if (detach) detach();
+  forget();
+  detach?.();
 }
 
 /** Exactly what the call would have been answered with. */

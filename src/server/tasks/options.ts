@@ -16,6 +16,8 @@ export interface TaskOptions {
    * until its handler has ended. @default {1000}
    */
   readonly maxRunning?: number;
+  /** Of those, what one principal may have. @default {100} */
+  readonly maxRunningPerPrincipal?: number;
 }
 
 export type TaskSettings = Required<TaskOptions>;
@@ -30,8 +32,9 @@ export function resolveTaskOptions(
     maxTtlMs = 86_400_000,
     pollIntervalMs = 1000,
     maxRunning = 1000,
+    maxRunningPerPrincipal = 100,
   } = options;
-  const numbers = { ttlMs, maxTtlMs, pollIntervalMs, maxRunning };
+  const numbers = { ttlMs, maxTtlMs, pollIntervalMs, maxRunning, maxRunningPerPrincipal };
   for (const [name, value] of Object.entries(numbers)) {
     // A timer that runs longer than this fires at once.
     const isUsable = Number.isSafeInteger(value) && value > 0 && value < 2 ** 31;

@@ -85,6 +85,10 @@ export interface MemoryTaskStoreOptions {
   readonly maxTasks?: number;
   /** Characters of all tasks together, their results included; each counts for 1024 at least. @default {67108864} */
   readonly maxSize?: number;
+  /** Tasks of one owner. Callers who are not authenticated are many, and share the whole. @default {1000} */
+  readonly maxTasksPerOwner?: number;
+  /** Characters of the tasks of one owner, in the same way. @default {16777216} */
+  readonly maxSizePerOwner?: number;
 }
 
 export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
@@ -108,6 +112,18 @@ function sizeOf(text: string): number {
   return Math.max(text.length, minSize);
 }
 
+/** How much is kept, of all or of one owner. */
+interface Amount {
+  tasks: number;
+  size: number;
+}
+
+const none: Readonly<Amount> = { tasks: 0, size: 0 };
+
+function fits(amount: Amount, more: Amount, max: Amount): boolean {
+  return amount.tasks + more.tasks <= max.tasks && amount.size + more.size <= max.size;
+}
+
 /**
  * Keeps tasks in the memory of one process, as JSON.
  *
@@ -121,25 +137,32 @@ function sizeOf(text: string): number {
  */
 export class MemoryTaskStore implements TaskStore {
   readonly #tasks = new Map<string, Kept>();
-  readonly #maxTasks: number;
-  readonly #maxSize: number;
-  #size = 0;
+  readonly #owners = new Map<string, Amount>();
+  readonly #max: Amount;
+  readonly #maxPerOwner: Amount;
+  readonly #all: Amount = { tasks: 0, size: 0 };
   #sweeping = false;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
-    this.#maxTasks = options.maxTasks ?? 10_000;
-    this.#maxSize = options.maxSize ?? 64 * 1024 * 1024;
+    const {
+      maxTasks = 10_000,
+      maxSize = 64 * 1024 * 1024,
+      maxTasksPerOwner = 1000,
+      maxSizePerOwner = 16 * 1024 * 1024,
+    } = options;
+    this.#max = { tasks: maxTasks, size: maxSize };
+    this.#maxPerOwner = { tasks: maxTasksPerOwner, size: maxSizePerOwner };
   }
 
   async create(task: TaskRecord): Promise<boolean> {
-    this.#sweep();
-    const text = JSON.stringify(task);
-    const size = this.#size + sizeOf(text);
-    if (this.#tasks.size >= this.#maxTasks || size > this.#maxSize) return false;
     const { id, owner, session, createdAt } = task;
+    const text = JSON.stringify(task);
+    const more = { tasks: 1, size: sizeOf(text) };
+    if (!this.#hasRoom(owner, more)) this.#sweep();
+    if (!this.#hasRoom(owner, more)) return false;
     const expiresAt = Date.parse(createdAt) + task.ttlMs;
     this.#tasks.set(id, { id, owner, session, createdAt, expiresAt, text });
-    this.#size = size;
+    this.#count(owner, more);
     this.#sweepLater();
     return true;
   }
@@ -154,9 +177,10 @@ export class MemoryTaskStore implements TaskStore {
     const before = kept && parse(kept);
     if (kept === undefined || before === undefined || hasEnded(before)) return undefined;
     const text = JSON.stringify({ ...before, ...change });
-    const size = this.#size + sizeOf(text) - sizeOf(kept.text);
-    if (size > this.#maxSize) throw new RangeError(`Tasks may take ${this.#maxSize} characters together`);
-    this.#size = size;
+    const more = { tasks: 0, size: sizeOf(text) - sizeOf(kept.text) };
+    if (more.size > 0 && !this.#hasRoom(owner, more))
+      throw new RangeError("There is no room for more of a task");
+    this.#count(owner, more);
     kept.text = text;
     return parse(kept);
   }
@@ -179,13 +203,28 @@ export class MemoryTaskStore implements TaskStore {
     return kept?.owner === owner && kept.expiresAt > Date.now() ? kept : undefined;
   }
 
+  #hasRoom(owner: string, more: Amount): boolean {
+    if (!fits(this.#all, more, this.#max)) return false;
+    return owner === "" || fits(this.#owners.get(owner) ?? none, more, this.#maxPerOwner);
+  }
+
+  #count(owner: string, { tasks, size }: Amount): void {
+    const own = this.#owners.get(owner) ?? { ...none };
+    for (const amount of [this.#all, own]) {
+      amount.tasks += tasks;
+      amount.size += size;
+    }
+    if (own.tasks === 0) this.#owners.delete(owner);
+    else this.#owners.set(owner, own);
+  }
+
   /** Forgets those whose time is up. */
   #sweep(): void {
     const now = Date.now();
-    for (const [id, { expiresAt, text }] of this.#tasks) {
+    for (const [id, { expiresAt, owner, text }] of this.#tasks) {
       if (expiresAt > now) continue;
       this.#tasks.delete(id);
-      this.#size -= sizeOf(text);
+      this.#count(owner, { tasks: -1, size: -sizeOf(text) });
     }
   }
 

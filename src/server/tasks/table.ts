@@ -1,5 +1,5 @@
 // The tasks of one server: which of them run here, whose they are, and how one ends.
-import { invalidParams } from "../../errors.ts";
+import { invalidParams, invalidRequest } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { Stream } from "../../push/listener.ts";
@@ -10,8 +10,8 @@ import type { TaskRecord, TaskStore } from "./store.ts";
 
 /** A task whose handler runs in this process. */
 export interface RunningTask {
-  /** Resolves when the task has ended and its end is kept. */
-  readonly done: Promise<void>;
+  /** Calls back when the task has ended and its end is kept, unless the returned function is called before. */
+  whenDone(callback: () => void): () => void;
   /** Answers to its questions. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
   /** Its questions may go out on this stream of that session too, until the returned function is called. */
@@ -25,8 +25,9 @@ export class TaskTable {
   offered = false;
   /** Those that have not ended, and run here. */
   readonly runs: Map<string, RunningTask> = new Map();
-  /** How many handlers run: one that does not heed its signal goes on after its task has ended. */
-  running = 0;
+  /** The handlers that run here, by owner. */
+  readonly #running = new Map<string, number>();
+  #total = 0;
   readonly #hub: Hub;
 
   constructor(settings: TaskSettings, hub: Hub) {
@@ -38,10 +39,33 @@ export class TaskTable {
     return this.settings.store;
   }
 
+  /**
+   * Counts a handler in, and gives the way to count it out again. Throws when too many run: one that goes on after its
+   * task was cancelled still uses what the limit protects.
+   */
+  enter(owner: string): () => void {
+    const { maxRunning, maxRunningPerPrincipal } = this.settings;
+    const own = this.#running.get(owner) ?? 0;
+    const isTooMany = this.#total >= maxRunning;
+    if (isTooMany || (owner !== nobody && own >= maxRunningPerPrincipal)) {
+      const limit = isTooMany ? maxRunning : maxRunningPerPrincipal;
+      throw invalidRequest(`${limit} tasks are running, and may not be more: try again later`);
+    }
+    this.#total++;
+    this.#running.set(owner, own + 1);
+    return () => {
+      const left = (this.#running.get(owner) ?? 0) - 1;
+      this.#total--;
+      if (left > 0) this.#running.set(owner, left);
+      else this.#running.delete(owner);
+    };
+  }
+
   /** The task, if it is this caller's and of this form; otherwise the error for one that is not there. */
   async find(principal: Principal | undefined, form: TaskForm, id: unknown): Promise<TaskRecord> {
     if (typeof id !== "string") throw invalidParams("taskId must be a string");
-    const task = await this.store.read(ownerOf(principal), id);
+    // A store may be far away, and need not be shown what no task is called.
+    const task = id.length > maxIdLength ? undefined : await this.store.read(ownerOf(principal), id);
     if (task?.form !== form) throw invalidParams("Unknown task");
     return task;
   }
@@ -71,7 +95,13 @@ export class TaskTable {
   }
 }
 
+/** Ids are made here, and are shorter. */
+const maxIdLength = 100;
+
+/** The owner of the tasks of callers who are not authenticated. */
+const nobody = "";
+
 /** Whose tasks these are. Callers who are not authenticated share one name, and are told apart by ids that nobody can guess. */
 export function ownerOf(principal: Principal | undefined): string {
-  return principal === undefined ? "" : JSON.stringify([principal.issuer, principal.subject]);
+  return principal === undefined ? nobody : JSON.stringify([principal.issuer, principal.subject]);
 }

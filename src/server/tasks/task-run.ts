@@ -17,20 +17,23 @@ import type { RunningTask } from "./table.ts";
 export class TaskRun implements RunningTask {
   readonly record: TaskRecord;
   readonly call: Call;
-  readonly done: Promise<void>;
+  readonly #leave: () => void;
+  readonly #waiting = new Set<() => void>();
   readonly #inputs: InputAsker | undefined;
   readonly #streams: StreamAsker | undefined;
-  #resolveDone: () => void = () => {};
+  #timer: unknown;
+  #isDone = false;
   #writes: Promise<unknown> = Promise.resolve();
   #statusMessage: string | undefined;
   #isQueued = false;
   /** Nothing more is to be said of it but how it ended. */
   #isOver = false;
 
-  constructor(record: TaskRecord, call: Call) {
+  /** `leave` is called when the handler has ended, which may be long after its task. */
+  constructor(record: TaskRecord, call: Call, leave: () => void) {
     this.record = record;
     this.call = call;
-    this.done = new Promise((resolve) => (this.#resolveDone = resolve));
+    this.#leave = leave;
     const changed = (): void => this.#writeSoon();
     const { id: taskId, session } = record;
     if (record.form === "extension") this.#inputs = new InputAsker(changed);
@@ -48,6 +51,13 @@ export class TaskRun implements RunningTask {
 
   attach(stream: Stream, session: string): () => void {
     return this.#streams?.attach(stream, session) ?? (() => {});
+  }
+
+  /** Not a promise: that would keep what waits for it until the end, even if it has long gone. */
+  whenDone(callback: () => void): () => void {
+    if (this.#isDone) callback();
+    else this.#waiting.add(callback);
+    return () => void this.#waiting.delete(callback);
   }
 
   async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
@@ -74,24 +84,28 @@ export class TaskRun implements RunningTask {
     this.#isOver = true;
     this.call.cancel(reason);
     this.#inputs?.giveUp(reason);
-    this.#resolveDone();
+    this.#finish();
   }
 
   /** Keeps what the call comes to, unless its time is up before. */
   async follow(): Promise<void> {
-    const { id, ttlMs } = this.record;
-    const timer: unknown = setTimeout(() => this.stop("The time of the task is up"), ttlMs);
+    this.#timer = setTimeout(() => this.stop("The time of the task is up"), this.record.ttlMs);
     // It keeps no process alive.
-    (timer as { unref?: () => void }).unref?.();
-    void this.#endOf().then(async (end) => {
-      this.#isOver = true;
-      this.call.core.tasks.running--;
-      await this.#write(end);
-      this.#resolveDone();
-    });
-    await this.done;
-    clearTimeout(timer as number);
-    this.call.core.tasks.runs.delete(id);
+    (this.#timer as { unref?: () => void }).unref?.();
+    const end = await this.#endOf();
+    this.#isOver = true;
+    this.#leave();
+    await this.#write(end);
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    clearTimeout(this.#timer as number);
+    this.call.core.tasks.runs.delete(this.record.id);
+    for (const callback of this.#waiting) callback();
+    this.#waiting.clear();
   }
 
   async #endOf(): Promise<Omit<TaskChange, "lastUpdatedAt">> {

@@ -2,11 +2,14 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { ConfigurationError } from "halyard";
+import { ConfigurationError, type JsonObject } from "halyard";
+import { RpcRejection } from "halyard/testing";
 import { expect, onTestFinished } from "vitest";
 import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
+import { modernPost } from "../../support/http.ts";
+import { modernCall } from "../../support/http-server.ts";
 import { until } from "../../support/turns.ts";
-import { openDoor } from "../mounts.ts";
+import { type HttpDoor, openDoor } from "../mounts.ts";
 import type { MessageRow } from "../row.ts";
 
 /** Echoes its arguments as they are, own keys only. */
@@ -18,7 +21,78 @@ function echoServer() {
 
 const inherited = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf"];
 
+/** JSON that `String()` throws at. */
+const noText = { toString: 1, valueOf: 1 };
+
+/** Every place where a text is expected, with something else in it. */
+const misplaced: readonly [method: string, params: JsonObject][] = [
+  ["tools/call", { name: noText }],
+  ["tools/call", { name: "region", arguments: { region: noText } }],
+  ["tools/call", { name: "sample", inputResponses: { s: sampled(noText) } }],
+  ["tools/call", { name: "sample", inputResponses: { s: { ...sampled("x"), role: noText, model: noText } } }],
+  ["tools/call", { name: "sample", inputResponses: { s: noText }, requestState: noText }],
+  ["tools/call", { name: "echo", task: { ttl: noText }, _meta: { progressToken: noText } }],
+  ["prompts/get", { name: noText, arguments: { a: noText } }],
+  ["prompts/get", { name: "p", arguments: { a: noText } }],
+  ["resources/read", { uri: noText }],
+  ["resources/subscribe", { uri: noText }],
+  [
+    "completion/complete",
+    { ref: { type: "ref/prompt", name: noText }, argument: { name: noText, value: noText } },
+  ],
+  ["completion/complete", { ref: { type: noText, uri: noText }, argument: { name: "a", value: "" } }],
+  ["completion/complete", { ref: { type: "ref/prompt", name: "p" }, argument: { name: "a", value: noText } }],
+  ["tools/list", { cursor: noText }],
+  ["tasks/list", { cursor: noText }],
+  ["tasks/get", { taskId: noText }],
+  ["tasks/update", { taskId: noText, inputResponses: { x: noText } }],
+  ["logging/setLevel", { level: noText }],
+  ["subscriptions/listen", { notifications: { resourceSubscriptions: [noText], taskIds: [noText] } }],
+];
+
+function sampled(text: unknown): JsonObject {
+  return { role: "assistant", content: { type: "text", text }, model: "m" };
+}
+
 export const nameRows: readonly MessageRow[] = [
+  {
+    over: "messages",
+    name: "what has no way to become text, wherever a text belongs, is a mistake of the client and not of the server",
+    async attack(mount) {
+      const { server, log } = makeServer();
+      const scopes = { scopes: ["read"] };
+      const region = { type: "string", "x-mcp-header": "Region" } as const;
+      server.tool("region", { input: { type: "object", properties: { region } }, ...scopes }, () => "");
+      server.tool("echo", { input: { type: "object" }, task: "optional" }, () => "");
+      server.tool("sample", {}, async (_, ctx) => (await ctx.sample("?", { key: "s" })).text);
+      const args = { type: "object", properties: { a: { type: "string" } } } as const;
+      server.prompt("p", { arguments: args, complete: { a: () => ["x"] }, ...scopes }, () => "");
+      server.resource("note:///x", scopes, () => "");
+      const principal = { issuer: "https://issuer.example", subject: "s", scopes: ["read"] };
+      const door = await openDoor(mount, server, { auth: () => principal });
+      const capabilities = { sampling: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
+      const clients = [await door.connect({ capabilities })];
+      if (mount !== "HTTP+SSE") clients.push(await door.connect({ revision: "2026-07-28", capabilities }));
+      for (const client of clients) {
+        for (const [method, params] of misplaced) {
+          const name = client.era === "legacy" && params["name"] === "sample" ? "none" : params["name"];
+          const given = name === undefined ? params : { ...params, name };
+          const outcome = await client.request(method, given).catch((error: unknown) => error);
+          const text = outcome instanceof RpcRejection ? `${outcome.code}` : JSON.stringify(outcome);
+          expect(text, `${method} ${JSON.stringify(params)}`).not.toMatch(/-32603|error id/);
+        }
+      }
+      expect(log.filter(({ level }) => level === "error")).toEqual([]);
+      if ("port" in door) {
+        const { headers, ...rest } = modernPost(modernCall(1, "region", { region: noText }));
+        const reply = await (door as HttpDoor).send({
+          ...rest,
+          headers: { ...headers, "mcp-param-region": "x" },
+        });
+        expect(reply.status).toBe(400);
+      }
+    },
+  },
   {
     over: "messages",
     name: "keys in another case are other keys",

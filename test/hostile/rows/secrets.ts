@@ -1,5 +1,7 @@
 // What leaves the server: nothing that was not meant for the client, and nothing that the client has slipped in.
+import { RpcRejection } from "halyard/testing";
 import { expect } from "vitest";
+import * as z from "zod";
 import { call, heard, makeServer, refusal, secret } from "../../support/catalogue.ts";
 import { modernPost, post } from "../../support/http.ts";
 import { discover, modernCall } from "../../support/http-server.ts";
@@ -100,9 +102,22 @@ export const secretRows: readonly Row[] = [
     name: "an error repeats no more than a little of what the client sent",
     async attack(mount) {
       const { server } = makeServer();
-      server.tool("t", {}, () => "");
+      const strict = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
+      server.tool("t", { input: strict }, () => "");
+      server.tool("z", { input: z.object({ list: z.array(z.string()) }).catchall(z.never()) }, () => "");
       const client = await (await openDoor(mount, server)).connect();
       const long = "x".repeat(8000);
+      const list = Array.from({ length: 20_000 }, () => 1);
+      for (const [name, args] of [
+        ["t", { [long]: 1 }],
+        ["z", { [long]: 1 }],
+        ["z", { list }],
+      ] as const) {
+        const outcome = await call(client, name, args).catch((error: unknown) => error);
+        const said = outcome instanceof RpcRejection ? outcome.message : JSON.stringify(outcome);
+        expect(said).toContain("Invalid arguments");
+        expect(said.length).toBeLessThan(2000);
+      }
       for (const request of [
         client.request(long),
         call(client, long),

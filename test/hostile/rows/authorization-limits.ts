@@ -1,0 +1,200 @@
+// What a bearer token can make a server do, and an authorization server can do to it: so much, and no more.
+import { expect, onTestFinished, vi } from "vitest";
+import { limitOf } from "../../auth/limits.ts";
+import { modernPost } from "../../support/http.ts";
+import { modernCall } from "../../support/http-server.ts";
+import { makeKey } from "../issuer.ts";
+import type { HttpDoor } from "../mounts.ts";
+import type { HttpRow } from "../row.ts";
+import { bearer, guarded } from "./authorization.ts";
+
+const introspection = { clientId: "server", clientSecret: "secret" };
+
+/** The endpoint of Streamable HTTP is there on each mount, and its door is the one of every route. */
+async function statusOf(door: HttpDoor, token: string): Promise<number> {
+  const reply = await door.send(modernPost(modernCall(1, "read"), bearer(token)));
+  await reply.complete();
+  return reply.status;
+}
+
+/** Only the clock: whatever waits for something still gets it. */
+function passSeconds(seconds: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+export const authorizationLimitRows: readonly HttpRow[] = [
+  {
+    over: "http",
+    name: "a token that is too long is not even looked at",
+    limit: "characters of a token",
+    async attack(mount) {
+      const { issuer, door, authenticate } = await guarded(mount);
+      const limit = limitOf("characters of a token");
+      expect(await authenticate("x".repeat(limit))).toMatchObject({ status: 401 });
+      expect(await authenticate("x".repeat(limit + 1))).toMatchObject({ status: 400 });
+      // Over the wire the servers beneath are stricter still, unless they are told otherwise.
+      expect([400, 431]).toContain(await statusOf(door, "x".repeat(limit + 1)).catch(() => 431));
+      expect(await statusOf(door, await issuer.token({ filler: "x".repeat(8000) }))).toBe(200);
+    },
+  },
+  {
+    over: "http",
+    name: "a token is good for no longer after its end than clocks may differ",
+    limit: "seconds that clocks may differ",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount);
+      const tolerance = limitOf("seconds that clocks may differ");
+      const now = Math.floor(Date.now() / 1000);
+      expect(await statusOf(door, await issuer.token({ exp: now - tolerance + 2 }))).toBe(200);
+      expect(await statusOf(door, await issuer.token({ exp: now - tolerance - 1 }))).toBe(401);
+      expect(await statusOf(door, await issuer.token({ nbf: now + tolerance + 2 }))).toBe(401);
+    },
+  },
+  {
+    over: "http",
+    name: "a flood of tokens with keys that nobody knows has them asked for once",
+    limit: "seconds between fetches of keys",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount);
+      expect(await statusOf(door, await issuer.token())).toBe(200);
+      const key = await makeKey();
+      for (let at = 0; at < 10; at++)
+        expect(await statusOf(door, await issuer.token({}, { key, kid: `${at}` }))).toBe(401);
+      expect(issuer.asked.get("/jwks")).toBe(1);
+      passSeconds(limitOf("seconds between fetches of keys") + 1);
+      expect(await statusOf(door, await issuer.token({}, { key, kid: "x" }))).toBe(401);
+      expect(issuer.asked.get("/jwks")).toBe(2);
+    },
+  },
+  {
+    over: "http",
+    name: "a key that was taken back counts no longer than keys are kept",
+    limit: "seconds that keys are kept",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount);
+      const [stolen] = issuer.keys;
+      expect(await statusOf(door, await issuer.token())).toBe(200);
+      issuer.keys = [await makeKey()];
+      passSeconds(limitOf("seconds that keys are kept") + 1);
+      expect(await statusOf(door, await issuer.token({}, stolen && { key: stolen }))).toBe(401);
+      expect(await statusOf(door, await issuer.token())).toBe(200);
+    },
+  },
+  {
+    over: "http",
+    name: "an authorization server that fails is not asked again at once, whatever tokens come",
+    limit: "seconds after a failed fetch",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount);
+      issuer.misbehave = (_, response) => void response.writeHead(500).end();
+      for (let at = 0; at < 5; at++) expect(await statusOf(door, await issuer.token({ at }))).toBe(503);
+      const asked = [...issuer.asked.values()].reduce((sum, count) => sum + count, 0);
+      expect(asked).toBe(2);
+      issuer.misbehave = undefined;
+      passSeconds(limitOf("seconds after a failed fetch") + 1);
+      expect(await statusOf(door, await issuer.token())).toBe(200);
+    },
+  },
+  {
+    over: "http",
+    name: "an authorization server that never answers is given up, for all who wait at once",
+    limit: "seconds for an answer",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount);
+      issuer.misbehave = () => {};
+      const wait = AbortSignal.timeout.bind(AbortSignal);
+      const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => wait(50));
+      onTestFinished(() => timeout.mockRestore());
+      const token = await issuer.token();
+      const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(door, token)));
+      expect(new Set(statuses)).toEqual(new Set([503]));
+      expect(timeout).toHaveBeenCalledWith(limitOf("seconds for an answer") * 1000);
+      // Two places where the metadata may be, each asked once.
+      expect([...issuer.asked.values()]).toEqual([1, 1]);
+    },
+  },
+  {
+    over: "http",
+    name: "an authorization server that answers without end is not heard out",
+    limit: "bytes of an answer",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount);
+      let sent = 0;
+      const limit = limitOf("bytes of an answer");
+      issuer.misbehave = (request, response) => {
+        if (request.url !== "/jwks") {
+          response.setHeader("content-type", "application/json");
+          return void response.end(
+            JSON.stringify({ issuer: issuer.issuer, jwks_uri: `${issuer.issuer}/jwks` }),
+          );
+        }
+        const pour = (): void => {
+          while (!response.destroyed && response.write(" ".repeat(65_536))) sent += 65_536;
+        };
+        response.on("drain", pour);
+        pour();
+      };
+      expect(await statusOf(door, await issuer.token())).toBe(503);
+      // The buffers of the system hold some more than was read.
+      expect(sent).toBeLessThan(limit + 16 * 1024 * 1024);
+      issuer.misbehave = undefined;
+      passSeconds(limitOf("seconds after a failed fetch") + 1);
+      expect(await statusOf(door, await issuer.token())).toBe(200);
+    },
+  },
+  {
+    over: "http",
+    name: "answers about tokens are kept for so many, and the one asked for longest ago is forgotten",
+    limit: "introspections kept",
+    async attack(mount) {
+      const { issuer, door, authenticate } = await guarded(mount, { introspection });
+      let asked = 0;
+      const real = globalThis.fetch;
+      const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
+        if (!String(url).endsWith("/introspect")) return real(url, init);
+        asked++;
+        return Response.json({ active: false });
+      });
+      onTestFinished(() => fetched.mockRestore());
+      const limit = limitOf("introspections kept");
+      expect(await statusOf(door, "first")).toBe(401);
+      for (let at = 0; at < limit - 1; at++) await authenticate(`t${at}`);
+      expect(await statusOf(door, "first")).toBe(401);
+      expect(asked).toBe(limit);
+      for (let at = 0; at < limit; at++) await authenticate(`u${at}`);
+      expect(await statusOf(door, "first")).toBe(401);
+      expect(asked).toBe(2 * limit + 1);
+      expect(issuer.asked.get("/introspect")).toBeUndefined();
+    },
+  },
+  {
+    over: "http",
+    name: "a token that was taken back counts no longer than an answer about it is kept",
+    limit: "seconds for an introspection",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount, { introspection });
+      const claims = { active: true, iss: issuer.issuer, sub: "alice", aud: "https://mcp.example/mcp" };
+      issuer.introspection = claims;
+      const statuses = await Promise.all(Array.from({ length: 5 }, () => statusOf(door, "t")));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(issuer.asked.get("/introspect")).toBe(1);
+      issuer.introspection = { active: false };
+      passSeconds(limitOf("seconds for an introspection") + 1);
+      expect(await statusOf(door, "t")).toBe(401);
+    },
+  },
+  {
+    over: "http",
+    name: "a bad token that is brought again and again is asked about once in a while",
+    limit: "seconds for a refused one",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount, { introspection });
+      for (let at = 0; at < 5; at++) expect(await statusOf(door, "bad")).toBe(401);
+      expect(issuer.asked.get("/introspect")).toBe(1);
+      passSeconds(limitOf("seconds for a refused one") + 1);
+      expect(await statusOf(door, "bad")).toBe(401);
+      expect(issuer.asked.get("/introspect")).toBe(2);
+    },
+  },
+];
