@@ -56,6 +56,30 @@ async function textOf(reply: Promise<HttpReply>): Promise<unknown> {
   return (result?.["content"] as { text?: string }[] | undefined)?.[0]?.text;
 }
 
+interface WholeSession {
+  readonly stream: HttpReply;
+  /** Which of the servers answers. */
+  readonly instance: unknown;
+  /** Calls a tool; resolves with its text. */
+  say(name: string): Promise<unknown>;
+  resume(lastEventId: string | undefined): Promise<HttpReply>;
+}
+
+/** A legacy session of somebody new, with its GET stream. */
+async function openWholeSession(site: Site): Promise<WholeSession> {
+  const token = await newToken();
+  const session = await openSession(site, "2025-11-25", bearer(token));
+  const resume = (lastEventId?: string): Promise<HttpReply> =>
+    openGet(site, session, { ...bearer(token), "last-event-id": lastEventId });
+  const say = (name: string): Promise<unknown> => {
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } };
+    return textOf(site.send(post(message, { ...session.headers, ...bearer(token) })));
+  };
+  const stream = await resume();
+  expect(stream.status).toBe(200);
+  return { stream, instance: await say("instance"), say, resume };
+}
+
 const methodsIn = (messages: readonly Answer[]): unknown[] =>
   messages.map((message) => (message as { method?: string }).method ?? "response");
 
@@ -265,15 +289,8 @@ describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
     test("a session is served by one of them, streams and all, wherever it began", async () => {
       const served = new Set<unknown>();
       // Chance decides which; that it never decides for one of them in 30 times will not be seen.
-      for (let count = 0; count < 30 && (count < 3 || served.size < 2); count++) {
-        const token = await newToken();
-        const session = await openSession(site, "2025-11-25", bearer(token));
-        const stream = await openGet(site, session, bearer(token));
-        const say = (name: string): Promise<unknown> => {
-          const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } };
-          return textOf(site.send(post(message, { ...session.headers, ...bearer(token) })));
-        };
-        const instance = await say("instance");
+      for (let count = 0; count < 30 && (count < 6 || served.size < 2); count++) {
+        const { stream, instance, say } = await openWholeSession(site);
         await say("change");
         await stream.received(1);
         stream.abort();
@@ -283,18 +300,36 @@ describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
       expect(served.size).toBe(2);
     });
 
-    test("one of them ends while calls come in, and none is lost", async () => {
+    test("one of them ends while calls come in: none is lost, and its sessions go on in the other", async () => {
       const token = await newToken();
-      const [first] = site.servers.values();
+      const { stream, instance, say, resume } = await openWholeSession(site);
+      await say("change");
+      await stream.received(1);
+      const lastEventId = stream.events.findLast(({ data }) => data)?.id;
+      const ending = site.servers.get(Number(instance));
       const calls: Promise<unknown>[] = [];
       for (let count = 0; count < 40; count++) {
         calls.push(textOf(site.send(call(count < 4 ? "slow" : "instance", token))));
-        if (count === 10) first?.child.kill("SIGTERM");
+        if (count === 10) ending?.child.kill("SIGTERM");
         await setTimeout(10);
       }
       const texts = await Promise.all(calls);
       expect(texts.filter((text) => typeof text !== "string")).toEqual([]);
-      expect(await first?.exited).toBe(0);
+      expect(await ending?.exited).toBe(0);
+      expect((await stream.ended()).end).toBe("complete");
+      expect(await say("instance")).not.toBe(instance);
+      // What the other cannot know it has missed, the client is told to read again.
+      const resumed = await resume(lastEventId);
+      onTestFinished(resumed.abort);
+      await resumed.received(1);
+      expect(methodsIn(resumed.messages)).toContain("notifications/tools/list_changed");
+    });
+
+    test("a server that dies leaves a stream that is cut off, and does not look complete", async () => {
+      const stream = await site.send(listen(await newToken()));
+      await stream.received(1);
+      await Promise.all([...site.servers.values()].map((server) => server.stop()));
+      expect((await stream.ended()).end).toBe("cut");
     });
   });
 });
