@@ -44,6 +44,7 @@ describe("samples", () => {
       const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", outputText], {
         cwd: root,
         timeout: 30_000,
+        env: { ...process.env, REQUEST_STATE_KEYS: "a-secret-that-is-known-to-this-test-only" },
       });
       // A server on stdio ends when its client is gone.
       run.child.stdin?.end();
@@ -54,7 +55,9 @@ describe("samples", () => {
 
 /** A sample as it can be run beside others: on any free port, and ending when all that it says has been done. */
 function runnable(code: string): string {
-  const moved = code.replaceAll(/(port: |\.listen\()3000\b/g, "$10").replace("0.0.0.0", "127.0.0.1");
+  const moved = code
+    .replaceAll(/(port: |\.listen\()(?:3000\b|Number\(process\.env\["PORT"\]\))/g, "$10")
+    .replace("0.0.0.0", "127.0.0.1");
   return moved === code ? code : `${moved}\nprocess.exit();`;
 }
 

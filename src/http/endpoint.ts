@@ -60,7 +60,10 @@ export class Endpoint {
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
     const { observe } = this.#state.server;
     if (observe !== undefined) responder.refusals = new RefusalWatch(observe);
-    if (this.#state.closing && !this.#mayAnswer(request)) return refuseClosing(responder);
+    if (this.#state.closing) {
+      if (!this.#mayAnswer(request)) return refuseClosing(responder);
+      this.#state.markLate(request);
+    }
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
       this.#state.server.logger.warn(refusal.reason);

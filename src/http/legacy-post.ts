@@ -96,7 +96,7 @@ async function answerUnder(
   const before = knownOf(connection);
   const read = Array.isArray(value) ? undefined : readMessage(value);
   const isSilent = read?.ok === true && read.kind !== "request";
-  if (state.closing && !isSilent) return refuseClosing(responder);
+  if (!isSilent && state.isLate(request)) return refuseClosing(responder);
   const stream = accepted.events && !isSilent ? openReply(state, post, session) : undefined;
   const exchange = {
     connection,

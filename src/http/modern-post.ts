@@ -9,7 +9,7 @@ import type { HttpResponder } from "./exchange.ts";
 import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
 import { PendingPost } from "./pending-post.ts";
 import type { Post } from "./parsed-post.ts";
-import { accept, eventHeaders, jsonHeaders, refuse, replyError } from "./replies.ts";
+import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
 import { statusOf } from "./status.ts";
 
 export function answerModernPost(state: HttpState, post: Post): Promise<void> | void {
@@ -21,6 +21,7 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
   const problem = mirroredProblem(request, read.message, state.server);
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
   const isListen = newestRevision("modern").requests.get(read.message.method)?.stream === true;
+  if (isListen && state.closing) return refuseClosing(responder);
   return isListen ? serveListen(state, post, read.message) : answerRequest(state, post, read.message);
 }
 

@@ -48,7 +48,7 @@ export interface HttpOptions {
   /** Milliseconds that running calls get to finish when the server is closed. @default {5000} */
   readonly graceMs?: number;
   readonly limits?: Partial<HttpLimits>;
-  /** How often callers may ask; `false` for as often as they like. @default {principals within `defaultCallerLimits`} */
+  /** How often callers may ask; `false` for as often as they like. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */
   readonly rateLimit?: RateLimitOptions | false;
   readonly sessionStore?: SessionStore;
   /**

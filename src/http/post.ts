@@ -42,7 +42,7 @@ export async function answerPost(
   if (refuseUnpermitted(state, responder, parsed.value, principal)) return;
   const post: Post = { request, responder, principal, accepted, value: parsed.value };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
-  if (isModern && state.closing) return refuseClosing(responder);
+  if (isModern && state.isLate(request)) return refuseClosing(responder);
   return isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
 }
 

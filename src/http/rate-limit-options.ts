@@ -17,7 +17,7 @@ export interface RateLimitOptions {
   readonly perPrincipal?: Partial<CallerLimits> | false;
   /**
    * Of each address, of IPv6 the first 64 bits of it, before it is asked who is calling. Where the address of a peer is
-   * not known, all such peers count as one. @default {no limit}
+   * not known, all such peers count as one. @default {`defaultCallerLimits` with `trustProxy`, else no limit}
    */
   readonly perAddress?: Partial<CallerLimits> | false;
   /** The clock, in milliseconds; a test may bring its own. @default {performance.now} */

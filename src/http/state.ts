@@ -19,6 +19,8 @@ export class HttpState {
   readonly heartbeat: Heartbeat = new Heartbeat();
   /** Set when the server is being closed: what runs may finish, and nothing new begins. */
   closing = false;
+  /** What came in since, in case it lets something finish that runs. */
+  readonly #late = new WeakSet<HttpRequest>();
   /** The connections of open listen requests, and their ends. */
   readonly listens: Map<Connection, Promise<void>> = new Map();
 
@@ -31,6 +33,16 @@ export class HttpState {
       return HttpSession.revive(server, record);
     });
     this.logs = new ReplayLogs(limits);
+  }
+
+  /** Remembers that a request has come in since the server is being closed. */
+  markLate(request: HttpRequest): void {
+    this.#late.add(request);
+  }
+
+  /** Whether it is too late for a call in this request. One that was let in before the end, and read after it, is answered. */
+  isLate(request: HttpRequest): boolean {
+    return this.closing && this.#late.has(request);
   }
 
   /** Takes a new session in. False when there is no room. */

@@ -139,12 +139,25 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
 async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Promise<void> {
   // Not yet the close of node:http, which cuts connections whose reply has not left in full.
   for (const { http } of listening) NetServer.prototype.close.call(http);
+  await within(firstRequestMs, heard(listening));
   await endpoint.close();
   await within(endpoint.settings.graceMs, flushed(listening));
   for (const { http } of listening) {
     http.close();
     http.closeAllConnections();
   }
+}
+
+/** How long a connection that was made before the end may take to bring its request. */
+const firstRequestMs = 100;
+
+/**
+ * Resolves when every connection has brought something. A proxy that has connected is sending its request, and would not
+ * dare to send it again elsewhere when it is refused.
+ */
+async function heard(listening: readonly Listening[]): Promise<void> {
+  const isSilent = ({ sockets }: Listening): boolean => [...sockets].some(({ bytesRead }) => bytesRead === 0);
+  while (listening.some(isSilent)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Resolves when nothing waits to be written any more. */

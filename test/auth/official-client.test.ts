@@ -1,59 +1,20 @@
 // The official client finds its own way in: discovery, a user's consent, a token, calls; and asks for more when it must.
 import {
   Client,
-  type OAuthClientProvider,
-  type OAuthDiscoveryState,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { AuthorizationServer, redirectUrl } from "./authorization-server.ts";
+import { AuthorizationServer } from "./authorization-server.ts";
 import { mounts, notesServer, protect } from "./protected.ts";
+import { User } from "./user.ts";
 
 let issuer: AuthorizationServer;
 beforeAll(async () => {
   issuer = await AuthorizationServer.start();
 });
 afterAll(() => issuer.close());
-
-/** A client's memory, and a user who agrees to everything. */
-class User implements OAuthClientProvider {
-  readonly redirectUrl = redirectUrl;
-  readonly clientMetadata = { redirect_uris: [redirectUrl], client_name: "test" };
-  /** What the client asked for, each time. */
-  readonly asked: (string | null)[] = [];
-  answer: URLSearchParams | undefined;
-  #tokens: ReturnType<OAuthClientProvider["tokens"]>;
-  #verifier = "";
-  #discovered: OAuthDiscoveryState | undefined;
-
-  clientInformation(): { client_id: string } {
-    return { client_id: "app" };
-  }
-  tokens(): ReturnType<OAuthClientProvider["tokens"]> {
-    return this.#tokens;
-  }
-  saveTokens(tokens: NonNullable<Awaited<ReturnType<OAuthClientProvider["tokens"]>>>): void {
-    this.#tokens = tokens;
-  }
-  saveCodeVerifier(verifier: string): void {
-    this.#verifier = verifier;
-  }
-  codeVerifier(): string {
-    return this.#verifier;
-  }
-  saveDiscoveryState(state: OAuthDiscoveryState): void {
-    this.#discovered = state;
-  }
-  discoveryState(): OAuthDiscoveryState | undefined {
-    return this.#discovered;
-  }
-  async redirectToAuthorization(url: URL): Promise<void> {
-    this.asked.push(url.searchParams.get("scope"));
-    this.answer = await issuer.visit(url);
-  }
-}
 
 const eras = [
   ["modern", { versionNegotiation: { mode: { pin: "2026-07-28" } } }, StreamableHTTPClientTransport, "/mcp"],
@@ -72,7 +33,7 @@ describe.each(cells)("the official client · $era · $mount", ({ mount, options,
       requiredScopes: ["notes:read"],
       resource: `http://127.0.0.1:PORT${path}`,
     });
-    const user = new User();
+    const user = new User(issuer);
     const open = async (): Promise<{ client: Client; transport: InstanceType<typeof Transport> }> => {
       const client = new Client({ name: "test", version: "1.0.0" }, options);
       onTestFinished(() => client.close());

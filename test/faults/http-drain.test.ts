@@ -3,13 +3,15 @@ import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { McpServer } from "halyard";
-import { nodeHandler } from "halyard/node";
+import { nodeHandler, serveHttp } from "halyard/node";
 import { describe, expect, test } from "vitest";
 import type { EventReply } from "../support/event-reply.ts";
 import { runFixture } from "../support/fixture.ts";
 import { recordingLogger } from "../support/log.ts";
+import { modernRequest, newestModern } from "../support/raw.ts";
+import { openRaw } from "../support/raw-socket.ts";
 import { edges, initialize, listenOver, sendModern, serve, SessionClient } from "../support/sessions.ts";
-import { deferred, until } from "../support/turns.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 function makeServer(): { server: McpServer; release: () => void; running: () => number } {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
@@ -22,6 +24,51 @@ function makeServer(): { server: McpServer; release: () => void; running: () => 
   });
   return { server, release: () => gate.resolve(), running: () => running };
 }
+
+describe("close() of serveHttp while a request is on its way", () => {
+  const body = JSON.stringify(modernRequest(1, "tools/call", { name: "hello" }));
+  const head = [
+    "POST /mcp HTTP/1.1",
+    "Host: localhost",
+    "Connection: close",
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    `MCP-Protocol-Version: ${newestModern}`,
+    "Mcp-Method: tools/call",
+    "Mcp-Name: hello",
+    `Content-Length: ${body.length}`,
+    "",
+    "",
+  ].join("\r\n");
+
+  test.each([
+    ["has been connected", "", head + body],
+    ["has sent its headers", head, body],
+    ["has sent half of it", head + body.slice(0, 20), body.slice(20)],
+  ])("a caller that %s is answered, for it could not know", async (_, before, after) => {
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
+    server.tool("hello", {}, () => "Hello");
+    const http = await serveHttp(server, { port: 0 });
+    const raw = openRaw(http.port);
+    raw.socket.write(before);
+    await once(raw.socket, "connect");
+    // A connection is there for the server a moment after it is for the client.
+    await until(async () => before === "" || http.stats().inFlight === 1);
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
+    const closing = http.close();
+    await nextTurn();
+    expect(await raw.request(after)).toMatch(/^HTTP\/1.1 200 [^]*Hello/);
+    await closing;
+  });
+
+  test("a caller that is connected and says nothing does not hold it up", async () => {
+    const server = new McpServer({ name: "test", version: "1.0.0" });
+    const http = await serveHttp(server, { port: 0, graceMs: 60_000 });
+    const raw = openRaw(http.port);
+    await once(raw.socket, "connect");
+    await http.close();
+  });
+});
 
 describe.each(edges)("close() under load · %s", (edge) => {
   test("200 calls that run are all answered, listen streams get their closing result, GET streams end [INIT-SHUTDOWN-HTTP, SUB-GRACEFUL-RESULT]", async () => {

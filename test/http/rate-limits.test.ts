@@ -47,6 +47,17 @@ describeEdges("rateLimit", (open) => {
     expect(await statuses(edge.send, as("ann"), as("ann"))).toEqual([200, 429]);
   });
 
+  test.each<[string, number, HttpOptions]>([
+    ["are counted with trustProxy, which says whose they are", 1, { trustProxy: 1 }],
+    ["are not counted without it", 0, {}],
+    ["are not counted where perAddress is false", 0, { trustProxy: 1, rateLimit: { perAddress: false } }],
+  ])("addresses %s", async (_, callers, options) => {
+    const rateLimit = { ...options.rateLimit, now: stoppedClock().now };
+    const edge = await open(httpServer().server, { ...options, rateLimit });
+    await (await edge.send(modernPost(discover, { "x-forwarded-for": "192.0.2.1" }))).complete();
+    expect(edge.stats().callers).toBe(callers);
+  });
+
   test("principals do not spend for each other, and nobody in particular spends for none", async () => {
     const { now } = stoppedClock();
     const edge = await open(httpServer().server, {

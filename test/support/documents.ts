@@ -46,10 +46,15 @@ export interface Sample {
   readonly code: string;
 }
 
+/** The blocks of code in one language, in order. */
+export function readBlocks(path: string, language: string): string[] {
+  const blocks = readDocument(path).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"));
+  return [...blocks].map((block) => block[1] ?? "");
+}
+
 /** The ```ts blocks of a document. */
 export function readSamples(path: string): Sample[] {
-  const blocks = readDocument(path).matchAll(/^```ts\n([^]*?)^```$/gm);
-  return [...blocks].map((block, index) => ({ name: `${path}, sample ${index + 1}`, code: block[1] ?? "" }));
+  return readBlocks(path, "ts").map((code, index) => ({ name: `${path}, sample ${index + 1}`, code }));
 }
 
 /** The ```ts blocks in the doc comments of a source file. */

@@ -1,5 +1,5 @@
 // The three ways into the HTTP endpoint, spoken to in the same words: a request in, a response out.
-import { createServer, type IncomingMessage, request as httpRequest } from "node:http";
+import { type ClientRequest, createServer, type IncomingMessage, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject, Servable } from "halyard";
 import { fetchHandler } from "halyard/fetch";
@@ -91,8 +91,12 @@ export function describeEdges(
 export function sendTo(port: number, request: RawRequest, host = "127.0.0.1"): Promise<HttpReply> {
   const { method = "POST", path = "/mcp", body, signal } = request;
   const headers = defined(request.headers);
+  return finish(httpRequest({ host, port, method, path, headers, agent: false, signal }), body);
+}
+
+/** Sends the body of a request that has been begun. */
+export function finish(outgoing: ClientRequest, body: RawRequest["body"]): Promise<HttpReply> {
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest({ host, port, method, path, headers, agent: false, signal });
     outgoing.on("response", (response: IncomingMessage) => {
       const given = response.headers as Record<string, string | undefined>;
       resolve(new HttpReply(response.statusCode ?? 0, given, response, () => outgoing.destroy()));
@@ -112,7 +116,7 @@ function toFetchRequest(request: RawRequest, signal: AbortSignal): Request {
   return new Request(`http://localhost${path}`, init as RequestInit);
 }
 
-function defined(headers: RawRequest["headers"] = {}): Record<string, string> {
+export function defined(headers: RawRequest["headers"] = {}): Record<string, string> {
   const entries = Object.entries(headers).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
@@ -168,7 +172,11 @@ export interface Session {
 }
 
 /** Begins a legacy session, as a client of that revision does. */
-export async function openSession(edge: HttpEdge, revision: string, headers: Headers = {}): Promise<Session> {
+export async function openSession(
+  edge: Pick<HttpEdge, "send">,
+  revision: string,
+  headers: Headers = {},
+): Promise<Session> {
   const reply = await edge.send(post(initializeRequest(0, revision), headers));
   await reply.complete();
   const id = reply.headers["mcp-session-id"];
@@ -186,7 +194,11 @@ export function versionOf(revision: string): Record<string, string> {
 }
 
 /** Opens the GET stream of a session. */
-export function openGet(edge: HttpEdge, session: Session, headers: Headers = {}): Promise<HttpReply> {
+export function openGet(
+  edge: Pick<HttpEdge, "send">,
+  session: Session,
+  headers: Headers = {},
+): Promise<HttpReply> {
   return edge.send({
     method: "GET",
     headers: { accept: "text/event-stream", ...session.headers, ...headers },
