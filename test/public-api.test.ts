@@ -99,6 +99,7 @@ describe("public entries", () => {
         "Push",
         "PushEvent",
         "ReadResourceResult",
+        "ReceiveOptions",
         "RefusalEvent",
         "RequestEvent",
         "RequestId",
