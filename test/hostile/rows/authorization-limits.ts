@@ -130,7 +130,8 @@ export const authorizationLimitRows: readonly HttpRow[] = [
           );
         }
         const pour = (): void => {
-          while (!response.destroyed && response.write(" ".repeat(65_536))) sent += 65_536;
+          do sent += 65_536;
+          while (response.write(" ".repeat(65_536)) && !response.destroyed);
         };
         response.on("drain", pour);
         pour();
