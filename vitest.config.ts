@@ -6,5 +6,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "test/tsconfig.json" },
     testTimeout: 20_000,
+    // Vitest leaves one core free, which on two would be half of the machine.
+    maxWorkers: 2,
   },
 });
