@@ -26,6 +26,8 @@ export interface IntrospectionOptions {
 
 /** How many answers are kept, whoever the tokens belong to. */
 const maxKept = 10_000;
+/** How many tokens are asked about at once: a flood of made-up ones must not become a flood of the authorization server. */
+const maxAsking = 100;
 /** For how many seconds it is kept that a token is worth nothing. */
 const refusedSeconds = 10;
 
@@ -36,7 +38,10 @@ export function introspector(server: Discovery, options: IntrospectionOptions): 
   const secret =
     method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
   const cache = new TokenCache<TokenClaims | string>(maxKept);
+  let asking = 0;
   const ask = async (token: string): Promise<TokenClaims | string> => {
+    if (asking >= maxAsking) throw new Unavailable(`${maxAsking} tokens are being asked about`);
+    asking++;
     try {
       const endpoint = options.endpoint ?? (await server.endpoint("introspection_endpoint"));
       const asked: AuthorizationServer = { issuer: server.issuer, introspection_endpoint: endpoint };
@@ -46,6 +51,8 @@ export function introspector(server: Discovery, options: IntrospectionOptions): 
     } catch (error) {
       // The cause of such an error may hold what the server answered, so only its message goes further.
       throw new Unavailable(error instanceof Error ? error.message : "The token cannot be asked about");
+    } finally {
+      asking--;
     }
   };
   const keepUntil = (answer: TokenClaims | string): number => {

@@ -66,7 +66,7 @@ export class Endpoint {
     }
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
-      this.#state.server.logger.warn(refusal.reason);
+      this.#state.calmLog.say("warn", refusal.reason);
       return refuse(responder, refusal.status, refusal.reason);
     }
     this.#inFlight++;

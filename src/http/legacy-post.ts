@@ -2,6 +2,7 @@
 import { errorCodes } from "../errors.ts";
 import { findRevision, revisionDates, revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import { Connection } from "../server/connection.ts";
+import { shown } from "../server/failure.ts";
 import { isObject, readMessage, type ReadMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
@@ -30,7 +31,7 @@ export async function answerLegacyPost(state: HttpState, post: Post): Promise<vo
 export function refuseVersion(state: HttpState, request: HttpRequest, responder: HttpResponder): boolean {
   const requested = request.header(versionHeader)?.trim();
   if (requested === undefined || findRevision(requested)?.era === "legacy") return false;
-  const message = `Unsupported protocol version: ${requested}`;
+  const message = `Unsupported protocol version: ${shown(requested)}`;
   // A server that does not speak the modern era must not look as if it did.
   if (state.server.mode === "stateful") refuse(responder, 400, message);
   else {

@@ -7,10 +7,10 @@ import { refuse } from "./replies.ts";
 import type { HttpState } from "./state.ts";
 
 /** Refuses a request as its door says. */
-export function refuseAuth({ server }: HttpState, responder: HttpResponder, refusal: AuthRefusal): void {
+export function refuseAuth(state: HttpState, responder: HttpResponder, refusal: AuthRefusal): void {
   const { status, message, headers, problem } = refusal;
-  if (problem === undefined) server.logger.debug(message);
-  else server.logger.error(problem);
+  if (problem === undefined) state.server.logger.debug(message);
+  else state.calmLog.say("error", problem);
   refuse(responder, status, message, headers);
 }
 

@@ -5,6 +5,7 @@ import { ReplayLogs, type StreamKind } from "../push/replay.ts";
 import type { Connection } from "../server/connection.ts";
 import type { Servable } from "../server/server.ts";
 import { Sessions } from "../session/sessions.ts";
+import { CalmLog } from "./calm-log.ts";
 import type { Resumable } from "./event-stream.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { Heartbeat, type Tended } from "./heartbeat.ts";
@@ -17,6 +18,8 @@ export class HttpState {
   readonly sessions: Sessions<HttpSession>;
   readonly logs: ReplayLogs;
   readonly heartbeat: Heartbeat = new Heartbeat();
+  /** For what anybody can make the server say. */
+  readonly calmLog: CalmLog;
   /** Set when the server is being closed: what runs may finish, and nothing new begins. */
   closing = false;
   /** What came in since, in case it lets something finish that runs. */
@@ -27,6 +30,7 @@ export class HttpState {
   constructor(server: Servable, settings: HttpSettings) {
     const { sessionStore, limits } = settings;
     this.server = server;
+    this.calmLog = new CalmLog(server.logger);
     this.settings = settings;
     this.sessions = new Sessions(sessionStore, limits, (record) => {
       this.heartbeat.add(this.#sweeper);

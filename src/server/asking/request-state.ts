@@ -62,14 +62,16 @@ export class RequestState {
     const head = `${version}.${key.id}`;
     const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
     const text = new Uint8Array(encoder.encode(JSON.stringify(claims)));
+    const length = head.length + 1 + Math.ceil(((ivBytes + text.length + tagBytes) * 4) / 3);
+    if (length > maxBytes) {
+      const problem = `The answers and results of this call take ${length} bytes, and may take ${maxBytes}`;
+      throw new HalyardError("ASK_FAILED", `${problem}: keep less, or set secureRequestState({ maxBytes })`);
+    }
     const sealed = await crypto.subtle.encrypt(parameters(iv, head), key.key, text);
     const body = new Uint8Array(ivBytes + sealed.byteLength);
     body.set(iv);
     body.set(new Uint8Array(sealed), ivBytes);
-    const token = `${head}.${toBase64Url(body)}`;
-    if (token.length <= maxBytes) return token;
-    const problem = `The answers and results of this call take ${token.length} bytes, and may take ${maxBytes}`;
-    throw new HalyardError("ASK_FAILED", `${problem}: keep less, or set secureRequestState({ maxBytes })`);
+    return `${head}.${toBase64Url(body)}`;
   }
 
   /** What was sealed. Whatever is wrong with it, the client gets one and the same error, and the log the reason. */

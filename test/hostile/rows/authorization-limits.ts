@@ -3,6 +3,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { limitOf } from "../../auth/limits.ts";
 import { modernPost } from "../../support/http.ts";
 import { modernCall } from "../../support/http-server.ts";
+import { until } from "../../support/turns.ts";
 import { makeKey } from "../issuer.ts";
 import type { HttpDoor } from "../mounts.ts";
 import type { HttpRow } from "../row.ts";
@@ -142,6 +143,28 @@ export const authorizationLimitRows: readonly HttpRow[] = [
       issuer.misbehave = undefined;
       passSeconds(limitOf("seconds after a failed fetch") + 1);
       expect(await statusOf(door, await issuer.token())).toBe(200);
+    },
+  },
+  {
+    over: "http",
+    name: "a flood of made-up tokens does not become a flood of the authorization server",
+    limit: "introspections at once",
+    async attack(mount) {
+      const { issuer, door, authenticate } = await guarded(mount, { introspection });
+      const limit = limitOf("introspections at once");
+      const waiting: (() => void)[] = [];
+      expect(await statusOf(door, "first")).toBe(401);
+      issuer.misbehave = (_, response) => {
+        response.setHeader("content-type", "application/json");
+        waiting.push(() => response.end(JSON.stringify({ active: false })));
+      };
+      const asked = Array.from({ length: limit }, (_, at) => authenticate(`t${at}`));
+      await until(() => waiting.length === limit);
+      expect(await statusOf(door, "late")).toBe(503);
+      for (const answer of waiting) answer();
+      for (const refusal of await Promise.all(asked)) expect(refusal).toMatchObject({ status: 401 });
+      issuer.misbehave = undefined;
+      expect(await statusOf(door, "late")).toBe(401);
     },
   },
   {

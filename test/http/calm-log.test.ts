@@ -1,0 +1,28 @@
+// Strangers cannot fill the log: what they make the server say is counted after a few lines.
+import { McpServer } from "halyard";
+import { expect, test, vi } from "vitest";
+import { describeEdges, modernPost } from "../support/http.ts";
+import { recordingLogger } from "../support/log.ts";
+import { modernRequest } from "../support/raw.ts";
+
+describeEdges("requests that are refused", (open) => {
+  test("are ten lines a second in the log, and the next one says how many were left out", async () => {
+    const logger = recordingLogger();
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const edge = await open(new McpServer({ name: "test", version: "1.0.0" }, { logger }));
+    const knock = async (): Promise<void> => {
+      const foreign = { origin: "https://evil.example" };
+      const reply = await edge.send(modernPost(modernRequest(1, "tools/list"), foreign));
+      expect(reply.status).toBe(403);
+      await reply.complete();
+    };
+    const warnings = (): unknown[] => logger.entries.filter(({ level }) => level === "warn");
+    for (let at = 0; at < 25; at++) await knock();
+    expect(warnings()).toHaveLength(10);
+    vi.setSystemTime(Date.now() + 1000);
+    await knock();
+    expect(warnings()).toHaveLength(11);
+    expect(warnings().at(-1)).toMatchObject({ details: { leftOut: 15 } });
+    vi.useRealTimers();
+  });
+});
