@@ -54,6 +54,20 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
     expect(started).toEqual([true, true]);
   });
 
+  test("takes a question that is open along into the task [TASKX-NO-REQUESTSTATE]", async () => {
+    const { server } = taskServer();
+    server.tool("both", { task: { starts: "handler", pollIntervalMs: 10 } }, async (_, ctx) => {
+      const [{ name }, isTask] = await Promise.all([ctx.elicit("What?", named), ctx.startTask()]);
+      return `${String(name)} ${isTask}`;
+    });
+    const tasks = new Tasks(await open(cell, server, { capabilities }));
+    const answer = await tasks.client.request("tools/call", { name: "both", arguments: {} });
+    expect(answer).toMatchObject({ resultType: "task" });
+    const taskId = String(answer["taskId"]);
+    await tasks.answer(taskId, accepted({ name: "pizza" }));
+    expect(await tasks.result(taskId)).toMatchObject(textOf("pizza true"));
+  });
+
   test("is false for a client that knows no tasks, and the call goes on", async () => {
     const { server } = taskServer();
     server.tool("maybe", { task: { starts: "handler" } }, async (_, ctx) => String(await ctx.startTask()));

@@ -54,6 +54,7 @@ export class Conversation {
 
   /** From here on questions go another way: the call has become a task. */
   askThrough(asker: Asker): void {
+    if (!this.hasClosed) this.#rounds?.handOver(asker);
     this.#asker = asker;
   }
 

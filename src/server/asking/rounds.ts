@@ -11,7 +11,8 @@ import type { RoundState } from "./round-state.ts";
 interface Open {
   readonly question: Question<unknown>;
   readonly fingerprint: string;
-  readonly reject: (error: InputPending) => void;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** The questions of one run of a handler, and the answers of the runs before it. */
@@ -38,10 +39,18 @@ export class Rounds implements Asker {
     const answer = this.#answerTo(key, fingerprint);
     if (answer !== undefined) return readResponse(question, key, answer);
     if (this.#closed) return Promise.reject(new InputPending());
-    return new Promise<never>((_, reject) => {
-      this.#open.set(key, { question: question as Question<unknown>, fingerprint, reject });
+    return new Promise<Answer>((resolve, reject) => {
+      const open = { question, fingerprint, resolve, reject } as unknown as Open;
+      this.#open.set(key, open);
       if (this.#open.size === 1) this.#closeSoon();
     });
+  }
+
+  /** The call has become a task: what is open is asked there, and ends no call any more. */
+  handOver(asker: Asker): void {
+    for (const [key, { question, resolve, reject }] of this.#open)
+      asker.ask(question, { key }).then(resolve, reject);
+    this.#open.clear();
   }
 
   /** Whether the round is over: whatever the handler still does changes nothing. */
@@ -71,6 +80,7 @@ export class Rounds implements Asker {
   /** Not while something is done once: its result would be lost, and it would be done again. */
   async #closeWhenIdle(): Promise<void> {
     while (!this.#onces.isIdle) await this.#onces.idle();
+    if (this.#open.size === 0) return;
     this.#closed = true;
     this.#onces.close();
     const requests = [...this.#open].map(([key, { question }]) => [key, toRequest(question)] as const);
