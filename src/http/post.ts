@@ -71,7 +71,7 @@ async function readBody(
 /** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */
 function speaksModern({ request, value }: Post): boolean {
   if (headerRevision(request)?.era === "modern") return true;
-  return [value].flat().some(hasModernMeta);
+  return Array.isArray(value) ? value.some(hasModernMeta) : hasModernMeta(value);
 }
 
 function hasModernMeta(message: unknown): boolean {
