@@ -68,6 +68,8 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
 const isBearer = /^bearer(?: |$)/i;
 const bearerToken = /^bearer +([\w.~+/-]+=*) *$/i;
 const maxTokenLength = 16 * 1024;
+/** Seconds by which the clocks of two servers may differ. */
+const defaultTolerance = 5;
 
 /** Who the token belongs to, what is wrong with it, or that there is no telling now. */
 async function identify(
@@ -92,7 +94,13 @@ function nameOf(error: unknown): string {
 }
 
 function verifierOf(options: BearerAuthOptions, authorizationServers: readonly Discovery[]): Verify {
-  const { introspection, verify, jwks, requireTokenType = false, clockToleranceSeconds = 5 } = options;
+  const {
+    introspection,
+    verify,
+    jwks,
+    requireTokenType = false,
+    clockToleranceSeconds = defaultTolerance,
+  } = options;
   const [first] = authorizationServers;
   if (verify !== undefined) return async (token) => (await verify(token)) ?? "The token is not valid";
   if (introspection !== undefined && first !== undefined) return introspector(first, introspection);
@@ -106,7 +114,7 @@ function rulesOf(options: BearerAuthOptions): ClaimRules {
     audience,
     authorizationServers,
     scopeHierarchy = {},
-    clockToleranceSeconds = 5,
+    clockToleranceSeconds = defaultTolerance,
   } = options;
   return {
     issuers: [...authorizationServers],

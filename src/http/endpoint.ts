@@ -1,9 +1,9 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
 import { isRefusal } from "../auth/door.ts";
-import { ConfigurationError, errorCodes } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
-import { newErrorId } from "../server/failure.ts";
+import { internalError } from "../server/failure.ts";
 import type { Servable } from "../server/server.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import { answerDocument } from "./documents.ts";
@@ -75,7 +75,8 @@ export class Endpoint {
       const { cors } = this.settings;
       await this.#route(request, cors ? withCors(cors, request, responder) : responder, visit);
     } catch (error) {
-      this.#fail(responder, error);
+      const { logger } = this.#state.server;
+      replyError(responder, 500, internalError(logger, "A request could not be answered", error));
     } finally {
       visit?.leave();
       if (--this.#inFlight === 0) this.#onIdle();
@@ -143,17 +144,6 @@ export class Endpoint {
     if (request.method !== "POST") return undefined;
     if (request.path !== this.settings.path) return this.#legacySse?.clientOf(request);
     return this.#state.sessions.peek(request.header(sessionHeader) ?? "");
-  }
-
-  /** Something is wrong with this code, or with what an author has plugged in. */
-  #fail(responder: HttpResponder, error: unknown): void {
-    const errorId = newErrorId();
-    const message = `Internal error (error id ${errorId})`;
-    this.#state.server.logger.error(`A request could not be answered (error id ${errorId})`, {
-      errorId,
-      error,
-    });
-    replyError(responder, 500, { code: errorCodes.internal, message, data: { errorId } });
   }
 
   #answer(

@@ -1,4 +1,5 @@
 // One timer for everything that has to happen now and then; it runs only while there is something to look after.
+import { inBackground } from "../server/background-timer.ts";
 
 /** Something that wants to be looked at about once a second. */
 export interface Tended {
@@ -19,9 +20,7 @@ export class Heartbeat {
   add(tended: Tended): void {
     this.#tended.add(tended);
     if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#beat(), intervalMs);
-    // On Node the timer must not keep the process alive; elsewhere there is nothing to say.
-    if (typeof this.#timer === "object") (this.#timer as { unref?(): void }).unref?.();
+    this.#timer = inBackground(setInterval(() => this.#beat(), intervalMs));
   }
 
   delete(tended: Tended): void {

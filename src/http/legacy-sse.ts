@@ -5,7 +5,7 @@ import { randomId } from "../push/replay.ts";
 import { parseJson } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
-import { isSilent } from "../pipe/silent.ts";
+import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
@@ -165,7 +165,8 @@ export class LegacySse {
     }
     if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
     const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
-    if (this.#state.closing && !isSilent(text, this.#state.server.limits)) return refuseClosing(responder);
+    if (this.#state.closing && !isSilentText(text, this.#state.server.limits))
+      return refuseClosing(responder);
     if (this.#isUnpermitted(text, responder, principal)) return;
     client.principal = principal;
     if (visit === undefined) client.isBehind = !client.pipe.receive(text, { principal });

@@ -1,6 +1,7 @@
 // One check for every route, before its body is read: how often this caller has asked, and how much of its is running.
 import type { Principal } from "../protocol/model.ts";
-import { readMessage } from "../wire/message.ts";
+import { principalKey } from "../protocol/principal.ts";
+import { isSilent } from "../wire/message.ts";
 import { addressKey } from "./address-key.ts";
 import { type Caller, Callers } from "./callers.ts";
 import type { RateLimitSettings } from "./rate-limit-options.ts";
@@ -59,9 +60,7 @@ export class Visit {
   identify(principal: Principal | undefined): void {
     const { principals } = this.#limits;
     if (principals === undefined || principal === undefined) return;
-    const { issuer, subject } = principal;
-    // With the length no issuer and subject can be written so that they look like another's.
-    this.#take(principals, `${issuer.length} ${issuer}${subject}`);
+    this.#take(principals, principalKey(principal));
   }
 
   /** Whether it is refused as it stands. A client in a session may still speak past its limit: see {@link admits}. */
@@ -80,7 +79,7 @@ export class Visit {
    */
   admits(value: unknown, maxBatch: number): boolean {
     const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (this.#past !== undefined) return messages.every(needsNoAnswer);
+    if (this.#past !== undefined) return messages.every(isSilent);
     const more = Math.min(messages.length, maxBatch) - 1;
     if (more <= 0) return true;
     this.#weight += more;
@@ -112,9 +111,4 @@ export class Visit {
     this.#past = of;
     this.retryAfter = Math.max(this.retryAfter, Math.ceil(waitMs / 1000));
   }
-}
-
-function needsNoAnswer(message: unknown): boolean {
-  const read = readMessage(message);
-  return read.ok && read.kind !== "request";
 }

@@ -4,10 +4,10 @@ import type { Principal } from "../protocol/model.ts";
 import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
-import { newErrorId } from "../server/failure.ts";
+import { internalError } from "../server/failure.ts";
 import type { Servable } from "../server/server.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
-import { isSilent } from "./silent.ts";
+import { isSilentText } from "./silent.ts";
 import { within } from "./within.ts";
 
 /** Where a pipe's messages go. */
@@ -86,7 +86,7 @@ export class Pipe {
 
   /** Takes one message. False: it was taken, but nothing more should come until `onResume`. */
   receive(text: string, { principal, onDone }: ReceiveOptions = {}): boolean {
-    const isTaken = !this.#draining || isSilent(text, this.#server.limits);
+    const isTaken = !this.#draining || isSilentText(text, this.#server.limits);
     if (this.#ending !== undefined || !isTaken) {
       onDone?.();
       return this.#ending === undefined;
@@ -156,7 +156,8 @@ export class Pipe {
       const response = await this.#server.handleRaw(text, exchange);
       if (response !== undefined) this.#write(response);
     } catch (error) {
-      this.#fail(error);
+      // Something is wrong with the server itself; others in this process must not feel it.
+      this.#writeError(internalError(this.#server.logger, "A message could not be answered", error));
     } finally {
       onDone?.();
       if (--this.#running === 0 && this.#draining) this.#idles.call();
@@ -164,14 +165,6 @@ export class Pipe {
     // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
     const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
     if (isAgreedNow && !this.#draining) this.#detach ??= this.#server.attach(this.connection, this.#stream);
-  }
-
-  /** Something is wrong with the server itself; others in this process must not feel it. */
-  #fail(error: unknown): void {
-    const errorId = newErrorId();
-    this.#server.logger.error(`A message could not be answered (error id ${errorId})`, { errorId, error });
-    const message = `Internal error (error id ${errorId})`;
-    this.#writeError({ code: errorCodes.internal, message, data: { errorId } });
   }
 
   /** An error that answers no request in particular. */

@@ -1,9 +1,14 @@
-// Who is calling: compared, and without what it was granted.
+// Who is calling: compared, named, and without what it was granted.
 import type { Principal } from "./model.ts";
 
 /** Whether both are the same caller; nobody in particular is only the same as nobody in particular. */
 export function isSamePrincipal(one: Principal | undefined, other: Principal | undefined): boolean {
   return one?.issuer === other?.issuer && one?.subject === other?.subject;
+}
+
+/** Names a caller among all others. With the length no issuer and subject can be written so that they look like another's. */
+export function principalKey({ issuer, subject }: Principal): string {
+  return `${issuer.length} ${issuer}${subject}`;
 }
 
 /** Who it is and nothing else: what may be kept, logged and observed. */

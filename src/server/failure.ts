@@ -12,6 +12,7 @@ import {
 import type { RpcError } from "../wire/message.ts";
 import { urlRequired } from "./asking/visits.ts";
 import type { Call } from "./call.ts";
+import type { Logger } from "./logger.ts";
 
 /** The JSON-RPC error for whatever a handler threw. */
 export function toRpcError(error: unknown, call: Call): RpcError {
@@ -65,6 +66,13 @@ export function logFailure(error: unknown, call: Call): string {
   });
   settings.observe?.({ type: "handler-error", method, errorId, error, transport, session, principal });
   return errorId;
+}
+
+/** What a client may know of a failure of the server itself; the log has it whole, under the same id. */
+export function internalError(logger: Logger, what: string, error: unknown): RpcError {
+  const errorId = newErrorId();
+  logger.error(`${what} (error id ${errorId})`, { errorId, error });
+  return { code: errorCodes.internal, message: `Internal error (error id ${errorId})`, data: { errorId } };
 }
 
 /** An id that a client and the log both have. */

@@ -1,6 +1,8 @@
 // How long a tool may take and how often it may run at once. A tool that sets neither keeps the handler it was given.
 import { ConfigurationError, ToolError } from "../errors.ts";
+import { inBackground } from "./background-timer.ts";
 import type { Logger } from "./logger.ts";
+import { isThenable } from "./thenable.ts";
 
 /** What a tool may take of the server; a tool that sets neither is not limited. */
 export interface ToolLimits {
@@ -86,23 +88,18 @@ function raceTime(
   call: Limited,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const giveUp = (): void => {
       const problem = `Tool ${name} did not finish within its limit of ${timeoutMs} ms`;
       if (!call.cancelled) call.core.settings.logger.warn(problem);
       // First, so that what the handler throws because of the signal does not take its place.
       reject(new ToolError(problem));
       call.abort(new DOMException(problem, "TimeoutError"));
-    }, timeoutMs);
-    // On Node the timer must not keep the process alive; elsewhere there is nothing to say.
-    if (typeof timer === "object") (timer as { unref?(): void }).unref?.();
+    };
+    const timer = inBackground(setTimeout(giveUp, timeoutMs));
     const settle = (finish: (value: unknown) => void) => (value: unknown) => {
       clearTimeout(timer);
       finish(value);
     };
     pending.then(settle(resolve), settle(reject));
   });
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

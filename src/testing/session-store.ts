@@ -2,7 +2,7 @@
 import { newestRevision } from "../protocol/revisions/index.ts";
 import type { SessionRecord, SessionStore } from "../session/store.ts";
 import { expectSame, pause } from "./expect-same.ts";
-import type { StoreCheck } from "./store-check.ts";
+import { contractOf, type StoreCheck } from "./store-check.ts";
 
 const long = 60_000;
 const short = 40;
@@ -26,10 +26,7 @@ function recordOf(id: string, more: Partial<SessionRecord> = {}): SessionRecord 
  * ```
  */
 export function sessionStoreContract(): readonly StoreCheck[] {
-  return Object.entries(checks).map(([title, check]) => ({
-    title,
-    run: async (make) => check(await make()),
-  }));
+  return contractOf(checks);
 }
 
 const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> = {

@@ -1,7 +1,7 @@
 // What every single-use store has to do, as checks that any test runner can run.
 import type { SingleUseStore } from "../server/asking/single-use.ts";
 import { pause } from "./expect-same.ts";
-import type { StoreCheck } from "./store-check.ts";
+import { contractOf, type StoreCheck } from "./store-check.ts";
 
 const long = 60_000;
 const short = 40;
@@ -21,10 +21,7 @@ const short = 40;
  * ```
  */
 export function singleUseStoreContract(): readonly StoreCheck<SingleUseStore>[] {
-  return Object.entries(checks).map(([title, check]) => ({
-    title,
-    run: async (make) => check(await make()),
-  }));
+  return contractOf(checks);
 }
 
 const checks: Readonly<Record<string, (store: SingleUseStore) => Promise<void>>> = {

@@ -1,7 +1,7 @@
 // What every task store has to do, as checks that any test runner can run.
 import type { TaskRecord, TaskStatus, TaskStore } from "../server/tasks/store.ts";
 import { expectSame, pause } from "./expect-same.ts";
-import type { StoreCheck } from "./store-check.ts";
+import { contractOf, type StoreCheck } from "./store-check.ts";
 
 const long = 60_000;
 const short = 40;
@@ -44,10 +44,7 @@ function agedRecord(id: string, afterMs: number, more: Partial<TaskRecord> = {})
  * ```
  */
 export function taskStoreContract(): readonly StoreCheck<TaskStore>[] {
-  return Object.entries(checks).map(([title, check]) => ({
-    title,
-    run: async (make) => check(await make()),
-  }));
+  return contractOf(checks);
 }
 
 const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {

@@ -83,6 +83,12 @@ export function readMessage(value: unknown): ReadMessage {
   return { ok: true, kind: "request", message: value as unknown as RpcRequest };
 }
 
+/** Whether `value` is a message that asks for no reply: an answer, or a notification. */
+export function isSilent(value: unknown): boolean {
+  const read = readMessage(value);
+  return read.ok && read.kind !== "request";
+}
+
 /** Whatever claims to be an answer is one: to answer it in turn would look like an answer itself. */
 function readResponse(value: JsonObject): ReadMessage {
   const isResponse = value["result"] !== undefined || value["error"] !== undefined;

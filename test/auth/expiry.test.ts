@@ -32,6 +32,19 @@ function listen(edge: Protected, token: string): Promise<HttpReply> {
   return edge.send(modernPost(modernRequest("listen", "subscriptions/listen", params), bearer(token)));
 }
 
+/** Has a tool that begins, and answers when the gate is opened. */
+function longServer() {
+  const { server } = notesServer();
+  const gate = deferred();
+  const started = deferred();
+  server.tool("long", {}, async () => {
+    started.resolve();
+    await gate.promise;
+    return "done";
+  });
+  return { server, gate, started };
+}
+
 describe.each(mounts)("the end of a token · %s", (mount) => {
   test("ends a listen request with its closing result, and another token opens the next [RS-401, RS-PER-REQUEST, SEC-STATE-HANDLE-RANDOM]", async () => {
     const { server } = notesServer();
@@ -76,14 +89,7 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
   });
 
   test("lets a running call go on, and its client come back for the answer with a fresh token", async () => {
-    const { server } = notesServer();
-    const gate = deferred();
-    const started = deferred();
-    server.tool("long", {}, async () => {
-      started.resolve();
-      await gate.promise;
-      return "done";
-    });
+    const { server, gate, started } = longServer();
     const edge = await protect(mount, server, issuer.issuer);
     const token = await tokenFor(edge, 60);
     const session = await openSession(edge, "2025-11-25", bearer(token));
@@ -103,14 +109,7 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
   });
 
   test("lets a modern call that was let in finish: there is no way to come back for its answer", async () => {
-    const { server } = notesServer();
-    const gate = deferred();
-    const started = deferred();
-    server.tool("long", {}, async () => {
-      started.resolve();
-      await gate.promise;
-      return "done";
-    });
+    const { server, gate, started } = longServer();
     const edge = await protect(mount, server, issuer.issuer);
     const request = modernRequest(1, "tools/call", { name: "long" });
     const sending = edge.send(modernPost(request, bearer(await tokenFor(edge, 60))));

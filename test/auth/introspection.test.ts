@@ -4,7 +4,15 @@ import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { AuthorizationServer, introspectionClient } from "./authorization-server.ts";
 import { limitOf } from "./limits.ts";
-import { type AuthChanges, bearer, mounts, notesServer, protect, type Protected } from "./protected.ts";
+import {
+  type AuthChanges,
+  bearer,
+  headWith,
+  mounts,
+  notesServer,
+  protect,
+  type Protected,
+} from "./protected.ts";
 import { standIn } from "./stand-in.ts";
 
 let issuer: AuthorizationServer;
@@ -145,17 +153,7 @@ async function doorOf(changes: AuthChanges): Promise<(token: string) => Promise<
   const { bearerAuth } = await import("halyard/auth");
   const resource = "https://mcp.example.com/mcp";
   const auth = bearerAuth({ resource, authorizationServers: ["https://auth.example.com"], ...changes });
-  return async (token) => {
-    const header = (): string => `Bearer ${token}`;
-    return auth.authenticate({
-      method: "POST",
-      path: "/mcp",
-      query: "",
-      address: undefined,
-      headers: () => ({}),
-      header,
-    });
-  };
+  return async (token) => auth.authenticate(headWith(token));
 }
 
 describe("verify", () => {

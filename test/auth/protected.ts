@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import { McpServer, type ServerOptions } from "halyard";
-import { bearerAuth } from "halyard/auth";
+import { bearerAuth, type RequestHead } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
 import { type HttpOptions, nodeHandler, serveHttp } from "halyard/node";
 import { onTestFinished } from "vitest";
@@ -19,6 +19,18 @@ export type Mount = "serveHttp" | "nodeHandler in Express" | "fetchHandler";
 export const mounts: readonly Mount[] = ["serveHttp", "nodeHandler in Express", "fetchHandler"];
 
 export type AuthChanges = Partial<Parameters<typeof bearerAuth>[0]>;
+
+/** A request with this token, as a door sees it. */
+export function headWith(token: string): RequestHead {
+  return {
+    method: "POST",
+    path: "/mcp",
+    query: "",
+    address: undefined,
+    headers: () => ({}),
+    header: () => `Bearer ${token}`,
+  };
+}
 
 /** A server that is reached under its own address, which is the resource. */
 export interface Protected extends HttpEdge {

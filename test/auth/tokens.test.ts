@@ -10,7 +10,7 @@ import { modernRequest } from "../support/raw.ts";
 import { until } from "../support/turns.ts";
 import { AuthorizationServer, makeKey, type SigningKey } from "./authorization-server.ts";
 import { limitOf } from "./limits.ts";
-import { bearer, entrances, mounts, notesServer, openSse, protect } from "./protected.ts";
+import { bearer, entrances, mounts, notesServer, openSse, protect, headWith } from "./protected.ts";
 
 let issuer: AuthorizationServer;
 beforeAll(async () => {
@@ -251,18 +251,8 @@ describe("the Authorization header", () => {
       authorizationServers: ["https://auth.example.com"],
       verify: () => undefined,
     });
-    const status = async (length: number): Promise<unknown> => {
-      const header = (): string => `Bearer ${"a".repeat(length)}`;
-      const head = {
-        method: "POST",
-        path: "/mcp",
-        query: "",
-        address: undefined,
-        headers: () => ({}),
-        header,
-      };
-      return auth.authenticate(head);
-    };
+    const status = async (length: number): Promise<unknown> =>
+      auth.authenticate(headWith("a".repeat(length)));
     const longest = limitOf("characters of a token");
     expect(await status(longest)).toMatchObject({ status: 401 });
     expect(await status(longest + 1)).toMatchObject({ status: 400 });

@@ -4,12 +4,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type JsonObject, McpServer } from "halyard";
 import { nodeHandler } from "halyard/node";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type Child, startChild } from "../support/child.ts";
 import { SseClient } from "../support/legacy-sse.ts";
 import { recordingLogger } from "../support/log.ts";
 import { PipePeer } from "../support/pipe.ts";
 import { serve, SessionClient } from "../support/sessions.ts";
+import { expectNoUnhandledRejections } from "../support/rejections.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
 const capabilities = { sampling: {} };
@@ -21,19 +22,7 @@ const call = (name: string, more: object = {}): JsonObject => {
   return { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name, ...more } };
 };
 
-const rejections: unknown[] = [];
-const onRejection = (reason: unknown): void => void rejections.push(reason);
-
-beforeEach(() => {
-  rejections.length = 0;
-  process.on("unhandledRejection", onRejection);
-});
-
-afterEach(async () => {
-  await nextTurn();
-  process.off("unhandledRejection", onRejection);
-  expect(rejections).toEqual([]);
-});
+expectNoUnhandledRejections();
 
 function askingServer(): { server: McpServer; failures: string[]; aborted: () => number } {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });

@@ -2,26 +2,15 @@
 import { PassThrough } from "node:stream";
 import { McpServer, Pipe } from "halyard";
 import { serveStdio } from "halyard/stdio";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { listen } from "../support/listen.ts";
 import { PipePeer } from "../support/pipe.ts";
 import { startChild } from "../support/child.ts";
+import { expectNoUnhandledRejections } from "../support/rejections.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
-const rejections: unknown[] = [];
-const onRejection = (reason: unknown): void => void rejections.push(reason);
-
-beforeEach(() => {
-  rejections.length = 0;
-  process.on("unhandledRejection", onRejection);
-});
-
-afterEach(async () => {
-  await nextTurn();
-  process.off("unhandledRejection", onRejection);
-  expect(rejections).toEqual([]);
-});
+expectNoUnhandledRejections();
 
 function toolServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });

@@ -2,6 +2,7 @@
 import { HalyardError, invalidParams } from "../../errors.ts";
 import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
+import { principalKey } from "../../protocol/principal.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../logger.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
@@ -152,7 +153,7 @@ const others: Readonly<Record<keyof Binding, string>> = {
 
 /** The claims that tie a state to its request; somebody differs from nobody, too. */
 function bindingOf({ method, target, digest, principal }: Bound): Binding {
-  const user = principal && JSON.stringify([principal.issuer, principal.subject]);
+  const user = principal && principalKey(principal);
   return { method, target, arguments: digest, user };
 }
 

@@ -19,6 +19,7 @@ import type { Call } from "../call.ts";
 import { isForClient, isRefusal, logFailure, shown } from "../failure.ts";
 import { text, ToolResult, toErrorResult, toStructuredResult, toToolResult } from "../results.ts";
 import { beginTask } from "../tasks/begin.ts";
+import { isThenable } from "../thenable.ts";
 import type { MethodHandler } from "./method.ts";
 
 export const callTool: MethodHandler = {
@@ -81,10 +82,6 @@ async function settle(tool: CompiledTool, pending: unknown, call: Call): Promise
   } catch (error) {
     return toFailure(tool, error, call);
   }
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function assertCapabilities(tool: CompiledTool, call: Call): void {

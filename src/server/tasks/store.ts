@@ -1,6 +1,7 @@
 // Where tasks are kept: the interface, and the one in memory that behaves like a remote one.
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject, RpcError } from "../../wire/message.ts";
+import { inBackground } from "../background-timer.ts";
 
 /** Where a task stands; the last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
@@ -234,15 +235,12 @@ export class MemoryTaskStore implements TaskStore {
     this.#sweeping = true;
     let first = Number.POSITIVE_INFINITY;
     for (const { expiresAt } of this.#tasks.values()) first = Math.min(first, expiresAt);
-    const timer: unknown = setTimeout(
-      () => {
-        this.#sweeping = false;
-        this.#sweep();
-        this.#sweepLater();
-      },
-      Math.min(Math.max(first - Date.now(), 50), 60_000),
-    );
-    (timer as { unref?: () => void }).unref?.();
+    const sweep = (): void => {
+      this.#sweeping = false;
+      this.#sweep();
+      this.#sweepLater();
+    };
+    inBackground(setTimeout(sweep, Math.min(Math.max(first - Date.now(), 50), 60_000)));
   }
 }
 

@@ -6,6 +6,7 @@ import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "../asking/direct.ts";
 import type { AskOptions, Asker, Question } from "../asking/question.ts";
+import { inBackground } from "../background-timer.ts";
 import { relatedTask } from "./forms.ts";
 
 /** Whose task it is, and how its client is reached. */
@@ -105,9 +106,8 @@ export class StreamAsker implements Asker {
         settle(() => reject(new HalyardError("ASK_FAILED", `${method}: ${problem}`)));
       const take = (place: Place): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
-      const timer = setTimeout(() => fail(`the client did not come within ${timeoutMs} ms`), timeoutMs);
-      // A client that never comes must not keep the process alive.
-      (timer as { unref?: () => void }).unref?.();
+      const tooLate = (): void => fail(`the client did not come within ${timeoutMs} ms`);
+      const timer = inBackground(setTimeout(tooLate, timeoutMs));
       if (signal.aborted) return onAbort();
       signal.addEventListener("abort", onAbort);
       this.#waiting.add(take);

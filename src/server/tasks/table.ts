@@ -1,6 +1,7 @@
 // The tasks of one server: which of them run here, whose they are, and how one ends.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
+import { principalKey } from "../../protocol/principal.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -103,5 +104,5 @@ const nobody = "";
 
 /** Whose tasks these are. Callers who are not authenticated share one name, and are told apart by ids that nobody can guess. */
 export function ownerOf(principal: Principal | undefined): string {
-  return principal === undefined ? nobody : JSON.stringify([principal.issuer, principal.subject]);
+  return principal === undefined ? nobody : principalKey(principal);
 }

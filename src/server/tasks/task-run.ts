@@ -5,6 +5,7 @@ import { errorCodes } from "../../errors.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Asker } from "../asking/question.ts";
+import { inBackground } from "../background-timer.ts";
 import type { Call } from "../call.ts";
 import { toRpcError } from "../failure.ts";
 import { stampOwnResult } from "../stamp.ts";
@@ -89,9 +90,7 @@ export class TaskRun implements RunningTask {
 
   /** Keeps what the call comes to, unless its time is up before. */
   async follow(): Promise<void> {
-    this.#timer = setTimeout(() => this.stop("The time of the task is up"), this.record.ttlMs);
-    // It keeps no process alive.
-    (this.#timer as { unref?: () => void }).unref?.();
+    this.#timer = inBackground(setTimeout(() => this.stop("The time of the task is up"), this.record.ttlMs));
     const end = await this.#endOf();
     this.#isOver = true;
     this.#leave();
