@@ -135,6 +135,9 @@ describe("introspection", () => {
       return new Response('{"active":false}', { headers: { "content-type": "application/json" } });
     });
     onTestFinished(() => void vi.unstubAllGlobals());
+    // None is too old, however long so many take.
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
     const auth = await doorOf({
       introspection: { ...introspectionClient, endpoint: "https://auth.example.com/ask" },
     });

@@ -4,6 +4,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UriTemplate } from "halyard";
 
+/** What a quadratic match of 100 kB would take many times over, however slow the machine. */
+const linearMs = 5000;
+
 const values = {
   count: ["one", "two", "three"],
   dom: ["example", "com"],
@@ -482,14 +485,14 @@ describe("RES-TEMPLATES-RFC6570: properties", () => {
     );
   });
 
-  test("UriTemplate.match() is done with twelve hostile inputs of 100 kB within 250 ms", () => {
+  test("UriTemplate.match() takes linear time for hostile inputs of 100 kB", () => {
     const templates = ["{a}{b}{c}", "{/p*}", "{+a}x{+b}x", "{?q*,r}"].map(
       (source) => new UriTemplate(source),
     );
     const inputs = ["x".repeat(1e5), "a,".repeat(5e4), "%".repeat(1e5)];
     const start = performance.now();
     for (const template of templates) for (const input of inputs) template.match(input);
-    expect(performance.now() - start).toBeLessThan(250);
+    expect(performance.now() - start).toBeLessThan(linearMs);
   });
 
   test("UriTemplate.match() is linear as well for 100 kB that match", () => {
@@ -506,6 +509,6 @@ describe("RES-TEMPLATES-RFC6570: properties", () => {
       const uri = head + unit.repeat(1e5 / unit.length);
       expect(new UriTemplate(source).match(uri)).toBeDefined();
     }
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(linearMs);
   });
 });
