@@ -74,6 +74,7 @@ interface Reply {
   readonly isWhole: boolean;
 }
 
+/** Hands the request to the server; it is cancelled when its client goes. */
 function begin(
   state: HttpState,
   { request, responder, accepted }: Post,

@@ -65,12 +65,13 @@ function answer(core: Core, request: RpcRequest, exchange: Exchange): Promise<Rp
   return Promise.resolve(refuse(core, exchange, request.id, opened.error));
 }
 
+/** Runs the handler, and what surrounds it. */
 function run(call: Call, handler: MethodHandler): Promise<RpcResponse | undefined> {
   const started = call.core.settings.observe && performance.now();
   call.exchange.connection.inFlight.add(call);
   const running = begin(call, handler);
   if (!call.row.stream || !(running instanceof Promise)) return settle(call, handler, running, started);
-  // Open for days, perhaps: a function that waits would be a third of what an idle stream costs.
+  // It may be open for days: a suspended function would weigh more than the call itself.
   const atEnd = (): Promise<RpcResponse | undefined> => settle(call, handler, running, started);
   return running.then(atEnd, atEnd);
 }
@@ -83,6 +84,7 @@ function begin(call: Call, handler: MethodHandler): unknown {
   }
 }
 
+/** Waits for what the handler comes to, and makes a response of it. */
 async function settle(
   call: Call,
   handler: MethodHandler,
