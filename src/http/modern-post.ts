@@ -22,16 +22,24 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
   const isListen = newestRevision("modern").requests.get(read.message.method)?.stream === true;
   if (isListen && state.closing) return refuseClosing(responder);
-  return isListen ? serveListen(state, post, read.message) : answerRequest(state, post, read.message);
+  // Gone before its work has begun: there is nothing to cancel, and nothing to do.
+  if (responder.gone) return;
+  if (isListen) return serveListen(state, post, read.message);
+  const connection = new Connection({ transport: "http", principal: post.principal });
+  return sendReply(state, begin(state, post, read.message, connection));
 }
 
-/** A listen request stays open: nothing that led here waits for it, so that nothing of it is kept in memory. */
+/** A listen request stays open: no function waits for it, neither here nor on the way here, so that little of it is kept. */
 function serveListen(state: HttpState, post: Post, message: RpcRequest): void {
+  if (!state.hasRoomToListen(post.principal)) {
+    const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
+    return replyError(post.responder, 429, error, message.id, { "retry-after": "10" });
+  }
   const connection = new Connection({ transport: "http", principal: post.principal });
-  const hasRoom = state.admitListen(connection, () => answerRequest(state, post, message, connection));
-  if (hasRoom) return limitLife(state, connection);
-  const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
-  replyError(post.responder, 429, error, message.id, { "retry-after": "10" });
+  const reply = begin(state, post, message, connection);
+  const atEnd = (): Promise<void> => sendReply(state, reply).finally(() => state.listens.delete(connection));
+  state.listens.set(connection, reply.answering.then(atEnd, atEnd));
+  limitLife(state, connection);
 }
 
 async function acceptNotification(state: HttpState, { responder, principal, value }: Post): Promise<void> {
@@ -56,14 +64,23 @@ function limitLife(state: HttpState, connection: Connection): void {
   });
 }
 
-function answerRequest(
+/** A request that is being answered, and what its answer needs. */
+interface Reply {
+  readonly answering: Promise<RpcResponse | undefined>;
+  readonly responder: HttpResponder;
+  readonly stream: EventStream | undefined;
+  readonly pending: PendingPost | undefined;
+  /** Whether the request had what every modern request must have. */
+  readonly isWhole: boolean;
+}
+
+/** Hands the request to the server; it is cancelled when its client goes. */
+function begin(
   state: HttpState,
-  { request, responder, accepted, principal }: Post,
+  { request, responder, accepted }: Post,
   message: RpcRequest,
-  connection: Connection = new Connection({ transport: "http", principal }),
-): Promise<void> {
-  // Gone before its work has begun: there is nothing to cancel, and nothing to do.
-  if (responder.gone) return Promise.resolve();
+  connection: Connection,
+): Reply {
   responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
   const stream = accepted.events
     ? new EventStream({ open: () => responder.stream(eventHeaders) })
@@ -79,27 +96,11 @@ function answerRequest(
   const pending = stream && new PendingPost(stream, state.settings);
   if (pending) state.heartbeat.add(pending);
   const answering = state.server.handle(message, exchange);
-  return sendReply(
-    state,
-    { responder, stream, pending, isWhole: hasRequiredMeta(message.params ?? {}) },
-    answering,
-  );
+  return { answering, responder, stream, pending, isWhole: hasRequiredMeta(message.params ?? {}) };
 }
 
-interface Reply {
-  readonly responder: HttpResponder;
-  readonly stream: EventStream | undefined;
-  readonly pending: PendingPost | undefined;
-  /** Whether the request had what every modern request must have. */
-  readonly isWhole: boolean;
-}
-
-async function sendReply(
-  state: HttpState,
-  reply: Reply,
-  answering: Promise<RpcResponse | undefined>,
-): Promise<void> {
-  const { responder, stream, pending, isWhole } = reply;
+async function sendReply(state: HttpState, reply: Reply): Promise<void> {
+  const { answering, responder, stream, pending, isWhole } = reply;
   let response: RpcResponse | undefined;
   try {
     response = await answering;

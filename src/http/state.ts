@@ -70,17 +70,11 @@ export class HttpState {
     return { logs: this.logs, log: this.logs.open(kind, session.id), retryMs: this.settings.retryMs };
   }
 
-  /** Counts a listen request in for as long as it is served. False when too many are open. */
-  admitListen(connection: Connection, serve: () => Promise<void>): boolean {
+  /** Whether one more listen request may be open. */
+  hasRoomToListen(principal: Principal | undefined): boolean {
     const { maxListens, maxListensPerPrincipal } = this.settings.limits;
-    const { principal } = connection;
     if (this.listens.size >= maxListens) return false;
-    if (principal !== undefined && this.#listensOf(principal) >= maxListensPerPrincipal) return false;
-    this.listens.set(
-      connection,
-      serve().finally(() => this.listens.delete(connection)),
-    );
-    return true;
+    return principal === undefined || this.#listensOf(principal) < maxListensPerPrincipal;
   }
 
   /** Ends idle sessions, and forgets streams that nobody will come back for. */

@@ -10,7 +10,8 @@ export class Callbacks {
       queueMicrotask(callback);
       return () => {};
     }
-    this.#callbacks = [...(this.#callbacks ?? []), callback];
+    // A spread would leave room for 16 more, and there is seldom a second one.
+    this.#callbacks = this.#callbacks === undefined ? [callback] : [...this.#callbacks, callback];
     return () => {
       this.#callbacks = this.#callbacks?.filter((other) => other !== callback);
     };

@@ -10,6 +10,7 @@ export class Frame {
   readonly #params: string;
   readonly #meta: string;
   #plain: string | undefined;
+  #beforeStamp: string | undefined;
 
   constructor(method: string, params: object = {}, mergeKey?: string) {
     const { _meta = {}, ...rest } = params as { _meta?: object };
@@ -24,10 +25,14 @@ export class Frame {
     return (this.#plain ??= this.#write());
   }
 
-  /** The message for one subscription, whose stamp is the text of {@link subscriptionMeta}. */
-  stamped(stamp: string): string {
-    const meta = `"_meta":{${joined(this.#meta, stamp.slice(1, -1))}}`;
-    return `${this.#head},"params":{${joined(this.#params, meta)}}}`;
+  /** The message for one subscription, whose id is given as JSON. */
+  stamped(id: string): string {
+    return `${(this.#beforeStamp ??= this.#writeToStamp())}${id}}}}`;
+  }
+
+  #writeToStamp(): string {
+    const meta = `"_meta":{${joined(this.#meta, `"${metaKeys.subscriptionId}":`)}`;
+    return `${this.#head},"params":{${joined(this.#params, meta)}`;
   }
 
   #write(): string {

@@ -1,7 +1,7 @@
 // A stream that takes pushes: what it asked for, and a bounded queue for when its reader is slow.
 import type { Principal } from "../protocol/model.ts";
 import type { RequestId } from "../wire/message.ts";
-import { type Frame, subscriptionMeta } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import type { QueueBudget, Waiting } from "./queue-budget.ts";
 import { changeFrame } from "./topic.ts";
 
@@ -48,6 +48,7 @@ export class Listener implements Waiting {
   readonly topics: Set<string>;
   readonly #initialTopics: number;
   readonly stream: Stream;
+  /** The id of its subscription as JSON. */
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
   readonly #overflow: "destroy" | "gap";
@@ -55,7 +56,8 @@ export class Listener implements Waiting {
   /** Waiting messages in order, by merge key (or a key of their own); nothing, most of the time. */
   #queue: Map<string | symbol, string> | undefined;
   #queuedBytes = 0;
-  readonly #stopDraining: () => void;
+  /** Set once something has had to wait: until then it need not know when the reader has caught up. */
+  #stopDraining: (() => void) | undefined;
   #held: boolean;
   /** Messages were lost: everything of its topics is told first. A mark rather than those messages, for they may be many. */
   #hasGap = false;
@@ -68,11 +70,10 @@ export class Listener implements Waiting {
     this.topics = new Set(options.topics);
     this.#initialTopics = this.topics.size;
     this.stream = options.stream;
-    this.#stamp = options.subscription && JSON.stringify(subscriptionMeta(options.subscription.id));
+    this.#stamp = options.subscription && JSON.stringify(options.subscription.id);
     this.#maxQueueBytes = options.maxQueueBytes;
     this.#overflow = options.overflow ?? "destroy";
     this.#held = options.held === true;
-    this.#stopDraining = options.stream.onDrain(() => this.flush());
   }
 
   /** Whether there is somewhere to write to. */
@@ -122,6 +123,7 @@ export class Listener implements Waiting {
   /** Messages were lost: first says everything that the client may have missed, so that it reads it again. */
   makeGood(): void {
     this.#hasGap = true;
+    this.#flushWhenDrained();
     this.flush();
   }
 
@@ -137,7 +139,7 @@ export class Listener implements Waiting {
   /** Called by the hub; nothing is written afterwards. */
   close(): void {
     this.#closed = true;
-    this.#stopDraining();
+    this.#stopDraining?.();
     this.#forgetQueue();
   }
 
@@ -161,8 +163,13 @@ export class Listener implements Waiting {
 
   #enter(key: string | symbol, text: string): void {
     const queue = (this.#queue ??= new Map());
+    this.#flushWhenDrained();
     this.#count(this.#queuedBytes + text.length - (queue.get(key)?.length ?? 0));
     queue.set(key, text);
+  }
+
+  #flushWhenDrained(): void {
+    this.#stopDraining ??= this.stream.onDrain(() => this.flush());
   }
 
   #forgetQueue(): void {

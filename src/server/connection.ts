@@ -5,6 +5,8 @@ import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../wire/message.ts";
 import { InFlight } from "./in-flight.ts";
 
+const noCapabilities: ClientCapabilities = Object.freeze({});
+
 /** What a request is answered under: agreed once in `initialize`, or said by each modern request. */
 export interface Peer {
   readonly revision: Revision | undefined;
@@ -57,7 +59,7 @@ export class Connection implements Peer {
   /** Set by a successful `initialize`. */
   revision: Revision | undefined;
   clientInfo: Implementation | undefined;
-  clientCapabilities: ClientCapabilities = {};
+  clientCapabilities: ClientCapabilities = noCapabilities;
   logLevel: LogLevel | undefined;
   initialized = false;
   /** Takes the pushes of a legacy session; see {@link McpServer.attach}. */

@@ -65,16 +65,35 @@ function answer(core: Core, request: RpcRequest, exchange: Exchange): Promise<Rp
   return Promise.resolve(refuse(core, exchange, request.id, opened.error));
 }
 
-/** Waits for the handler with nothing at hand but the call: it may be a listen request, open for days. */
-async function run(call: Call, handler: MethodHandler): Promise<RpcResponse | undefined> {
-  const { core, id } = call;
-  const { inFlight } = call.exchange.connection;
-  const { observe } = core.settings;
-  const started = observe && performance.now();
-  inFlight.add(call);
+/** Runs the handler, and what surrounds it. */
+function run(call: Call, handler: MethodHandler): Promise<RpcResponse | undefined> {
+  const started = call.core.settings.observe && performance.now();
+  call.exchange.connection.inFlight.add(call);
+  const running = begin(call, handler);
+  if (!call.row.stream || !(running instanceof Promise)) return settle(call, handler, running, started);
+  // It may be open for days: a suspended function would weigh more than the call itself.
+  const atEnd = (): Promise<RpcResponse | undefined> => settle(call, handler, running, started);
+  return running.then(atEnd, atEnd);
+}
+
+function begin(call: Call, handler: MethodHandler): unknown {
+  try {
+    return isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/** Waits for what the handler comes to, and makes a response of it. */
+async function settle(
+  call: Call,
+  handler: MethodHandler,
+  running: unknown,
+  started: number | undefined,
+): Promise<RpcResponse | undefined> {
+  const { id } = call;
   let response: RpcResponse;
   try {
-    const running = isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
     const result = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
     const finished = finish(result, call, handler);
     response = { jsonrpc: "2.0", id, result: finished instanceof Promise ? await finished : finished };
@@ -83,7 +102,7 @@ async function run(call: Call, handler: MethodHandler): Promise<RpcResponse | un
   }
   call.finished = true;
   // A task is no longer a matter of its connection.
-  if (call.task === undefined) inFlight.delete(call);
+  if (call.task === undefined) call.exchange.connection.inFlight.delete(call);
   if (started !== undefined) report(call, response, performance.now() - started);
   return call.cancelled ? undefined : response;
 }

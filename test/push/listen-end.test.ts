@@ -1,6 +1,7 @@
 // How a subscription ends: by the client, by the server, and what may come in between.
 import { McpServer, type RequestId } from "halyard";
 import { describe, expect, test } from "vitest";
+import { makeServer } from "../support/catalogue.ts";
 import {
   acknowledged,
   isAck,
@@ -72,6 +73,19 @@ describeMatrix("end of a subscription", { eras: ["modern"] }, (cell) => {
 });
 
 describe("end of a subscription on a pipe", () => {
+  test("a subscription that is ended and cancelled in the same breath is seen to close once", async () => {
+    const { server, events } = makeServer();
+    server.tool("first", {}, () => "first");
+    const peer = new PipePeer(server);
+    await listen(peer.client, { toolsListChanged: true }, "sub");
+    const { subscriptions, inFlight } = peer.pipe.connection;
+    for (const end of subscriptions.values()) end();
+    inFlight.cancelAll("The test has gone");
+    await peer.pipe.end(0);
+    const states = events.flatMap((event) => (event.type === "listener" ? [event.state] : []));
+    expect(states).toEqual(["opened", "closed"]);
+  });
+
   test("notifications/cancelled is sent for nothing but subscriptions [SUB-SERVER-CANCELLED-ONLY, CANCEL-REF-SERVER-MODERN]", async () => {
     const server = toolServer();
     server.tool("never", {}, () => new Promise(() => {}));

@@ -3,6 +3,7 @@ import { invalidParams, invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
+import type { Listener, Stream } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
@@ -13,55 +14,53 @@ import type { MethodHandler } from "./method.ts";
 const acknowledged = "notifications/subscriptions/acknowledged";
 
 export const listen: MethodHandler = {
-  async run(call) {
-    const { core, exchange, id } = call;
-    const { stream, connection } = exchange;
+  run(call) {
+    const { stream } = call.exchange;
     if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
-    const { maxQueueBytes, maxSubscriptions } = core.settings.limits;
     const wanted = readFilter(call);
     const mustAsk =
-      core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);
-    const { honoured, topics } = honour(mustAsk ? await permitted(call, wanted) : wanted);
-    if (connection.subscriptions.size >= maxSubscriptions) {
-      throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
-    }
-    // Middleware may have held the request back, and the client may have cancelled it meanwhile.
-    if (call.cancelled) return {};
-    // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
-    const listener = core.hub.open({
-      stream,
-      topics,
-      principal: call.principal,
-      subscription: { id },
-      held: true,
-      maxQueueBytes,
-    });
-    observe(call, "opened");
-    const ending = ended(call, () => core.hub.close(listener));
-    stream.write(encodeNotification(acknowledged, { _meta: subscriptionMeta(id), notifications: honoured }));
-    listener.release();
-    call.forgetParams();
-    return closingResult(call, ending);
+      call.core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);
+    if (!mustAsk) return open(call, stream, wanted);
+    return permitted(call, wanted).then((allowed) => open(call, stream, allowed));
   },
 };
 
-async function closingResult(call: Call, ending: Promise<void>): Promise<object> {
-  await ending;
-  observe(call, "closed");
-  return { _meta: subscriptionMeta(call.id) };
+/** Opens the subscription; what it returns is, in the end, the closing result. */
+function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<object> {
+  const { core, id, principal } = call;
+  const { maxQueueBytes, maxSubscriptions } = core.settings.limits;
+  if (call.exchange.connection.subscriptions.size >= maxSubscriptions) {
+    throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
+  }
+  // Middleware may have held the request back, and the client may have cancelled it meanwhile.
+  if (call.cancelled) return Promise.resolve({});
+  const { honoured, topics } = honour(members);
+  const subscription = { id };
+  // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
+  const listener = core.hub.open({ stream, topics, principal, subscription, held: true, maxQueueBytes });
+  observe(call, "opened");
+  const closing = closingResult(call, listener);
+  stream.write(encodeNotification(acknowledged, { _meta: subscriptionMeta(id), notifications: honoured }));
+  listener.release();
+  call.forgetParams();
+  return closing;
 }
 
 /**
- * Resolves when the client cancels, or when the transport asks for the closing result. `close` is called at that very
- * moment and not after it: the next message of the client may have arrived already, and may publish something.
+ * Resolves when the client cancels, or when the transport asks for it. The listener is closed at that very moment and not
+ * after it: the next message of the client may have arrived already, and may publish something.
  */
-function ended(call: Call, close: () => void): Promise<void> {
+function closingResult(call: Call, listener: Listener): Promise<object> {
   const { subscriptions } = call.exchange.connection;
-  return new Promise<void>((resolve) => {
+  return new Promise((resolve) => {
+    let isOver = false;
     const end = (): void => {
+      if (isOver) return;
+      isOver = true;
       subscriptions.delete(call.id);
-      close();
-      resolve();
+      call.core.hub.close(listener);
+      observe(call, "closed");
+      resolve({ _meta: subscriptionMeta(call.id) });
     };
     subscriptions.set(call.id, end);
     call.onCancel(end);
