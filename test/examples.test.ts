@@ -67,7 +67,7 @@ async function runUntil(command: string, isEnough: (text: string) => boolean): P
   const child = spawn("sh", ["-c", `exec ${command}`], { stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
-  await vi.waitFor(() => expect(printed).toSatisfy(isEnough), { timeout: 5000, interval: 10 });
+  await vi.waitFor(() => expect(printed).toSatisfy(isEnough), { timeout: 15_000, interval: 10 });
   child.kill();
   return printed;
 }

@@ -90,7 +90,7 @@ async function conversePerRequest(
   const running = client.request(method, params, id);
   running.catch(() => {});
   for (;;) {
-    const message = await client.waitFor((one) => isAnswerTo(id, one) || isNewRequest(one, seen), 5000);
+    const message = await client.waitFor((one) => isAnswerTo(id, one) || isNewRequest(one, seen));
     if (isAnswerTo(id, message)) return { result: await running, asked, rounds: 0 };
     const request = message as unknown as AskedRequest;
     seen.add(request.id);

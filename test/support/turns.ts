@@ -6,7 +6,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Resolves once `holds` is true. */
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 5000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`Not true within ${timeoutMs} ms: ${holds.toString()}`);

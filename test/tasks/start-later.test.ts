@@ -11,7 +11,7 @@ import {
   Tasks,
   textOf,
 } from "../support/tasks.ts";
-import { until } from "../support/turns.ts";
+import { deferred, until } from "../support/turns.ts";
 
 const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 
@@ -90,15 +90,17 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
   test("makes no task of a call that has been answered with questions meanwhile", async () => {
     const { server } = taskServer({ tasks: { maxRunning: 1 } });
     const problems: string[] = [];
+    const answered = deferred();
     server.tool("hasty", { task: { starts: "handler" } }, async (_, ctx) => {
       await ctx.elicit("What?", named).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await answered.promise;
       await ctx.startTask().catch((error: Error) => problems.push(error.message));
       return "hasty";
     });
     const tasks = new Tasks(await open(cell, server, { capabilities }));
     const answer = await tasks.client.request("tools/call", { name: "hasty" });
     expect(answer).toMatchObject({ resultType: "input_required" });
+    answered.resolve();
     await until(() => problems.length === 1);
     // The one place for a task is free.
     const { taskId } = await tasks.start("quick");
