@@ -8,7 +8,7 @@ import type { Stream } from "../push/listener.ts";
 import { randomId } from "../push/replay.ts";
 import { topicOf } from "../push/topic.ts";
 import { Connection } from "../server/connection.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
 import type { EventStream } from "./event-stream.ts";
