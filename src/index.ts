@@ -89,6 +89,7 @@ export type {
   ToolHandler,
   ToolReturn,
 } from "./server/catalogue/tools.ts";
+export type { AttachOptions } from "./server/attach.ts";
 export type { Collection, ResourceCollection } from "./server/collections.ts";
 export { Connection, type ConnectionOptions, type Exchange } from "./server/connection.ts";
 export type { Context } from "./server/context.ts";
@@ -114,7 +115,8 @@ export type { ListMethod, ServerLimits, ServerMode, ServerOptions } from "./serv
 export type { Push } from "./server/push.ts";
 export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
 export type { Answer } from "./server/raw.ts";
-export { type AttachOptions, McpServer, type Servable } from "./server/server.ts";
+export type { Servable } from "./server/servable.ts";
+export { McpServer } from "./server/server.ts";
 export type { TaskOptions } from "./server/tasks/options.ts";
 export {
   MemoryTaskStore,
