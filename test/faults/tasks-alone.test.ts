@@ -1,7 +1,8 @@
 // Tasks and rounds whose client is away: they need nobody until somebody comes, and nobody may come.
 import { type JsonObject, McpServer } from "halyard";
 import { type TestClient, connect } from "halyard/testing";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { stopClock, passSeconds } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { PipePeer } from "../support/pipe.ts";
@@ -52,8 +53,7 @@ describeMatrix(
   { since: "2025-11-25", transports: ["memory", "stdio"] },
   (cell) => {
     test("finishes, is there to be read until its time is up, and not a moment longer [TASKX-TTL, TASK25-TTL-OVERRIDE]", async () => {
-      vi.useFakeTimers({ toFake: ["Date"] });
-      onTestFinished(() => void vi.useRealTimers());
+      stopClock();
       const { server, gate } = taskServer();
       const client = await cell.connect(server, { capabilities });
       const taskId = await begin(client, "long");
@@ -61,9 +61,9 @@ describeMatrix(
       gate.resolve();
       const next = await cell.connect(server, { capabilities });
       await until(async () => (await next.request("tasks/get", { taskId }))["status"] === "completed");
-      vi.setSystemTime(Date.now() + ttlMs - 1);
+      passSeconds((ttlMs - 1) / 1000);
       expect(await next.request("tasks/get", { taskId })).toMatchObject({ status: "completed" });
-      vi.setSystemTime(Date.now() + 1);
+      passSeconds(1 / 1000);
       await expect(next.request("tasks/get", { taskId })).rejects.toMatchObject({ code: -32602 });
       await next.close();
     });

@@ -1,7 +1,8 @@
 // How many tasks run and are kept, and for how long.
 import { ConfigurationError, McpServer, MemoryTaskStore, type TaskOptions, type TaskRecord } from "halyard";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
+import { passSeconds, stopClock } from "../support/clock.ts";
 import { cpuTime } from "../support/cpu-time.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { capabilities, taskServer, type TaskFixture, Tasks, textOf, withTasks } from "../support/tasks.ts";
@@ -43,13 +44,12 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
   });
 
   test("a store that is full refuses the next task, and takes one when another's time is up", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
-    onTestFinished(() => void vi.useRealTimers());
+    stopClock();
     const { tasks } = await begin({ store: new MemoryTaskStore({ maxTasks: 2 }), ttlMs: 60_000 });
     await tasks.start("quick");
     await tasks.start("quick");
     await expect(tasks.start("quick")).rejects.toMatchObject({ code: -32600 });
-    vi.setSystemTime(Date.now() + 60_000);
+    passSeconds(60);
     expect(await tasks.start("quick")).toMatchObject({ status: "working" });
   });
 
