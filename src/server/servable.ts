@@ -8,7 +8,7 @@ import type { Connection, Exchange } from "./connection.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Logger } from "./logger.ts";
 import type { ServerLimits, ServerMode } from "./options.ts";
-import type { Answer } from "./raw.ts";
+import type { Answer } from "./answer.ts";
 
 /**
  * What a transport needs of a server: any {@link McpServer} fits, whatever its middleware adds.

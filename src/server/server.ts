@@ -8,7 +8,7 @@ import type { Stream } from "../push/listener.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { RpcMessage, RpcResponse } from "../wire/message.ts";
-import type { RequestStateOptions } from "./asking/request-state-options.ts";
+import type { RequestStateOptions } from "./request-state/options.ts";
 import { assemble } from "./assemble.ts";
 import { attach, type AttachOptions } from "./attach.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
@@ -23,7 +23,7 @@ import type {
   TemplateOptions,
 } from "./catalogue/resources.ts";
 import type { ToolDefinition, ToolHandler, ToolOptions } from "./catalogue/tools.ts";
-import { Collection, ResourceCollection } from "./collections.ts";
+import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
 import { dispatch } from "./dispatch.ts";
@@ -41,7 +41,7 @@ import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
 import type { Servable } from "./servable.ts";
-import { type Answer, answerText, answerValue, encodeAnswer } from "./raw.ts";
+import { type Answer, answerText, answerValue, encodeAnswer } from "./answer.ts";
 
 /**
  * An MCP server: registered once, served to any number of clients of any revision over any transport.

@@ -15,7 +15,8 @@ import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import type { ToolResult } from "../results.ts";
-import { type ToolLimits, toolLimitFields, withinLimits } from "../tool-limits.ts";
+import { isTimerMs } from "../timers.ts";
+import { type ToolLimits, toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {
   assertObjectSchema,
   checkDescribed,
@@ -201,8 +202,8 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
   const rules: Readonly<Record<string, boolean>> = {
     "must be optional or required": ["optional", "required"].includes(support),
     'has a start other than "at once" and "handler"': ["at once", "handler"].includes(starts),
-    "has a ttlMs that is no positive integer below 2^31": isTimer(ttlMs),
-    "has a pollIntervalMs that is no positive integer below 2^31": isTimer(pollIntervalMs),
+    "has a ttlMs that is no positive integer below 2^31": isTimerMs(ttlMs),
+    "has a pollIntervalMs that is no positive integer below 2^31": isTimerMs(pollIntervalMs),
   };
   const [problem] = Object.entries(rules).find(([, holds]) => !holds) ?? [];
   if (problem !== undefined)
@@ -213,9 +214,4 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
 /** Before any value was allowed as structured content, an output schema had to be that of an object. */
 function publishedOutput(schema: JsonSchema, revision: Revision): JsonSchema | undefined {
   return revision.structuredContent === "any" || schema["type"] === "object" ? schema : undefined;
-}
-
-/** A timer that runs longer than this fires at once. */
-function isTimer(timeMs: number): boolean {
-  return Number.isSafeInteger(timeMs) && timeMs > 0 && timeMs < 2 ** 31;
 }

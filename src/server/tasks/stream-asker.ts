@@ -4,9 +4,9 @@ import { type Ask, type Asks, streamLost } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { readAnswer } from "../asking/direct.ts";
+import { readAnswer } from "../asking/direct-asker.ts";
 import type { AskOptions, Asker, Question } from "../asking/question.ts";
-import { inBackground } from "../background-timer.ts";
+import { inBackground } from "../timers.ts";
 import { relatedTask } from "./forms.ts";
 
 /** Whose task it is, and how its client is reached. */

@@ -1,8 +1,8 @@
 // How long a tool may take and how often it may run at once. A tool that sets neither keeps the handler it was given.
-import { ConfigurationError, ToolError } from "../errors.ts";
-import { inBackground } from "./background-timer.ts";
-import type { Logger } from "./logger.ts";
-import { isThenable } from "./thenable.ts";
+import { ConfigurationError, ToolError } from "../../errors.ts";
+import { inBackground, longestTimerMs } from "../timers.ts";
+import type { Logger } from "../logger.ts";
+import { isThenable } from "../thenable.ts";
 
 /** What a tool may take of the server; a tool that sets neither is not limited. */
 export interface ToolLimits {
@@ -29,14 +29,11 @@ interface Limited {
 
 type Handler = (args: unknown, ctx: unknown) => unknown;
 
-/** A longer timer would fire at once. */
-const longestTimer = 2 ** 31 - 1;
-
 /** The handler within the limits of its tool. Throws for a limit that cannot be kept. */
 export function withinLimits(name: string, limits: ToolLimits, handler: Handler): Handler {
   const { timeoutMs, maxConcurrent } = limits;
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimer)) {
-    fail(name, "timeoutMs", `must be more than 0 and at most ${longestTimer}`);
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimerMs)) {
+    fail(name, "timeoutMs", `must be more than 0 and at most ${longestTimerMs}`);
   }
   if (maxConcurrent !== undefined && !(Number.isInteger(maxConcurrent) && maxConcurrent > 0)) {
     fail(name, "maxConcurrent", "must be a whole number of at least 1");

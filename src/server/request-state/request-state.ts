@@ -6,11 +6,7 @@ import { principalKey } from "../../protocol/principal.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../logger.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
-import {
-  type RequestStateOptions,
-  type RequestStateSettings,
-  resolveRequestState,
-} from "./request-state-options.ts";
+import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
 import { MemorySingleUseStore } from "./single-use.ts";
 
 /** The request that a state belongs to. */
