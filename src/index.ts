@@ -88,7 +88,7 @@ export type {
   ToolDefinition,
   ToolHandler,
   ToolReturn,
-} from "./server/catalogue/tools.ts";
+} from "./server/catalogue/tool-definition.ts";
 export type { AttachOptions } from "./server/attach.ts";
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
 export { Connection, type ConnectionOptions, type Exchange } from "./server/connection.ts";

@@ -194,7 +194,8 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
-    return mayBeLetGo(this.conversation.elicit(message, asked, options)) as never;
+    const answer = mayBeLetGo(this.conversation.elicit(message, asked, options));
+    return answer as Promise<S extends URL ? void : Validated<S>>;
   }
 
   tryElicit<S extends AnySchema | URL>(
@@ -202,7 +203,8 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
-    return mayBeLetGo(this.conversation.tryElicit(message, asked, options)) as never;
+    const answer = mayBeLetGo(this.conversation.tryElicit(message, asked, options));
+    return answer as Promise<Elicited<S extends URL ? undefined : Validated<S>>>;
   }
 
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {

@@ -22,7 +22,8 @@ import type {
   TemplateHandler,
   TemplateOptions,
 } from "./catalogue/resources.ts";
-import type { ToolDefinition, ToolHandler, ToolOptions } from "./catalogue/tools.ts";
+import type { ToolDefinition, ToolHandler } from "./catalogue/tool-definition.ts";
+import type { ToolOptions } from "./catalogue/tools.ts";
 import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";

@@ -1,7 +1,7 @@
 // What every definition has in common, checked when it is registered.
 import { ConfigurationError } from "../../errors.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import type { Annotations, Icon } from "../../protocol/model.ts";
+import type { Annotations, CacheHint, Icon } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
@@ -66,6 +66,17 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
           : undefined;
   if (problem === undefined) return;
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
+}
+
+export function checkCacheHint(subject: string, field: string, hint: CacheHint | undefined): void {
+  const { ttlMs = 0, scope = "private" } = hint ?? {};
+  const problem =
+    !Number.isSafeInteger(ttlMs) || ttlMs < 0
+      ? "has a ttlMs that is not an integer of 0 or more"
+      : scope !== "public" && scope !== "private"
+        ? "has a scope other than public and private"
+        : undefined;
+  if (problem !== undefined) throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
 }
 
 export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {

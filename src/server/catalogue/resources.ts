@@ -7,10 +7,10 @@ import { isResourceUri } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
-import { checkCacheHint } from "../options.ts";
 import type { Completer } from "./completers.ts";
 import {
   checkAnnotations,
+  checkCacheHint,
   checkDescribed,
   checkHandler,
   checkName,
