@@ -4,7 +4,7 @@ import type { TestClient } from "halyard/testing";
 import { expect } from "vitest";
 import { makeServer, refusal } from "../../support/catalogue.ts";
 import { passSeconds } from "../../support/clock.ts";
-import { askingServer, nameForm } from "../../support/rounds.ts";
+import { askingServer, nameForm } from "../../support/asking-server.ts";
 import { type Door, type MountName, openDoor } from "../mounts.ts";
 import type { Row } from "../row.ts";
 
