@@ -130,7 +130,10 @@ export function resolveOptions(options: ServerOptions): Settings {
     if (!isPositiveInteger(limit)) fail(`limits.${name}`, "must be a positive integer");
   }
   if (mode === "stateless" && options.requireInitialized) {
-    fail("requireInitialized", 'needs a session, which mode "stateless" has not: use "both" or "stateful"');
+    fail(
+      "requireInitialized",
+      'needs a session, which mode "stateless" does not have: use "both" or "stateful"',
+    );
   }
   return {
     mode,

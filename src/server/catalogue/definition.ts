@@ -16,6 +16,12 @@ export interface Described {
   readonly scopes?: readonly string[];
 }
 
+/** A handler as it is registered: its parameters are for the types of the definition to say. */
+export type AnyHandler = (args: never, ctx: never) => unknown;
+
+/** A handler as it is called, with arguments that have been checked. */
+export type CheckedHandler = (args: unknown, ctx: unknown) => unknown;
+
 /** The fields of {@link Described}, and the handler. */
 export const describedFields: readonly string[] = [
   "title",
@@ -62,7 +68,7 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
       : audience !== undefined && !audience.every((role) => role === "user" || role === "assistant")
         ? "has an audience other than user and assistant"
         : lastModified !== undefined && !isDate(lastModified)
-          ? "has a lastModified that is no date of ISO 8601"
+          ? "has a lastModified that is not a date of ISO 8601"
           : undefined;
   if (problem === undefined) return;
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
@@ -94,6 +100,10 @@ export function checkHandler(subject: string, handler: unknown): void {
   );
 }
 
+export function checkNotEmpty(noun: string, name: unknown): void {
+  checkName(noun, name, /./s, "must not be empty");
+}
+
 export function checkName(noun: string, name: unknown, allowed: RegExp, rule: string): void {
   if (typeof name === "string" && allowed.test(name)) return;
   const where = { subject: `${noun} ${JSON.stringify(name)}`, field: "name" };
@@ -102,7 +112,7 @@ export function checkName(noun: string, name: unknown, allowed: RegExp, rule: st
 
 export function iconProblem(icon: Icon): string | undefined {
   if (typeof icon.src !== "string" || !iconSource.test(icon.src))
-    return "has a src that is no http(s) or data URI";
+    return "has a src that is not an http(s) or data URI";
   if (
     icon.sizes !== undefined &&
     !(Array.isArray(icon.sizes) && icon.sizes.every((size) => iconSize.test(size)))

@@ -9,8 +9,10 @@ import { isTimerMs } from "../timers.ts";
 import type { TaskDefinition, ToolDefinition } from "./tool-definition.ts";
 import { toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {
+  type AnyHandler,
   assertObjectSchema,
   checkDescribed,
+  type CheckedHandler,
   checkHandler,
   checkName,
   describedFields,
@@ -19,14 +21,14 @@ import type { DefinitionKind } from "./registry.ts";
 
 /** What is registered: the definition with its handler. */
 export interface ToolOptions extends ToolDefinition<AnySchema, AnySchema> {
-  readonly handler: (args: never, ctx: never) => unknown;
+  readonly handler: AnyHandler;
 }
 
 /** A tool made ready to be called. */
 export interface CompiledTool {
   readonly name: string;
   readonly options: ToolOptions;
-  readonly handler: (args: unknown, ctx: unknown) => unknown;
+  readonly handler: CheckedHandler;
   readonly inputSchema: JsonSchema;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
@@ -80,7 +82,7 @@ const kind: DefinitionKind<ToolOptions, CompiledTool> = {
     assertObjectSchema(inputSchema, { subject, field: "input" });
     const found = readParamHeaders(inputSchema);
     if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
-    const handler = withinLimits(name, options, options.handler as CompiledTool["handler"]);
+    const handler = withinLimits(name, options, options.handler as CheckedHandler);
     const task = readTask(options.task, subject);
     return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
   },
@@ -110,8 +112,8 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
   const rules: Readonly<Record<string, boolean>> = {
     "must be optional or required": ["optional", "required"].includes(support),
     'has a start other than "at once" and "handler"': ["at once", "handler"].includes(starts),
-    "has a ttlMs that is no positive integer below 2^31": isTimerMs(ttlMs),
-    "has a pollIntervalMs that is no positive integer below 2^31": isTimerMs(pollIntervalMs),
+    "has a ttlMs that is not a positive integer below 2^31": isTimerMs(ttlMs),
+    "has a pollIntervalMs that is not a positive integer below 2^31": isTimerMs(pollIntervalMs),
   };
   const [problem] = Object.entries(rules).find(([, holds]) => !holds) ?? [];
   if (problem !== undefined)
