@@ -3,7 +3,7 @@ import { McpServer } from "halyard";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { initialize, serve, SessionClient } from "../support/sessions.ts";
-import { deferred, until } from "../support/turns.ts";
+import { deferred, eventually, until } from "../support/turns.ts";
 
 const gate = deferred();
 
@@ -68,7 +68,7 @@ describe("idle sessions", () => {
     const served = await serve(makeServer(), { limits });
     const client = await SessionClient.open(served);
     const call = client.request("tools/call", { name: "held" });
-    await vi.waitFor(() => expect(served.stats().inFlight).toBe(1));
+    await eventually(() => expect(served.stats().inFlight).toBe(1));
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(served.stats().sessions).toBe(1);
     gate.resolve();

@@ -1,4 +1,5 @@
 // Waiting for things that are not messages.
+import { vi } from "vitest";
 
 /** Lets everything that is ready to run, run. */
 export function nextTurn(): Promise<void> {
@@ -12,6 +13,11 @@ export async function until(holds: () => boolean | Promise<boolean>, timeoutMs =
     if (performance.now() > deadline) throw new Error(`Not true within ${timeoutMs} ms: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** Resolves once `check` throws no more. For longer than Vitest would: a process that starts may take seconds. */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 5 });
 }
 
 export interface Deferred<T> {
