@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import { stopClock, passSeconds } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
-import { PipePeer } from "../support/pipe.ts";
 import { type Deferred, deferred, until } from "../support/turns.ts";
 
 const capabilities = { sampling: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
@@ -69,27 +68,6 @@ describeMatrix(
     });
   },
 );
-
-describe.each(["2025-11-25", "2026-07-28"])("a task of %s", (revision) => {
-  test("does not begin when it is cancelled before its handler runs", async () => {
-    const { server, runs } = taskServer();
-    const peer = new PipePeer(server, { revision, capabilities });
-    await peer.client.open();
-    let taskId = "";
-    // With the reply in hand, before any timer of the server can fire.
-    peer.onWrite = (message) => {
-      if (taskId !== "" || !("result" in message)) return;
-      taskId = taskIdOf(message.result);
-      queueMicrotask(() => peer.start("tasks/cancel", { taskId }, "cancel"));
-    };
-    await begin(peer.client, "long");
-    await peer.client.waitFor((message) => "id" in message && message.id === "cancel");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(runs()).toBe(0);
-    expect(await peer.client.request("tasks/get", { taskId })).toMatchObject({ status: "cancelled" });
-    await peer.pipe.end(0);
-  });
-});
 
 describe("ctx.startTask() that a handler does not wait for", () => {
   test("counts the call out once: as many may run at once as before", async () => {
