@@ -6,6 +6,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "test/tsconfig.json" },
     testTimeout: 20_000,
+    // A process that starts may take seconds where others are at work.
+    expect: { poll: { timeout: 15_000, interval: 5 } },
     // Vitest leaves one core free, which on two would be half of the machine.
     maxWorkers: 2,
   },

@@ -63,9 +63,9 @@ export type { StandardSchema } from "./schema/standard.ts";
 export type { UrlAskOptions } from "./server/asking/elicitation.ts";
 export { InputRequired, inputRequired, type InputRequiredParts } from "./server/asking/input-required.ts";
 export type { AskOptions } from "./server/asking/question.ts";
-export type { RequestStateOptions } from "./server/asking/request-state-options.ts";
+export type { RequestStateOptions } from "./server/request-state/options.ts";
 export type { SampleOptions } from "./server/asking/sampling.ts";
-export { MemorySingleUseStore, type SingleUseStore } from "./server/asking/single-use.ts";
+export { MemorySingleUseStore, type SingleUseStore } from "./server/request-state/single-use.ts";
 export type {
   Completer,
   CompletionHandler,
@@ -88,8 +88,9 @@ export type {
   ToolDefinition,
   ToolHandler,
   ToolReturn,
-} from "./server/catalogue/tools.ts";
-export type { Collection, ResourceCollection } from "./server/collections.ts";
+} from "./server/catalogue/tool-definition.ts";
+export type { AttachOptions } from "./server/attach.ts";
+export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
 export { Connection, type ConnectionOptions, type Exchange } from "./server/connection.ts";
 export type { Context } from "./server/context.ts";
 export type { ClientNotificationHandler, NotificationSource } from "./server/core.ts";
@@ -113,8 +114,9 @@ export type {
 export type { ListMethod, ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
 export type { Push } from "./server/push.ts";
 export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
-export type { Answer } from "./server/raw.ts";
-export { type AttachOptions, McpServer, type Servable } from "./server/server.ts";
+export type { Answer } from "./server/answer.ts";
+export type { Servable } from "./server/servable.ts";
+export { McpServer } from "./server/server.ts";
 export type { TaskOptions } from "./server/tasks/options.ts";
 export {
   MemoryTaskStore,

@@ -4,9 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { JsonObject } from "halyard";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startDemo } from "./support/demo.ts";
 import { readDocument } from "./support/documents.ts";
+import { eventually } from "./support/turns.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const examples = readdirSync(`${root}examples`, { recursive: true, encoding: "utf8" })
@@ -67,7 +68,7 @@ async function runUntil(command: string, isEnough: (text: string) => boolean): P
   const child = spawn("sh", ["-c", `exec ${command}`], { stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
-  await vi.waitFor(() => expect(printed).toSatisfy(isEnough), { timeout: 5000, interval: 10 });
+  await eventually(() => expect(printed).toSatisfy(isEnough));
   child.kill();
   return printed;
 }

@@ -16,7 +16,7 @@ import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { readTable } from "./support/documents.ts";
 import { metaKeys, RawPeer } from "./support/raw.ts";
-import { askingServer, begin, retry, type Turn, ways } from "./support/rounds.ts";
+import { askingServer, begin, retry, type Turn, ways } from "./support/asking-server.ts";
 
 const rows = readTable("SECURITY.md", "Default limits");
 const defaults = new Map(rows.map((row) => [row["limit"] ?? "", Number(row["default"])]));

@@ -101,7 +101,7 @@ function checkSource(options: BearerAuthOptions): void {
   const { jwks, introspection, verify, authorizationServers, algorithms = asymmetricAlgorithms } = options;
   const given = Object.entries({ jwks, introspection, verify }).filter(([, value]) => value !== undefined);
   const [[first] = [], [second] = []] = given;
-  if (second !== undefined) fail(second, `goes not with ${first}: tokens are verified in one way`);
+  if (second !== undefined) fail(second, `does not go with ${first}: tokens are verified in one way`);
   const isForOne = first === "jwks" || first === "introspection";
   if (isForOne && authorizationServers.length > 1) {
     fail(first, "is for one authorization server: with several, leave it out or use verify");

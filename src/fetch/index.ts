@@ -6,7 +6,7 @@
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
 import type { HttpOptions } from "../http/options.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";

@@ -4,7 +4,7 @@ import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
 import { internalError } from "../server/failure.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import { answerDocument } from "./documents.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";

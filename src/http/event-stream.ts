@@ -33,8 +33,9 @@ export class EventStream implements Stream {
   #sink: EventSink | undefined;
   #opened = false;
   #done = false;
-  /** Whether anything was written since the last keep-alive. */
+  /** Whether anything was written since it was last looked at; a mark, since to look at the clock with each write would cost more. */
   #isFresh = true;
+  #silentSince = 0;
   /** When its connection was lost; the client may come back. */
   lostAt: number | undefined;
   /** When its connection was made, or made again. */
@@ -162,14 +163,18 @@ export class EventStream implements Stream {
     else this.#drains.call();
   }
 
-  /** Keeps an idle connection open. */
-  keepAlive(): void {
-    if (!this.#isFresh) this.#sink?.write(keepAliveComment);
+  /** Keeps a connection open that has been silent for so long; to be called every second or so. */
+  keepAlive(now: number, keepAliveMs: number): void {
+    if (this.#isFresh) this.#silentSince = now;
     this.#isFresh = false;
+    if (now - this.#silentSince < keepAliveMs) return;
+    this.#sink?.write(keepAliveComment);
+    this.#silentSince = now;
   }
 
   #use(sink: EventSink): void {
     this.#sink = sink;
+    this.#isFresh = true;
     this.connectedAt = Date.now();
     sink.onDrain(() => {
       if (this.#sink === sink) this.#drains.call();

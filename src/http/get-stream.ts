@@ -8,13 +8,11 @@ export class GetStream implements Tended {
   readonly #state: HttpState;
   readonly #session: HttpSession;
   readonly #stream: EventStream;
-  #nextKeepAlive: number;
 
   constructor(state: HttpState, session: HttpSession, stream: EventStream) {
     this.#state = state;
     this.#session = session;
     this.#stream = stream;
-    this.#nextKeepAlive = Date.now() + state.settings.keepAliveMs;
   }
 
   tend(now: number): boolean {
@@ -27,10 +25,7 @@ export class GetStream implements Tended {
     // The client comes back and goes on: only the connection has had its time.
     const { connectedAt, expiresAt = Number.POSITIVE_INFINITY } = this.#stream;
     if (now - connectedAt >= maxStreamMs || now >= expiresAt) this.#stream.release();
-    else if (now >= this.#nextKeepAlive) {
-      this.#stream.keepAlive();
-      this.#nextKeepAlive = now + keepAliveMs;
-    }
+    else this.#stream.keepAlive(now, keepAliveMs);
     return true;
   }
 

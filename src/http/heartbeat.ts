@@ -1,5 +1,5 @@
 // One timer for everything that has to happen now and then; it runs only while there is something to look after.
-import { inBackground } from "../server/background-timer.ts";
+import { inBackground } from "../server/timers.ts";
 
 /** Something that wants to be looked at about once a second. */
 export interface Tended {

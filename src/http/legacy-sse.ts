@@ -1,7 +1,7 @@
 // The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
 import type { Principal } from "../protocol/model.ts";
 import { identityOf, isSamePrincipal } from "../protocol/principal.ts";
-import { randomId } from "../push/replay.ts";
+import { randomId } from "../protocol/random-id.ts";
 import { parseJson } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";

@@ -5,7 +5,7 @@ import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { decodeHeaderValue } from "./param-value.ts";
 

@@ -1,5 +1,5 @@
 // The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import { type Auth, type Authenticate, toAuth } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { ReplayLimits } from "../push/replay.ts";

@@ -13,7 +13,6 @@ export class PendingPost implements Tended {
   readonly #stream: EventStream;
   readonly #times: PendingTimes;
   readonly #streamAt: number;
-  #nextKeepAlive = 0;
 
   constructor(stream: EventStream, times: PendingTimes) {
     this.#stream = stream;
@@ -25,10 +24,7 @@ export class PendingPost implements Tended {
     const { keepAliveMs, resumeWindowMs } = this.#times;
     const { opened, lostAt, expiresAt = Number.POSITIVE_INFINITY } = this.#stream;
     if (!opened && now >= this.#streamAt) this.#stream.open();
-    if (this.#stream.opened && now >= this.#nextKeepAlive) {
-      this.#stream.keepAlive();
-      this.#nextKeepAlive = now + keepAliveMs;
-    }
+    if (this.#stream.opened) this.#stream.keepAlive(now, keepAliveMs);
     // The call goes on: where the client can come back for its answer, it needs a fresh token for that.
     if (now >= expiresAt) this.#stream.pause();
     if (lostAt !== undefined && now - lostAt >= resumeWindowMs) this.#stream.giveUp();

@@ -10,7 +10,7 @@ import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { within } from "../pipe/within.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import { NodeRequest, NodeResponder } from "./edge.ts";
 import { closeOnSignals } from "./signals.ts";
 

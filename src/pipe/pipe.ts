@@ -5,7 +5,7 @@ import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
 import { internalError } from "../server/failure.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
 import { isSilentText } from "./silent.ts";
 import { within } from "./within.ts";

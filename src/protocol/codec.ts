@@ -9,13 +9,11 @@ import type {
 } from "./model.ts";
 import type { Revision, Shape } from "./revision.ts";
 
-type Loose = { readonly [key: string]: unknown };
-
 /** The fields of `value` that `revision` knows for its shape; undefined ones are left out. */
 export function encodeShape(value: object, shape: Shape, revision: Revision): Record<string, unknown> {
-  const encoded = pick(value as Loose, revision.fields[shape]);
+  const encoded = pick(value, revision.fields[shape]);
   if (shape !== "tool" && encoded["annotations"] !== undefined) {
-    encoded["annotations"] = pick(encoded["annotations"] as Loose, revision.fields.annotations);
+    encoded["annotations"] = pick(encoded["annotations"] as object, revision.fields.annotations);
   }
   return encoded;
 }
@@ -58,9 +56,8 @@ function encodeBlock(block: ContentBlock, revision: Revision): unknown {
   if (!revision.degradesContent) return block;
   const fields = revision.content.get(block.type);
   if (fields === undefined) return { type: "text", text: describe(block) };
-  const encoded = pick(block as unknown as Loose, fields);
-  if (block.annotations)
-    encoded["annotations"] = pick(block.annotations as Loose, revision.fields.annotations);
+  const encoded = pick(block, fields);
+  if (block.annotations) encoded["annotations"] = pick(block.annotations, revision.fields.annotations);
   if (block.type === "resource") encoded["resource"] = encodeContents(block.resource, revision);
   return encoded;
 }
@@ -77,10 +74,11 @@ function describe(block: ContentBlock): string {
   }
 }
 
-function pick(value: Loose, fields: ReadonlySet<string>): Record<string, unknown> {
+function pick(value: object, fields: ReadonlySet<string>): Record<string, unknown> {
+  const members = value as { readonly [field: string]: unknown };
   const picked: Record<string, unknown> = {};
   for (const field of fields) {
-    if (value[field] !== undefined) picked[field] = value[field];
+    if (members[field] !== undefined) picked[field] = members[field];
   }
   return picked;
 }

@@ -59,7 +59,6 @@ export interface Revision {
   /** modern: every request stands alone; legacy: an `initialize` handshake comes first. */
   readonly era: "modern" | "legacy";
   readonly requests: ReadonlyMap<string, RequestRow>;
-  readonly notifications: ReadonlySet<string>;
   readonly listens: ReadonlyMap<string, ListenRow>;
   readonly hasBatches: boolean;
   /** The requests that a server may make of a client. */
@@ -115,5 +114,5 @@ export function withFields(fields: Fields, added: Partial<Record<Shape, readonly
   const entries = (Object.keys(fields) as Shape[]).map(
     (shape) => [shape, withMembers(fields[shape], added[shape] ?? [])] as const,
   );
-  return Object.fromEntries(entries) as unknown as Fields;
+  return Object.fromEntries(entries) as Fields;
 }

@@ -1,5 +1,5 @@
 // What was sent on streams that can be resumed: bounded per stream, in all, and in streams.
-import { toBase64Url } from "../protocol/base64.ts";
+import { randomId } from "../protocol/random-id.ts";
 
 /** The limits of a {@link ReplayLogs}. */
 export interface ReplayLimits {
@@ -128,11 +128,6 @@ export class ReplayLogs {
       if (log !== newest) this.remove(log);
     }
   }
-}
-
-/** 128 random bits that nobody can guess, in visible characters. */
-export function randomId(bytes = 16): string {
-  return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }
 
 /** Whether an event id is of a kind of stream, if it is one of ours at all. */

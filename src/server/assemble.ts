@@ -5,7 +5,7 @@ import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
 import { Hub } from "../push/hub.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
-import { RequestState } from "./asking/request-state.ts";
+import { RequestState } from "./request-state/request-state.ts";
 import { promptKind } from "./catalogue/prompts.ts";
 import { Registry } from "./catalogue/registry.ts";
 import { resourceKind, templateKind } from "./catalogue/resources.ts";

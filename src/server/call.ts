@@ -1,4 +1,5 @@
 // One request being answered.
+import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
 import { encodeShape } from "../protocol/codec.ts";
 import {
   type ClientCapabilities,
@@ -8,6 +9,7 @@ import {
   type Principal,
 } from "../protocol/model.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
+import type { AnySchema, Validated } from "../schema/compile.ts";
 import {
   encodeNotification,
   isRequestId,
@@ -15,8 +17,6 @@ import {
   type RequestId,
   type RpcRequest,
 } from "../wire/message.ts";
-import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
-import type { AnySchema, Validated } from "../schema/compile.ts";
 import { Conversation } from "./asking/conversation.ts";
 import type { UrlAskOptions } from "./asking/elicitation.ts";
 import { mayBeLetGo } from "./asking/let-go.ts";
@@ -194,7 +194,8 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
-    return mayBeLetGo(this.conversation.elicit(message, asked, options)) as never;
+    const answer = mayBeLetGo(this.conversation.elicit(message, asked, options));
+    return answer as Promise<S extends URL ? void : Validated<S>>;
   }
 
   tryElicit<S extends AnySchema | URL>(
@@ -202,7 +203,8 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
-    return mayBeLetGo(this.conversation.tryElicit(message, asked, options)) as never;
+    const answer = mayBeLetGo(this.conversation.tryElicit(message, asked, options));
+    return answer as Promise<Elicited<S extends URL ? undefined : Validated<S>>>;
   }
 
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {

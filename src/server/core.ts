@@ -4,7 +4,7 @@ import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { ElicitationIds } from "./asking/elicitation-ids.ts";
-import type { RequestState } from "./asking/request-state.ts";
+import type { RequestState } from "./request-state/request-state.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { CompiledPrompt, PromptOptions } from "./catalogue/prompts.ts";
 import type { Registry } from "./catalogue/registry.ts";

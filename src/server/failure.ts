@@ -24,7 +24,11 @@ export function toRpcError(error: unknown, call: Call): RpcError {
   if (error instanceof RelayedError) return error.error;
   if (error instanceof UrlElicitationRequired) return urlRequired(error, call);
   if (isForClient(error)) return { code: errorCodes.internal, message: error.message };
-  const errorId = logFailure(error, call);
+  return withErrorId(logFailure(error, call));
+}
+
+/** All that a client may know of a failure that was not meant for it. */
+function withErrorId(errorId: string): RpcError {
   return { code: errorCodes.internal, message: `Internal error (error id ${errorId})`, data: { errorId } };
 }
 
@@ -72,7 +76,7 @@ export function logFailure(error: unknown, call: Call): string {
 export function internalError(logger: Logger, what: string, error: unknown): RpcError {
   const errorId = newErrorId();
   logger.error(`${what} (error id ${errorId})`, { errorId, error });
-  return { code: errorCodes.internal, message: `Internal error (error id ${errorId})`, data: { errorId } };
+  return withErrorId(errorId);
 }
 
 /** An id that a client and the log both have. */

@@ -1,12 +1,12 @@
 // The options of a server: what they are, their defaults, and the mistakes that are found when it is made.
 import { ConfigurationError } from "../errors.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
-import { identityOf } from "../protocol/principal.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { iconProblem } from "./catalogue/definition.ts";
+import { checkCacheHint, iconProblem } from "./catalogue/definition.ts";
 import type { Context } from "./context.ts";
 import type { ServerEvent } from "./events.ts";
+import { guardedLogger, guardedObserver } from "./guarded.ts";
 import { type Logger, stderrLogger } from "./logger.ts";
 import { resolveTaskOptions, type TaskOptions, type TaskSettings } from "./tasks/options.ts";
 
@@ -124,13 +124,16 @@ export function resolveOptions(options: ServerOptions): Settings {
   const logger = guardedLogger(options.logger ?? stderrLogger);
   if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
   if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
-  for (const [method, hint] of Object.entries(cache)) checkCacheHint(`options`, `cache["${method}"]`, hint);
+  for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
   for (const [name, limit] of Object.entries(limits)) {
     if (!Object.hasOwn(defaultLimits, name)) fail(`limits.${name}`, "is not a limit");
     if (!isPositiveInteger(limit)) fail(`limits.${name}`, "must be a positive integer");
   }
   if (mode === "stateless" && options.requireInitialized) {
-    fail("requireInitialized", 'needs a session, which mode "stateless" has not: use "both" or "stateful"');
+    fail(
+      "requireInitialized",
+      'needs a session, which mode "stateless" does not have: use "both" or "stateful"',
+    );
   }
   return {
     mode,
@@ -148,30 +151,7 @@ export function resolveOptions(options: ServerOptions): Settings {
     listsAll: options.scopedLists === "all",
     limits: { ...defaultLimits, ...limits },
     logger,
-    observe: options.observe && guarded(options.observe, logger),
-  };
-}
-
-/** A logger that fails must not fail what it tells of, and there is nowhere left to tell that it did. */
-function guardedLogger(logger: Logger): Logger {
-  const at =
-    (level: keyof Logger) =>
-    (...entry: [message: string, details?: object]): void => {
-      try {
-        logger[level](...entry);
-      } catch {}
-    };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-}
-
-/** An observer that fails must not fail what it observes; and it sees who is calling, not what their token says. */
-function guarded(observe: (event: ServerEvent) => void, logger: Logger): (event: ServerEvent) => void {
-  return (event) => {
-    try {
-      observe("principal" in event ? { ...event, principal: identityOf(event.principal) } : event);
-    } catch (error) {
-      logger.error("observe() failed", { error });
-    }
+    observe: options.observe && guardedObserver(options.observe, logger),
   };
 }
 
@@ -183,24 +163,6 @@ export function checkImplementation(info: Implementation): void {
   for (const icon of info.icons ?? []) {
     const problem = iconProblem(icon);
     if (problem !== undefined) fail("icons", problem);
-  }
-}
-
-export function checkCacheHint(subject: string, field: string, hint: CacheHint | undefined): void {
-  const { ttlMs = 0, scope = "private" } = hint ?? {};
-  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
-    throw new ConfigurationError(
-      "INVALID_OPTION",
-      { subject, field },
-      "has a ttlMs that is not an integer of 0 or more",
-    );
-  }
-  if (scope !== "public" && scope !== "private") {
-    throw new ConfigurationError(
-      "INVALID_OPTION",
-      { subject, field },
-      "has a scope other than public and private",
-    );
   }
 }
 

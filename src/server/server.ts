@@ -1,17 +1,16 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
-import { listChanged, resourceUpdated } from "../protocol/notifications.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import { findRevision, newestRevision, revisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
-import { topicOf } from "../push/topic.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { RpcMessage, RpcResponse } from "../wire/message.ts";
-import type { RequestStateOptions } from "./asking/request-state-options.ts";
+import type { RequestStateOptions } from "./request-state/options.ts";
 import { assemble } from "./assemble.ts";
+import { attach, type AttachOptions } from "./attach.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
 import type { Handle } from "./catalogue/registry.ts";
@@ -23,8 +22,9 @@ import type {
   TemplateHandler,
   TemplateOptions,
 } from "./catalogue/resources.ts";
-import type { ToolDefinition, ToolHandler, ToolOptions } from "./catalogue/tools.ts";
-import { Collection, ResourceCollection } from "./collections.ts";
+import type { ToolDefinition, ToolHandler } from "./catalogue/tool-definition.ts";
+import type { ToolOptions } from "./catalogue/tools.ts";
+import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
 import { dispatch } from "./dispatch.ts";
@@ -41,49 +41,8 @@ import {
 import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
-import { type Answer, answerText, answerValue, encodeAnswer } from "./raw.ts";
-
-/**
- * What a transport needs of a server: any {@link McpServer} fits, whatever its middleware adds.
- *
- * @example
- * ```ts
- * import { McpServer, type Servable } from "halyard";
- *
- * const servers: Servable[] = [new McpServer({ name: "demo", version: "1.0.0" })];
- * ```
- */
-export interface Servable {
-  readonly mode: ServerMode;
-  readonly limits: ServerLimits;
-  readonly logger: Logger;
-  /** Where a transport tells what it refuses by itself. */
-  readonly observe?: ((event: ServerEvent) => void) | undefined;
-  handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
-  handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
-  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined>;
-  encode(answer: Answer): string;
-  attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
-  paramHeaders(tool: string): readonly ParamHeader[];
-  modernRow(method: string): RequestRow | undefined;
-  readonly unsharedRequestState: "keys" | "singleUse" | undefined;
-  /** Whether any definition names scopes, or ever did. */
-  readonly usesScopes: boolean;
-  /** Every scope that a message, or the messages of a batch, need together. */
-  neededScopes(value: unknown): readonly string[];
-}
-
-/** How a session takes pushes. */
-export interface AttachOptions {
-  /** What happens when too much waits for a slow reader, or for a client to come back. @default {"destroy"} */
-  readonly overflow?: "destroy" | "gap";
-  /** Messages wait until the connection's listener is released. @default {false} */
-  readonly held?: boolean;
-  /** How much may wait. @default {the server's limit} */
-  readonly maxQueueBytes?: number;
-  /** The URIs of resources that the session has subscribed to before. */
-  readonly subscriptions?: readonly string[];
-}
+import type { Servable } from "./servable.ts";
+import { type Answer, answerText, answerValue, encodeAnswer } from "./answer.ts";
 
 /**
  * An MCP server: registered once, served to any number of clients of any revision over any transport.
@@ -295,23 +254,6 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. */
   attach(connection: Connection, stream: Stream, options: AttachOptions = {}): () => void {
-    const { hub, settings, features } = this.#core;
-    const { session, principal, transport } = connection;
-    if (session === undefined || settings.mode === "stateless") return () => {};
-    const { maxQueueBytes } = settings.limits;
-    // What was not declared in the reply to initialize is not told of either.
-    const topics = (["tools", "prompts", "resources"] as const)
-      .filter((list) => features.has(list))
-      .map((list) => listChanged[list]);
-    const listener = hub.open({ maxQueueBytes, ...options, stream, session, principal, topics });
-    for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
-    const event = { type: "listener", kind: "session", transport, session, principal } as const;
-    settings.observe?.({ ...event, state: "opened" });
-    connection.listener = listener;
-    return () => {
-      if (connection.listener === listener) connection.listener = undefined;
-      hub.close(listener);
-      settings.observe?.({ ...event, state: "closed" });
-    };
+    return attach(this.#core, connection, stream, options);
   }
 }

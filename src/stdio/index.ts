@@ -6,7 +6,7 @@
 import type { Readable, Writable } from "node:stream";
 import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../pipe/within.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
 import { LineWriter } from "./writer.ts";

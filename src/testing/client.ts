@@ -12,6 +12,9 @@ export interface Wire {
   close(): Promise<void>;
 }
 
+/** Only a test that fails waits so long, and a machine that is busy takes seconds for what else takes no time. */
+const defaultTimeoutMs = 10_000;
+
 /** A message that arrived. */
 export type Received = RpcNotification | RpcResponse;
 
@@ -127,7 +130,7 @@ export class TestClient {
   }
 
   /** Resolves with the first message for which `matches` is true, past or to come. */
-  waitFor(matches: (message: Received) => boolean, timeoutMs = 2000): Promise<Received> {
+  waitFor(matches: (message: Received) => boolean, timeoutMs: number = defaultTimeoutMs): Promise<Received> {
     return this.#find((message): message is Received => matches(message), 0, timeoutMs);
   }
 
@@ -157,7 +160,7 @@ export class TestClient {
   #find<T extends Received>(
     matches: (message: Received) => message is T,
     from: number,
-    timeoutMs = 10_000,
+    timeoutMs = defaultTimeoutMs,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       let at = from;

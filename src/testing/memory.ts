@@ -1,6 +1,6 @@
 // The in-memory pair: a test client on one end, a server on the other, and text in between.
 import { Pipe } from "../pipe/pipe.ts";
-import type { Servable } from "../server/server.ts";
+import type { Servable } from "../server/servable.ts";
 import { TestClient, type TestClientOptions, type Wire } from "./client.ts";
 
 /** What the client of an in-memory pair is like. */

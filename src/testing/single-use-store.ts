@@ -1,5 +1,5 @@
 // What every single-use store has to do, as checks that any test runner can run.
-import type { SingleUseStore } from "../server/asking/single-use.ts";
+import type { SingleUseStore } from "../server/request-state/single-use.ts";
 import { pause } from "./expect-same.ts";
 import { contractOf, type StoreCheck } from "./store-check.ts";
 

@@ -24,9 +24,10 @@ function recordOf(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
   };
 }
 
-/** A record that was created so many milliseconds after the others: tests need an order, and no time. */
-function agedRecord(id: string, afterMs: number, more: Partial<TaskRecord> = {}): TaskRecord {
-  return recordOf(id, { createdAt: new Date(Date.now() + afterMs).toISOString(), ...more });
+/** Makes records that were created so many milliseconds after one and the same moment, however long the check takes. */
+function agedRecords(): (id: string, afterMs: number, more?: Partial<TaskRecord>) => TaskRecord {
+  const start = Date.now();
+  return (id, afterMs, more) => recordOf(id, { createdAt: new Date(start + afterMs).toISOString(), ...more });
 }
 
 /**
@@ -148,8 +149,8 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
   },
 
   async "tasks are listed oldest first, those of the same time by id"(store) {
-    const createdAt = new Date(Date.now() + 5).toISOString();
-    for (const id of ["c", "a", "b"]) await store.create(recordOf(id, { createdAt }));
+    const agedRecord = agedRecords();
+    for (const id of ["c", "a", "b"]) await store.create(agedRecord(id, 5));
     await store.create(agedRecord("first", 0));
     await store.create(agedRecord("last", 10));
     const listed = await store.list("alice", { limit: 10 });
@@ -161,6 +162,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
   },
 
   async "pages join to the whole list, even when tasks end between them"(store) {
+    const agedRecord = agedRecords();
     const ids = Array.from({ length: 7 }, (_, index) => `task-${index}`);
     for (const [index, id] of ids.entries()) await store.create(agedRecord(id, index >> 1));
     const seen: string[] = [];
@@ -177,6 +179,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
   },
 
   async "only the tasks of a session are listed, where one is named"(store) {
+    const agedRecord = agedRecords();
     await store.create(agedRecord("none", 0));
     await store.create(agedRecord("one", 1, { session: "1" }));
     await store.create(agedRecord("two", 2, { session: "2" }));

@@ -5,7 +5,7 @@ import { type HttpOptions, MemorySessionStore, nodeHandler, type SessionStore } 
 import { describe, expect, test } from "vitest";
 import { serve } from "../support/sessions.ts";
 import { recordingLogger } from "../support/log.ts";
-import { askingServer, begin, retry, type Turn, ways } from "../support/rounds.ts";
+import { askingServer, begin, retry, type Turn, ways } from "../support/asking-server.ts";
 
 const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
 const [older, newer] = ["the older secret, of 32 bytes or more", "the newer secret, of 32 bytes or more"];

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { MemorySingleUseStore } from "halyard";
 import { beforeAll, expect, test } from "vitest";
-import { askingServer, begin, retry, type Say, type Turn, ways } from "../support/rounds.ts";
+import { askingServer, begin, retry, type Say, type Turn, ways } from "../support/asking-server.ts";
 
 const refusal = { code: -32602, message: "Invalid or expired requestState" };
 const kept = (state: unknown): Turn => ({

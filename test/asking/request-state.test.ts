@@ -13,7 +13,7 @@ import {
   type Turn,
   wayNames,
   ways,
-} from "../support/rounds.ts";
+} from "../support/asking-server.ts";
 
 const ours = "our secret, which is at least 32 bytes long";
 const theirs = "their secret, which is at least 32 bytes long";

@@ -2,7 +2,7 @@
 import { type JsonObject, MemorySingleUseStore, type SingleUseStore } from "halyard";
 import { singleUseStoreContract } from "halyard/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { askingServer, begin, retry, type Turn, ways } from "../support/rounds.ts";
+import { askingServer, begin, retry, type Turn, ways } from "../support/asking-server.ts";
 
 const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
 const keys = ["a secret that both servers have, of 32 bytes"];

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { type AskingTool, askingTool, said } from "../support/asking-tool.ts";
 import { newestLegacy } from "../support/raw.ts";
+import { eventually } from "../support/turns.ts";
 
 const text = z.object({ text: z.string() });
 
@@ -121,7 +122,7 @@ test("a question is given up with its call: the client is told, and its answer c
   client.notify("notifications/cancelled", { requestId: 2 });
   await client.waitFor((message) => "method" in message && message.method === "notifications/cancelled");
   expect(cancelled(client)).toEqual([question?.id]);
-  await vi.waitFor(() => expect(outcomes).toEqual(["elicitation/create: The call that asked was cancelled"]));
+  await eventually(() => expect(outcomes).toEqual(["elicitation/create: The call that asked was cancelled"]));
   client.send({ jsonrpc: "2.0", id: question?.id, result: { action: "accept", content: { text: "late" } } });
   expect(await server.push.pendingAsks()).toBe(0);
   expect(outcomes).toHaveLength(1);
@@ -140,7 +141,7 @@ test("an error of the client fails the question with its words, whatever its cod
 test("every question has a progress token of its own [PROG-TOKEN-UNIQUE]", async () => {
   const { client, ask } = await setup();
   const asked = Array.from({ length: 20 }, () => ask());
-  await vi.waitFor(() => expect(questions(client)).toHaveLength(20));
+  await eventually(() => expect(questions(client)).toHaveLength(20));
   const tokens = questions(client).map(({ params }) => params._meta.progressToken);
   expect(new Set(tokens).size).toBe(20);
   for (const { id } of questions(client))

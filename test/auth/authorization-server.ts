@@ -12,6 +12,7 @@ import {
   SignJWT,
 } from "jose";
 import { type Configuration, Provider } from "oidc-provider";
+import { onTestFinished } from "vitest";
 
 export const redirectUrl = "http://127.0.0.1:1/callback";
 const scopes = "notes:read notes:write notes:admin";
@@ -64,6 +65,13 @@ export class AuthorizationServer {
     await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
     const { port } = http.address() as AddressInfo;
     return new AuthorizationServer(http, `http://127.0.0.1:${port}`, await makeKey());
+  }
+
+  /** The same, closed when the test ends. */
+  static async startForTest(): Promise<AuthorizationServer> {
+    const server = await AuthorizationServer.start();
+    onTestFinished(() => server.close());
+    return server;
   }
 
   get key(): SigningKey {

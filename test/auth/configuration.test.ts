@@ -60,8 +60,13 @@ describe("bearerAuth", () => {
     ["offline_access", { scopesSupported: ["offline_access"] }, "scopesSupported", /offline_access/],
     ["a hierarchy of no scopes", { scopeHierarchy: { "a b": [] } }, "scopeHierarchy", /visible ASCII/],
     ["keys over http", { jwks: "http://auth.example.com/jwks" }, "jwks", /https:/],
-    ["keys and introspection", { jwks: { keys: [] }, introspection }, "introspection", /goes not with jwks/],
-    ["keys and verify", { jwks: { keys: [] }, verify: () => undefined }, "verify", /goes not with jwks/],
+    [
+      "keys and introspection",
+      { jwks: { keys: [] }, introspection },
+      "introspection",
+      /does not go with jwks/,
+    ],
+    ["keys and verify", { jwks: { keys: [] }, verify: () => undefined }, "verify", /does not go with jwks/],
     ["introspection without a secret", { introspection: { clientId: "a" } }, "introspection", /clientSecret/],
     [
       "introspection over http",

@@ -1,5 +1,6 @@
 // Tokens that only their authorization server can read, asked about at a real endpoint; and a verifier of one's own.
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { passSeconds, stopClock } from "../support/clock.ts";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { AuthorizationServer, introspectionClient } from "./authorization-server.ts";
@@ -17,11 +18,8 @@ import { standIn } from "./stand-in.ts";
 
 let issuer: AuthorizationServer;
 beforeEach(async () => {
-  issuer = await AuthorizationServer.start();
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  await issuer.close();
+  issuer = await AuthorizationServer.startForTest();
+  stopClock();
 });
 
 const call = modernRequest(1, "tools/call", { name: "write_note" });
@@ -64,10 +62,7 @@ describe("introspection", () => {
     expect(issuer.asked.get(endpoint)).toBe(1);
     await issuer.revoke(token);
     expect(await statusOf(edge, token)).toBe(200);
-    vi.useFakeTimers({
-      toFake: ["Date"],
-      now: Date.now() + limitOf("seconds for an introspection") * 1000 + 1,
-    });
+    passSeconds(limitOf("seconds for an introspection"));
     expect(await statusOf(edge, token)).toBe(401);
     expect(issuer.asked.get(endpoint)).toBe(2);
   });
@@ -77,7 +72,7 @@ describe("introspection", () => {
     expect(await statusOf(edge, "never-issued")).toBe(401);
     expect(await statusOf(edge, "never-issued")).toBe(401);
     expect(issuer.asked.get(endpoint)).toBe(1);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + limitOf("seconds for a refused one") * 1000 + 1 });
+    passSeconds(limitOf("seconds for a refused one"));
     expect(await statusOf(edge, "never-issued")).toBe(401);
     expect(issuer.asked.get(endpoint)).toBe(2);
   });
@@ -86,7 +81,7 @@ describe("introspection", () => {
     const edge = await open({ ...introspectionClient, cacheSeconds: 3600 });
     const token = await issuer.issue(edge.resource, "notes:write", "opaque-robot");
     expect(await statusOf(edge, token)).toBe(200);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 310_000 });
+    passSeconds(310);
     expect(await statusOf(edge, token)).toBe(401);
     expect(issuer.asked.get(endpoint)).toBe(2);
   });
@@ -99,7 +94,7 @@ describe("introspection", () => {
     expect(await statusOf(edge, token)).toBe(503);
     expect(JSON.stringify(logger.entries)).not.toContain(token);
     issuer.outage = undefined;
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2000 });
+    passSeconds(2);
     expect(await statusOf(edge, token)).toBe(200);
   });
 
@@ -135,9 +130,6 @@ describe("introspection", () => {
       return new Response('{"active":false}', { headers: { "content-type": "application/json" } });
     });
     onTestFinished(() => void vi.unstubAllGlobals());
-    // None is too old, however long so many take.
-    vi.useFakeTimers({ toFake: ["Date"] });
-    onTestFinished(() => void vi.useRealTimers());
     const auth = await doorOf({
       introspection: { ...introspectionClient, endpoint: "https://auth.example.com/ask" },
     });

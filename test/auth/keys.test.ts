@@ -1,5 +1,6 @@
 // Where keys come from: found by the metadata of the issuer, kept, asked for again when they change, and not too often.
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { passSeconds, stopClock } from "../support/clock.ts";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { AuthorizationServer, makeKey } from "./authorization-server.ts";
@@ -9,23 +10,14 @@ import { standIn } from "./stand-in.ts";
 
 let issuer: AuthorizationServer;
 beforeEach(async () => {
-  issuer = await AuthorizationServer.start();
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  await issuer.close();
+  issuer = await AuthorizationServer.startForTest();
+  stopClock();
 });
 
 const call = modernRequest(1, "tools/call", { name: "whoami" });
 
 async function statusOf(edge: Protected, token: string): Promise<number> {
   return (await edge.send(modernPost(call, bearer(token)))).status;
-}
-
-/** Only the clock: whatever waits for something still gets it. */
-function passSeconds(seconds: number): void {
-  const now = Date.now();
-  vi.useFakeTimers({ toFake: ["Date"], now: now + seconds * 1000 });
 }
 
 async function open(auth: AuthChanges = {}): Promise<Protected> {
@@ -141,8 +133,7 @@ describe("keys", () => {
   });
 
   test("of one authorization server do not count for another", async () => {
-    const other = await AuthorizationServer.start();
-    onTestFinished(() => other.close());
+    const other = await AuthorizationServer.startForTest();
     const edge = await open({ authorizationServers: [issuer.issuer, other.issuer] });
     expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(200);
     expect(await statusOf(edge, await other.issue(edge.resource))).toBe(200);

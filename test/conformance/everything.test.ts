@@ -7,8 +7,9 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Everything, everythingCommand, startEverything } from "../support/everything.ts";
+import { eventually } from "../support/turns.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const clients: Client[] = [];
@@ -94,12 +95,12 @@ describe("the everything fixture over HTTP", () => {
     expect((await client.listTools()).tools.at(-1)?.name).toBe("fresh");
     expect(await call("fresh")).toMatchObject({ content: [{ text: "This is fresh" }] });
     expect(await call("add_tool", { name: "fresh" })).toMatchObject({ isError: true });
-    await vi.waitFor(() => expect(told()).toBe(1));
+    await eventually(() => expect(told()).toBe(1));
 
     await call("remove_tool", { name: "fresh" });
     expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("fresh");
     expect(await call("remove_tool", { name: "fresh" })).toMatchObject({ isError: true });
-    await vi.waitFor(() => expect(told()).toBe(2));
+    await eventually(() => expect(told()).toBe(2));
   });
 
   test("touch_resource tells those who watch the URI, and any note can be read", async () => {
@@ -108,7 +109,7 @@ describe("the everything fixture over HTTP", () => {
     expect(await client.readResource({ uri })).toMatchObject({ contents: [{ uri }] });
     await client.subscribeResource({ uri });
     expect(await call("touch_resource", { uri })).toMatchObject({ content: [{ text: "Told 1" }] });
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(heard).toEqual([{ method: "notifications/resources/updated", params: { uri } }]),
     );
     expect(await call("touch_resource", { uri: "note:///other" })).toMatchObject({
@@ -126,15 +127,15 @@ describe("the everything fixture over HTTP", () => {
     ]);
     const numbers = ({ heard }: Connected): unknown[] =>
       heard.map(({ params }) => (params as { data?: unknown }).data);
-    await vi.waitFor(() => expect(numbers(one)).toEqual([1, 2, 3, 4, 5]));
-    await vi.waitFor(() => expect(numbers(other)).toEqual([1, 2]));
+    await eventually(() => expect(numbers(one)).toEqual([1, 2, 3, 4, 5]));
+    await eventually(() => expect(numbers(other)).toEqual([1, 2]));
   });
 
   test("ping_session waits for that session's client", async () => {
     const { call } = await connectHttp(fixture);
     const { session, call: callOther, heard } = await connectHttp(fixture);
     await callOther("emit_numbered", { count: 1, intervalMs: 0 });
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    await eventually(() => expect(heard).toHaveLength(1));
     expect(await call("ping_session", { sessionId: session })).toMatchObject({
       content: [{ text: `Session ${session} is alive` }],
     });
@@ -144,7 +145,7 @@ describe("the everything fixture over HTTP", () => {
   test("stats says what is held", async () => {
     const { call, heard } = await connectHttp(fixture);
     await call("emit_numbered", { count: 1, intervalMs: 0 });
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    await eventually(() => expect(heard).toHaveLength(1));
     const { structuredContent: stats = {} } = await call("stats");
     expect(Object.keys(stats)).toEqual([
       "sessions",

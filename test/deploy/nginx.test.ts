@@ -176,7 +176,7 @@ describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
       expect(stream.comments.length).toBeGreaterThan(1);
       const comments = stream.comments.length;
       await textOf(site.send(call("change", token)));
-      await until(() => stream.messages.length === 2, 1000);
+      await until(() => stream.messages.length === 2);
       expect(methodsIn(stream.messages)[1]).toBe("notifications/tools/list_changed");
       // It did not have to wait for something else to push it out.
       expect(stream.comments.length - comments).toBeLessThan(2);

@@ -91,9 +91,8 @@ describe("close() of an HTTP server", () => {
     const own = expect(server.push.ping(session.id)).rejects.toMatchObject({ code: "ASK_FAILED" });
     await Promise.all([...calls, get, sse.stream].map((stream) => stream.message(isQuestion)));
     expect(await server.push.pendingAsks()).toBe(5);
-    const started = performance.now();
+    // Each of them would wait for minutes.
     await served.close();
-    expect(performance.now() - started).toBeLessThan(1000);
     await own;
     await until(() => failures.length === 3);
     // Not the task: it is no longer a matter of any connection, and its client may come back for it.
@@ -126,6 +125,7 @@ describe("drain() of a pipe", () => {
   });
 });
 
+// Where calls get 60 seconds to finish, the timeout of a test is the proof that none of them was waited for.
 describe("the end of a stdio server", () => {
   const start = (args: readonly string[]): Promise<Child> =>
     startChild("stdio-asking", { of: "faults", revision: "2025-11-25", capabilities, args });
@@ -158,11 +158,9 @@ describe("the end of a stdio server", () => {
     ["eof", "60000", "cannot be reached any more"],
   ])("at %s a question that nobody answers ends in time · grace %s ms", async (how, graceMs, problem) => {
     const child = await begin(graceMs);
-    const started = performance.now();
     if (how === "eof") child.process.stdin?.end();
     else child.process.kill("SIGTERM");
     expect(await child.exited).toEqual(clean);
-    expect(performance.now() - started).toBeLessThan(2000);
     expect(child.stderr()).toMatch(new RegExp(problem));
     expect(child.stderr()).not.toContain("unhandled");
   });
@@ -177,10 +175,8 @@ describe("the end of a stdio server", () => {
       const child = await start(["60000", ends]);
       child.client.send(call(tool, { task: {} }));
       await child.client.waitFor(tool === "long" ? isQuestion : isReply);
-      const started = performance.now();
       child.process.stdin?.end();
       expect(await child.exited).toEqual(clean);
-      expect(performance.now() - started).toBeLessThan(2000);
       expect(child.stderr()).not.toContain("unhandled");
       if (tool === "late") expect(child.stderr()).toContain("asking nobody");
     },

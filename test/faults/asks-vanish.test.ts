@@ -49,27 +49,21 @@ const isQuestion = (message: object): boolean =>
 
 const answer = { role: "assistant", model: "m", content: { type: "text", text: "Because" } };
 
-/** Waits for the end of the question, and says how long that took. */
-async function rejectedWithin(
-  asking: Asking,
-  timeMs: number,
-  vanish: () => Promise<unknown> | void,
-): Promise<void> {
-  const started = performance.now();
+/** The question ends for want of a client, and not after the minutes that an answer may take. */
+async function expectLost(asking: Asking, vanish: () => Promise<unknown> | void): Promise<void> {
   void vanish();
   await until(() => asking.outcomes.length === 1);
-  expect(performance.now() - started).toBeLessThan(timeMs);
   expect(asking.outcomes).toEqual([lost]);
   expect(await asking.server.push.pendingAsks()).toBe(0);
 }
 
 describeMatrix("a client that vanishes", { eras: ["legacy"], transports: pipes }, (cell) => {
-  test("while it is asked fails the question within a second", async () => {
+  test("while it is asked fails the question soon", async () => {
     const asking = askingServer();
     const client = await cell.connect(asking.server, { capabilities });
     client.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask" } });
     await client.waitFor(isQuestion);
-    await rejectedWithin(asking, 1000, () => client.close());
+    await expectLost(asking, () => client.close());
   });
 
   test("before it is asked fails the question at once, though its call may still finish", async () => {
@@ -78,7 +72,7 @@ describeMatrix("a client that vanishes", { eras: ["legacy"], transports: pipes }
     client.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "late" } });
     await asking.began.promise;
     const closed = client.close();
-    await rejectedWithin(asking, 500, () => asking.gate.resolve());
+    await expectLost(asking, () => asking.gate.resolve());
     await closed;
   });
 });
@@ -90,22 +84,22 @@ async function open(options: HttpOptions = {}): Promise<Asking & { served: Serve
 }
 
 describe("a client that vanishes over HTTP", () => {
-  test("from a stream of HTTP+SSE while it is asked fails the question within a second", async () => {
+  test("from a stream of HTTP+SSE while it is asked fails the question soon", async () => {
     const asking = await open({ legacySse: true });
     const client = await SseClient.open(asking.served, capabilities);
     await client.say({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask" } });
     await client.stream.message(isQuestion);
-    await rejectedWithin(asking, 1000, () => client.stream.cut());
+    await expectLost(asking, () => client.stream.cut());
   });
 
-  test("from a call whose stream is no longer kept fails the question within a second", async () => {
+  test("from a call whose stream is no longer kept fails the question soon", async () => {
     const asking = await open({ limits: { maxStreams: 1 } });
     const { client } = asking;
     const call = await client.call("ask");
     await call.message(isQuestion);
     // A younger stream takes the one place.
     await client.get();
-    await rejectedWithin(asking, 1000, () => call.cut());
+    await expectLost(asking, () => call.cut());
   });
 
   test("before the handler asks, where the stream was never opened, fails the question after the resume window", async () => {
@@ -118,7 +112,7 @@ describe("a client that vanishes over HTTP", () => {
     leaving.abort();
     expect(await call).toBe("AbortError");
     await new Promise((resolve) => setTimeout(resolve, 20));
-    await rejectedWithin(asking, 2100, () => asking.gate.resolve());
+    await expectLost(asking, () => asking.gate.resolve());
   });
 
   test.each([
@@ -134,8 +128,7 @@ describe("a client that vanishes over HTTP", () => {
       const call = client.post({ jsonrpc: "2.0", id: 1, method: "tools/call", params }, headers);
       const stream = place === "get" ? get : await call;
       await stream.message(isQuestion);
-      // The window is looked at once a second.
-      await rejectedWithin(asking, 2100, () => stream.cut());
+      await expectLost(asking, () => stream.cut());
       if (place === "get") expect(await (await call).json()).toMatchObject({ result: {} });
     },
   );

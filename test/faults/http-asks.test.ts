@@ -198,7 +198,7 @@ describe("asks on a stream that is lost", () => {
     kind: "call" | "get",
     made: Setup,
   ): Promise<{ stream: EventReply; question: JsonObject; asked: Promise<unknown> }> {
-    const { client, server, served, outcomes } = made;
+    const { client, server, outcomes } = made;
     const stream =
       kind === "get" ? await client.get() : await client.start("tools/call", { name: "ask" }, "c");
     if (kind === "get") {
@@ -208,10 +208,7 @@ describe("asks on a stream that is lost", () => {
       );
     }
     const question = await stream.message(isQuestion);
-    stream.cut();
-    await stream.closed;
-    if (kind === "get") await until(() => served.stats().streams === 0);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await stream.vanish();
     return { stream, question, asked: until(() => outcomes.length === 1) };
   }
 

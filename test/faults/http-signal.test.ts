@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { sendModern } from "../support/sessions.ts";
 import { readLines } from "../support/stdio.ts";
 
@@ -10,6 +10,7 @@ const fixture = fileURLToPath(new URL("fixtures/signal.mjs", import.meta.url));
 
 test("SIGTERM lets a running call finish, then ends the process [INIT-SHUTDOWN-HTTP]", async () => {
   const child = spawn(process.execPath, [fixture], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
   const lines: string[] = [];
   readLines(child.stdout, (line) => lines.push(line));
   const exited = once(child, "exit");

@@ -2,6 +2,7 @@
 import { McpServer } from "halyard";
 import { fetchHandler } from "halyard/fetch";
 import { expect, test, vi } from "vitest";
+import { eventually } from "../support/turns.ts";
 
 const url = "http://localhost/mcp";
 const revision = "2026-07-28";
@@ -47,8 +48,8 @@ test.each(ways)(
     const response = await handler(callOf(aborting.signal));
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     await leave(response, aborting);
-    await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce());
-    await vi.waitFor(() => expect(handler.stats().inFlight).toBe(0));
+    await eventually(() => expect(aborted).toHaveBeenCalledOnce());
+    await eventually(() => expect(handler.stats().inFlight).toBe(0));
     await handler.close();
   },
 );

@@ -1,5 +1,6 @@
 // fetchHandler under workerd: alone for calls, and in a Durable Object for sessions and streams.
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/turns.ts";
 import { startWorker, type Worker } from "./workerd.ts";
 
 const revision = "2026-07-28";
@@ -110,6 +111,6 @@ describe("fetchHandler in a Durable Object", () => {
       await postModern("tools/call", {}, "rename");
       return (await fetch(`${worker.origin}/stats`)).json();
     };
-    await vi.waitFor(async () => expect(await open()).toMatchObject({ subscriptions: 0 }), { timeout: 5000 });
+    await eventually(async () => expect(await open()).toMatchObject({ subscriptions: 0 }));
   });
 });

@@ -1,7 +1,8 @@
 // GET streams that the server ends: when there are too many of them, and when they have been open for long enough.
 import { McpServer } from "halyard";
 import { type HttpServer, serveHttp, type ServeHttpOptions } from "halyard/node";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { eventually } from "../support/turns.ts";
 
 let http: HttpServer | undefined;
 
@@ -68,7 +69,7 @@ test("GET ends the oldest stream of a session that opens too many, and goes on w
   await streams[0]?.ended;
   expect(http?.stats().streams).toBe(8);
   await pushNumber(server, 1);
-  await vi.waitFor(() => expect(streams.at(-1)?.numbers).toEqual([1]));
+  await eventually(() => expect(streams.at(-1)?.numbers).toEqual([1]));
   expect(streams.map(({ numbers }) => numbers)).toEqual([...Array.from({ length: 8 }, () => []), [1]]);
 });
 
@@ -82,7 +83,7 @@ test("GET with the last event of a stream that has had its time goes on from the
   await pushNumber(server, 2);
 
   const second = await get(first.lastEventId);
-  await vi.waitFor(() => expect(second.numbers).toEqual([2]));
+  await eventually(() => expect(second.numbers).toEqual([2]));
   await pushNumber(server, 3);
-  await vi.waitFor(() => expect(second.numbers).toEqual([2, 3]));
+  await eventually(() => expect(second.numbers).toEqual([2, 3]));
 });

@@ -1,5 +1,6 @@
 // A server asks the official clients something, over stdio and through every mount.
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/turns.ts";
 import { connected, rowsOf } from "./rows.ts";
 import { ways } from "./ways.ts";
 
@@ -41,7 +42,7 @@ describe.each(rows)("$name over $way", (row) => {
     expect(question?.params?.["elicitationId"]).toBe(isLegacy ? "visit-1" : undefined);
     const method = "notifications/elicitation/complete";
     const complete = { method, params: { elicitationId: "visit-1" } };
-    await vi.waitFor(() => expect(client().heard).toEqual(isLegacy ? [complete] : []));
+    await eventually(() => expect(client().heard).toEqual(isLegacy ? [complete] : []));
   });
 });
 
@@ -60,7 +61,7 @@ describe.each(legacyRows)("$name over $way", (row) => {
 
   test("push.ping gets a sign of life, outside of any call [HTTP-GET-MESSAGES]", async () => {
     // The client opens its GET stream a moment after it has connected.
-    await vi.waitFor(async () => expect((await client().call("wake")).isError ?? false).toBe(false));
+    await eventually(async () => expect((await client().call("wake")).isError ?? false).toBe(false));
   });
 
   test("UrlElicitationRequired is an error with the pages [ELIC-URL-REQUIRED-ERR, ELIC-URL-REQUIRED-ERR-LIST]", async () => {

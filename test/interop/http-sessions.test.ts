@@ -1,5 +1,6 @@
 // The official clients begin and end sessions through every mount.
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { eventually } from "../support/turns.ts";
 import { officialClients } from "./clients.ts";
 import { rowsOf } from "./rows.ts";
 import { httpWays, type Target } from "./ways.ts";
@@ -45,15 +46,15 @@ test.each(eras)(
     const clients = await Promise.all(officialClients.map(({ connect }) => connect(target)));
     const stops = await Promise.all(clients.map((client) => client.watch("note:///shared")));
     // Every stream is open: those of the listen requests, and one GET stream of each session.
-    await vi.waitFor(() => expect(open(target).streams).toBe(clients.length), { timeout: 2000, interval: 5 });
+    await eventually(() => expect(open(target).streams).toBe(clients.length));
     await clients[0]?.call("write_note", { id: "shared", text: "For all" });
     const updates = (): number[] =>
       clients.map(
         ({ heard }) => heard.filter(({ method }) => method === "notifications/resources/updated").length,
       );
-    await vi.waitFor(() => expect(updates()).toEqual(clients.map(() => 1)), { timeout: 2000, interval: 5 });
+    await eventually(() => expect(updates()).toEqual(clients.map(() => 1)));
     await Promise.all(stops.map((stop) => stop()));
-    await vi.waitFor(() => expect(open(target).subscriptions).toBe(0), { timeout: 2000, interval: 5 });
+    await eventually(() => expect(open(target).subscriptions).toBe(0));
     for (const client of clients) expect(client.errors).toEqual([]);
     await Promise.all(clients.map((client) => client.close()));
     await target.close();

@@ -1,5 +1,6 @@
 // The official clients drive the demo server over stdio, and over HTTP through every mount: the same steps for each of them.
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/turns.ts";
 import type { InteropClient } from "./clients.ts";
 import { rowsOf } from "./rows.ts";
 import { type Target, ways } from "./ways.ts";
@@ -22,7 +23,7 @@ describe.each(rows)("$name over $way", ({ era, notFoundCode, start, connect }) =
 
   const heard = (method: string): number => client.heard.filter((one) => one.method === method).length;
   const hears = (method: string, times: number): Promise<void> =>
-    vi.waitFor(() => expect(heard(method)).toBe(times), { timeout: 2000, interval: 5 });
+    eventually(() => expect(heard(method)).toBe(times));
 
   test("connecting agrees on the newest revision of the era [INIT-VERSION-SERVER-ECHO, VER-DUAL-SERVER-MAY, VER-DISCOVER-IMPLEMENT]", () => {
     expect(client.revision).toBe(era === "modern" ? "2026-07-28" : "2025-11-25");
@@ -134,7 +135,7 @@ describe.each(rows)("$name over $way", ({ era, notFoundCode, start, connect }) =
       { signal: cancelling.signal, onProgress: () => cancelling.abort("Changed my mind") },
     );
     await expect(call).rejects.toThrow();
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await client.read("note:///count")).toMatch(/^Counting to 1000 was cancelled at \d+$/),
     );
   });

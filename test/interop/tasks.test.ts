@@ -1,7 +1,8 @@
 // The tasks of 2025-11-25 with the one official client that knows them, and what the others get instead.
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "halyard";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/turns.ts";
 import type { InteropClient } from "./clients.ts";
 import { connected, rowsOf } from "./rows.ts";
 import { ways } from "./ways.ts";
@@ -118,7 +119,7 @@ describe.each(sdkRows)("$name over $way", (row) => {
       method: "notifications/tasks/status",
       params: expect.objectContaining({ taskId, status: "completed" }),
     });
-    await vi.waitFor(() => expect(client().heard).toContainEqual(told), { timeout: 2000, interval: 10 });
+    await eventually(() => expect(client().heard).toContainEqual(told));
   });
 });
 

@@ -3,9 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UriTemplate } from "halyard";
-
-/** What a quadratic match of 100 kB would take many times over, however slow the machine. */
-const linearMs = 5000;
+import { cpuTime } from "../support/cpu-time.ts";
 
 const values = {
   count: ["one", "two", "three"],
@@ -485,17 +483,19 @@ describe("RES-TEMPLATES-RFC6570: properties", () => {
     );
   });
 
-  test("UriTemplate.match() takes linear time for hostile inputs of 100 kB", () => {
+  test("UriTemplate.match() is done with twelve hostile inputs of 100 kB in a moment", async () => {
     const templates = ["{a}{b}{c}", "{/p*}", "{+a}x{+b}x", "{?q*,r}"].map(
       (source) => new UriTemplate(source),
     );
     const inputs = ["x".repeat(1e5), "a,".repeat(5e4), "%".repeat(1e5)];
-    const start = performance.now();
-    for (const template of templates) for (const input of inputs) template.match(input);
-    expect(performance.now() - start).toBeLessThan(linearMs);
+    const cost = await cpuTime(() => {
+      for (const template of templates) for (const input of inputs) template.match(input);
+    });
+    // What grows with the square would take minutes.
+    expect(cost).toBeLessThan(2000);
   });
 
-  test("UriTemplate.match() is linear as well for 100 kB that match", () => {
+  test("UriTemplate.match() is linear as well for 100 kB that match", async () => {
     const hostile: [string, string, string][] = [
       ["{/p*}", "", "/a"],
       ["{?q*,r}", "?q=1", "&q=1"],
@@ -504,11 +504,12 @@ describe("RES-TEMPLATES-RFC6570: properties", () => {
       ["{+a*}", "a", ",%25"],
       ["{a:9999}{b}", "", "ab"],
     ];
-    const start = performance.now();
-    for (const [source, head, unit] of hostile) {
-      const uri = head + unit.repeat(1e5 / unit.length);
-      expect(new UriTemplate(source).match(uri)).toBeDefined();
-    }
-    expect(performance.now() - start).toBeLessThan(linearMs);
+    const cost = await cpuTime(() => {
+      for (const [source, head, unit] of hostile) {
+        const uri = head + unit.repeat(1e5 / unit.length);
+        expect(new UriTemplate(source).match(uri)).toBeDefined();
+      }
+    });
+    expect(cost).toBeLessThan(2000);
   });
 });

@@ -1,6 +1,6 @@
 // What clients say without being answered, and the handlers that hear it.
 import { McpServer } from "halyard";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { settled } from "../support/listen.ts";
 import { describeMatrix } from "../support/matrix.ts";
@@ -64,10 +64,10 @@ describeMatrix("onNotification", {}, (cell) => {
     expect(await client.request("tools/call", { name: "quick" })).toMatchObject({
       content: [{ text: "done" }],
     });
-    // The end waits for replies, not for what is never answered.
-    const started = performance.now();
+    // The end waits for replies, not for what is never answered: on a pipe with its time standing still it would wait for ever.
+    if (cell.transport !== "http") vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     await client.close();
-    expect(performance.now() - started).toBeLessThan(500);
   });
 
   test.skipIf(cell.transport === "http" && cell.era === "modern")(

@@ -129,7 +129,7 @@ describe("template registration", () => {
     },
   );
 
-  test("a completer for a variable that the template has not is refused", () => {
+  test("a completer for what is not a variable of the template is refused", () => {
     const { server } = makeServer();
     expect(() => server.resourceTemplate("note:///{id}", { complete: { ids: () => [] } }, () => "")).toThrow(
       expect.objectContaining({ code: "INVALID_DEFINITION", field: "complete" }),

@@ -3,7 +3,7 @@ import { McpServer } from "halyard";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { initialize, serve, SessionClient } from "../support/sessions.ts";
-import { deferred } from "../support/turns.ts";
+import { deferred, eventually, until } from "../support/turns.ts";
 
 const gate = deferred();
 
@@ -43,7 +43,7 @@ describe("idle sessions", () => {
     expect(served.stats()).toMatchObject({ sessions: 1, streams: 1 });
     stream.cut();
     await stream.closed;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => served.stats().streams === 0);
     await vi.advanceTimersByTimeAsync(45_000);
     expect(served.stats()).toMatchObject({ sessions: 1, streams: 0 });
     await vi.advanceTimersByTimeAsync(20_000);
@@ -68,7 +68,7 @@ describe("idle sessions", () => {
     const served = await serve(makeServer(), { limits });
     const client = await SessionClient.open(served);
     const call = client.request("tools/call", { name: "held" });
-    await vi.waitFor(() => expect(served.stats().inFlight).toBe(1));
+    await eventually(() => expect(served.stats().inFlight).toBe(1));
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(served.stats().sessions).toBe(1);
     gate.resolve();

@@ -1,38 +1,27 @@
 // A client that does not read: the server stops taking work, keeps little, and goes on when it is read again.
-import { PassThrough } from "node:stream";
+import type { PassThrough } from "node:stream";
 import { McpServer } from "halyard";
-import { serveStdio } from "halyard/stdio";
-import { TestClient, type Wire } from "halyard/testing";
+import { TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import { startChild } from "../support/child.ts";
 import { paramsOf } from "../support/listen.ts";
-import { readLines } from "../support/stdio.ts";
+import { openStdio, readLines } from "../support/stdio.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
 const kilobyte = 1024;
 
-interface Blocked {
+interface Unread {
   readonly client: TestClient;
   readonly output: PassThrough;
-  readonly input: PassThrough;
   /** From now on everything is read. */
   read(): void;
 }
 
 /** A server on streams of which nobody reads the output yet. */
-async function serveUnread(server: McpServer, revision: string): Promise<Blocked> {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const stdio = await serveStdio(server, { input, output, graceMs: 1000 });
-  const wire: Wire = {
-    onMessage: () => {},
-    send: (text) => void input.write(`${text}\n`),
-    close: async () => {
-      input.end();
-      await stdio.closed;
-    },
-  };
+async function serveUnread(server: McpServer, revision: string): Promise<Unread> {
+  const { wire, output } = await openStdio(server);
   const client = new TestClient(wire, { revision });
-  return { client, output, input, read: () => readLines(output, (line) => wire.onMessage(line)) };
+  return { client, output, read: () => readLines(output, (line) => wire.onMessage(line)) };
 }
 
 function bigServer(): { server: McpServer; runs: () => number } {

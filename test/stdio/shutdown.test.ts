@@ -19,13 +19,12 @@ describe.each(ends)("at %s", (_, how) => {
     else child.process.kill(how);
   };
 
+  // Long before the 60 seconds that calls would get, or no test would wait for it.
   test("a server with nothing to do exits at once with code 0, even with a timer left [STDIO-SHUTDOWN-EOF, STDIO-SHUTDOWN-SERVER, INIT-SHUTDOWN-STDIO-SERVER]", async () => {
     const child = await startChild("server", { args: ["60000"] });
     await child.client.request("tools/call", { name: "timer" });
-    const started = performance.now();
     end(child);
     expect(await child.exited).toEqual(cleanExit);
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   test("a running call may finish, and is answered", async () => {

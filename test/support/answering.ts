@@ -18,6 +18,8 @@ export interface Talk {
   readonly asked: readonly Question[];
   /** How many results were questions. */
   readonly rounds: number;
+  /** What was added to the call in each round after the first. */
+  readonly retries: readonly JsonObject[];
 }
 
 /** A client that can do everything that any revision has. */
@@ -46,13 +48,15 @@ async function conversePerRound(
   answer: Answering,
 ): Promise<Talk> {
   const asked: Question[] = [];
+  const retries: JsonObject[] = [];
   let result = await client.request(method, params);
-  for (let rounds = 0; ; rounds++) {
-    if (result["resultType"] !== "input_required") return { result, asked, rounds };
-    const questions = questionsIn(result);
-    asked.push(...questions);
-    result = await client.request(method, { ...params, ...retryOf(result, answer) });
+  while (result["resultType"] === "input_required") {
+    asked.push(...questionsIn(result));
+    const retry = retryOf(result, answer);
+    retries.push(retry);
+    result = await client.request(method, { ...params, ...retry });
   }
+  return { result, asked, rounds: retries.length, retries };
 }
 
 /** The questions of a result, in their order. */
@@ -70,10 +74,26 @@ export function retryOf(result: JsonObject, answer: Answering): JsonObject {
   return { inputResponses: Object.fromEntries(answers), requestState: result["requestState"] };
 }
 
-interface AskedRequest {
+/** A request of the server. */
+export interface AskedRequest {
   readonly id: string;
   readonly method: string;
   readonly params?: JsonObject;
+}
+
+/** The next request of the server that is not among those that were seen, which it then is; undefined if `isOver` comes first. */
+export async function nextRequest(
+  client: TestClient,
+  seen: Set<unknown>,
+  isOver: (message: Received) => boolean = () => false,
+): Promise<AskedRequest | undefined> {
+  const isNew = (message: Received): boolean =>
+    "method" in message && "id" in message && !seen.has(message.id);
+  const message = await client.waitFor((one) => isNew(one) || isOver(one));
+  if (!isNew(message)) return undefined;
+  const request = message as unknown as AskedRequest;
+  seen.add(request.id);
+  return request;
 }
 
 let talks = 0;
@@ -86,14 +106,12 @@ async function conversePerRequest(
 ): Promise<Talk> {
   const id = `talk-${++talks}`;
   const asked: Question[] = [];
-  const seen = new Set<string>();
+  const seen = new Set<unknown>();
   const running = client.request(method, params, id);
   running.catch(() => {});
   for (;;) {
-    const message = await client.waitFor((one) => isAnswerTo(id, one) || isNewRequest(one, seen), 5000);
-    if (isAnswerTo(id, message)) return { result: await running, asked, rounds: 0 };
-    const request = message as unknown as AskedRequest;
-    seen.add(request.id);
+    const request = await nextRequest(client, seen, (one) => isAnswerTo(id, one));
+    if (request === undefined) return { result: await running, asked, rounds: 0, retries: [] };
     const question = { key: "", method: request.method, params: request.params ?? {} };
     asked.push(question);
     const result = answer(question);
@@ -103,10 +121,6 @@ async function conversePerRequest(
 
 function isAnswerTo(id: string, message: Received): boolean {
   return "id" in message && message.id === id && !("method" in message);
-}
-
-function isNewRequest(message: Received, seen: ReadonlySet<string>): boolean {
-  return "method" in message && "id" in message && !seen.has(String((message as { id: unknown }).id));
 }
 
 /** An answer by the message of the question: the content of the form, or any other result as it is. */

@@ -1,7 +1,8 @@
 // The demo over HTTP, in a process of its own.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
+import { eventually } from "./turns.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -22,7 +23,7 @@ export async function startDemo(file = "examples/demo/http.ts"): Promise<Demo> {
   const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
   let greeting = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (greeting += text));
-  await vi.waitFor(() => expect(greeting).toMatch(/subscriptions\/listen.*\}'\n/), { timeout: 15_000 });
+  await eventually(() => expect(greeting).toMatch(/subscriptions\/listen.*\}'\n/));
   const url = /http:\S+\/mcp/.exec(greeting)?.[0] ?? "";
   return {
     url,

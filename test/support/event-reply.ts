@@ -1,6 +1,8 @@
 // One HTTP exchange over a socket of its own: its events as they arrive, and the means to stop reading or to cut it.
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import type { JsonObject } from "halyard";
+import { isServed } from "./connections.ts";
+import { until } from "./turns.ts";
 
 export interface SseEvent {
   readonly id?: string;
@@ -83,7 +85,7 @@ export class EventReply {
   }
 
   /** Resolves with the first message for which `matches` holds, past or to come; fails when the stream ends without it. */
-  async message(matches: (message: JsonObject) => boolean, timeoutMs = 5000): Promise<JsonObject> {
+  async message(matches: (message: JsonObject) => boolean, timeoutMs = 10_000): Promise<JsonObject> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const found = this.messages.find(matches);
@@ -106,6 +108,14 @@ export class EventReply {
   /** Cuts the connection. */
   cut(): void {
     this.#response.destroy();
+  }
+
+  /** Cuts the connection, and resolves when the server has seen it: before that, nothing is lost yet. */
+  async vanish(): Promise<void> {
+    const { localPort } = this.#response.socket;
+    this.cut();
+    await this.closed;
+    await until(() => localPort === undefined || !isServed(localPort));
   }
 
   /** Stops reading, so that the server's writes pile up. */

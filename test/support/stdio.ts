@@ -4,7 +4,8 @@ import type { Servable } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { type ConnectOptions, TestClient, type Wire } from "halyard/testing";
 
-export async function connectStdio(server: Servable, options: ConnectOptions): Promise<TestClient> {
+/** A server on streams of this process. Nobody reads its output before {@link readLines} does. */
+export async function openStdio(server: Servable): Promise<{ wire: Wire; output: PassThrough }> {
   const input = new PassThrough();
   const output = new PassThrough();
   const stdio = await serveStdio(server, { input, output, graceMs: 1000 });
@@ -16,6 +17,11 @@ export async function connectStdio(server: Servable, options: ConnectOptions): P
       await stdio.closed;
     },
   };
+  return { wire, output };
+}
+
+export async function connectStdio(server: Servable, options: ConnectOptions): Promise<TestClient> {
+  const { wire, output } = await openStdio(server);
   readLines(output, (line) => wire.onMessage(line));
   const client = new TestClient(wire, options);
   if (options.handshake !== false) await client.open();

@@ -10,6 +10,7 @@ import {
   ToolError,
 } from "halyard";
 import { RpcRejection, type TestClient } from "halyard/testing";
+import { nextRequest } from "./answering.ts";
 import { makeServer } from "./catalogue.ts";
 import type { LogEntry } from "./log.ts";
 import type { MatrixOptions } from "./matrix.ts";
@@ -92,12 +93,9 @@ export class Tasks {
   }
 
   async #answerRequest(result: JsonObject): Promise<JsonObject> {
-    const question = (await this.client.waitFor(
-      (message) => "method" in message && "id" in message && !this.#answered.has(message.id),
-    )) as unknown as JsonObject;
-    this.#answered.add(question["id"]);
-    this.client.send({ jsonrpc: "2.0", id: question["id"], result });
-    return question;
+    const question = await nextRequest(this.client, this.#answered);
+    this.client.send({ jsonrpc: "2.0", id: question?.id, result });
+    return { ...question };
   }
 
   async #update(taskId: string, answer: JsonObject): Promise<JsonObject> {

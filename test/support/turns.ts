@@ -1,4 +1,5 @@
 // Waiting for things that are not messages.
+import { vi } from "vitest";
 
 /** Lets everything that is ready to run, run. */
 export function nextTurn(): Promise<void> {
@@ -6,12 +7,17 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Resolves once `holds` is true. */
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 5000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`Not true within ${timeoutMs} ms: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** Resolves once `check` throws no more. For longer than Vitest would: a process that starts may take seconds. */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 5 });
 }
 
 export interface Deferred<T> {

@@ -141,8 +141,8 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     expect(await tasks.get(taskId)).toMatchObject({ status: "cancelled" });
   });
 
-  test("that is cancelled before its work begins never begins it", async () => {
-    const { server, waiting } = taskServer();
+  test("that is cancelled before its work begins never begins it [TASK25-CANCEL, TASK25-CANCEL-STOP, TASKX-CANCEL-ACK]", async () => {
+    const { server, waiting, log } = taskServer();
     const tasks = await client(server);
     // The work begins by a timer, after the reply: here the cancellation comes between the two.
     vi.useFakeTimers({ toFake: ["setTimeout"] });
@@ -153,6 +153,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     vi.useRealTimers();
     expect(await tasks.ended(taskId)).toMatchObject({ status: "cancelled" });
     expect(waiting()).toBe(0);
+    expect(log).toEqual([]);
   });
 
   test("that has ended is not cancelled: an error for the older client, and as good as done for the newer [TASK25-CANCEL-TERMINAL, TASKX-CANCEL-ACK]", async () => {

@@ -2,6 +2,8 @@
 import { ConfigurationError, McpServer, MemoryTaskStore, type TaskOptions, type TaskRecord } from "halyard";
 import { describe, expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
+import { passSeconds, stopClock } from "../support/clock.ts";
+import { cpuTime } from "../support/cpu-time.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { capabilities, taskServer, type TaskFixture, Tasks, textOf, withTasks } from "../support/tasks.ts";
 import { until } from "../support/turns.ts";
@@ -42,11 +44,13 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
   });
 
   test("a store that is full refuses the next task, and takes one when another's time is up", async () => {
-    const { tasks } = await begin({ store: new MemoryTaskStore({ maxTasks: 2 }), ttlMs: 100 });
+    stopClock();
+    const { tasks } = await begin({ store: new MemoryTaskStore({ maxTasks: 2 }), ttlMs: 60_000 });
     await tasks.start("quick");
     await tasks.start("quick");
     await expect(tasks.start("quick")).rejects.toMatchObject({ code: -32600 });
-    await until(async () => (await tasks.start("quick").catch(() => undefined)) !== undefined);
+    passSeconds(60);
+    expect(await tasks.start("quick")).toMatchObject({ status: "working" });
   });
 
   test("a result that is too large for the store ends its task with an error, even in a full store", async () => {
@@ -132,9 +136,10 @@ describe("MemoryTaskStore", () => {
       await store.create(recordOf(`big-${index}`, { owner: "other", result }));
     }
     await store.create(recordOf("mine"));
-    const started = performance.now();
-    for (let time = 0; time < 50; time++) expect(await store.list("", { limit: 10 })).toHaveLength(1);
+    const cost = await cpuTime(async () => {
+      for (let time = 0; time < 50; time++) expect(await store.list("", { limit: 10 })).toHaveLength(1);
+    });
     // Reading 40 MB of JSON fifty times takes seconds.
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(cost).toBeLessThan(500);
   });
 });

@@ -22,12 +22,6 @@ export const revision20241105: Revision = {
   date: "2024-11-05",
   era: "legacy",
   requests,
-  notifications: new Set([
-    "notifications/initialized",
-    "notifications/cancelled",
-    "notifications/progress",
-    "notifications/roots/list_changed",
-  ]),
   listens: new Map(),
   clientRequests: new Set(["ping", "roots/list", "sampling/createMessage"]),
   forms: "plain",

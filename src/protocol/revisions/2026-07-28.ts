@@ -52,7 +52,6 @@ export const revision20260728: Revision = {
   era: "modern",
   primesStreams: false,
   requests,
-  notifications: new Set(["notifications/cancelled"]),
   listens,
   resourceNotFoundCode: errorCodes.invalidParams,
   structuredContent: "any",

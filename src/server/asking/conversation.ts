@@ -3,7 +3,7 @@ import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/as
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { DirectAsker } from "./direct.ts";
+import { DirectAsker } from "./direct-asker.ts";
 import {
   accepted,
   elicitationMethod,
@@ -17,7 +17,7 @@ import { Onces } from "./onces.ts";
 import { assertCanAsk, type Asked, type AskOptions, type Asker, type Question } from "./question.ts";
 import { rootsQuestion } from "./roots.ts";
 import { firstRound, type RoundState } from "./round-state.ts";
-import { Rounds } from "./rounds.ts";
+import { RoundAsker } from "./round-asker.ts";
 import { type SampleOptions, samplingQuestion } from "./sampling.ts";
 
 /** The call, as far as its conversation has to know it. */
@@ -35,7 +35,7 @@ export class Conversation {
   inputResponses: { readonly [key: string]: JsonObject } | undefined;
   onces: Onces = new Onces();
   #asker: Asker | undefined;
-  #rounds: Rounds | undefined;
+  #rounds: RoundAsker | undefined;
 
   constructor(call: Asking) {
     this.#call = call;
@@ -127,7 +127,7 @@ export class Conversation {
     if (!this.comesBack) {
       return new DirectAsker((method, params, options) => call.ask(method, params, options));
     }
-    this.#rounds = new Rounds(this.before, this.onces, (round) => call.interrupt?.(round));
+    this.#rounds = new RoundAsker(this.before, this.onces, (round) => call.interrupt?.(round));
     return this.#rounds;
   }
 }

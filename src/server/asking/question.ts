@@ -1,5 +1,6 @@
 // A question to the client: what is sent, what the client must be able to do, and how its answer is read.
-import { errorCodes, HalyardError, ProtocolError } from "../../errors.ts";
+import { errorCodes, HalyardError, invalidParams, ProtocolError } from "../../errors.ts";
+import type { InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -17,7 +18,7 @@ export interface AskOptions {
 }
 
 export interface Question<Answer> {
-  readonly method: string;
+  readonly method: InputRequest["method"];
   readonly params: JsonObject | undefined;
   readonly requires: ClientCapabilities;
   /** How long to wait when the author does not say. */
@@ -29,6 +30,22 @@ export interface Question<Answer> {
 export type Reading<Answer> =
   | { readonly ok: true; readonly value: Answer }
   | { readonly ok: false; readonly problem: string };
+
+/** The question as a client finds it in a result, or in a task. */
+export function toRequest({ method, params }: Question<unknown>): InputRequest {
+  return params === undefined ? { method } : { method, params };
+}
+
+/** The answer that a client brought under a key; throws what it is told when that answers something else. */
+export async function readResponse<Answer>(
+  question: Question<Answer>,
+  key: string,
+  response: JsonObject,
+): Promise<Answer> {
+  const reading = await question.read(response);
+  if (reading.ok) return reading.value;
+  throw invalidParams(`inputResponses: the answer to ${key} cannot be used: ${reading.problem}`);
+}
 
 /** Puts questions to the client in the one way that this call allows. */
 export interface Asker {

@@ -1,7 +1,7 @@
 // What every definition has in common, checked when it is registered.
 import { ConfigurationError } from "../../errors.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import type { Annotations, Icon } from "../../protocol/model.ts";
+import type { Annotations, CacheHint, Icon } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
@@ -15,6 +15,12 @@ export interface Described {
   /** What the caller must have been granted, all of it; over HTTP this needs the option `auth`. */
   readonly scopes?: readonly string[];
 }
+
+/** A handler as it is registered: its parameters are for the types of the definition to say. */
+export type AnyHandler = (args: never, ctx: never) => unknown;
+
+/** A handler as it is called, with arguments that have been checked. */
+export type CheckedHandler = (args: unknown, ctx: unknown) => unknown;
 
 /** The fields of {@link Described}, and the handler. */
 export const describedFields: readonly string[] = [
@@ -62,10 +68,21 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
       : audience !== undefined && !audience.every((role) => role === "user" || role === "assistant")
         ? "has an audience other than user and assistant"
         : lastModified !== undefined && !isDate(lastModified)
-          ? "has a lastModified that is no date of ISO 8601"
+          ? "has a lastModified that is not a date of ISO 8601"
           : undefined;
   if (problem === undefined) return;
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
+}
+
+export function checkCacheHint(subject: string, field: string, hint: CacheHint | undefined): void {
+  const { ttlMs = 0, scope = "private" } = hint ?? {};
+  const problem =
+    !Number.isSafeInteger(ttlMs) || ttlMs < 0
+      ? "has a ttlMs that is not an integer of 0 or more"
+      : scope !== "public" && scope !== "private"
+        ? "has a scope other than public and private"
+        : undefined;
+  if (problem !== undefined) throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
 }
 
 export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {
@@ -83,6 +100,10 @@ export function checkHandler(subject: string, handler: unknown): void {
   );
 }
 
+export function checkNotEmpty(noun: string, name: unknown): void {
+  checkName(noun, name, /./s, "must not be empty");
+}
+
 export function checkName(noun: string, name: unknown, allowed: RegExp, rule: string): void {
   if (typeof name === "string" && allowed.test(name)) return;
   const where = { subject: `${noun} ${JSON.stringify(name)}`, field: "name" };
@@ -91,7 +112,7 @@ export function checkName(noun: string, name: unknown, allowed: RegExp, rule: st
 
 export function iconProblem(icon: Icon): string | undefined {
   if (typeof icon.src !== "string" || !iconSource.test(icon.src))
-    return "has a src that is no http(s) or data URI";
+    return "has a src that is not an http(s) or data URI";
   if (
     icon.sizes !== undefined &&
     !(Array.isArray(icon.sizes) && icon.sizes.every((size) => iconSize.test(size)))

@@ -8,10 +8,12 @@ import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import type { Completer } from "./completers.ts";
 import {
+  type AnyHandler,
   assertObjectSchema,
   checkDescribed,
+  type CheckedHandler,
   checkHandler,
-  checkName,
+  checkNotEmpty,
   type Described,
   describedFields,
 } from "./definition.ts";
@@ -37,14 +39,14 @@ export type PromptHandler<A extends AnySchema = AnySchema, Extra = object> = (
 export interface PromptOptions extends Described {
   readonly arguments?: AnySchema;
   readonly complete?: Readonly<Record<string, Completer | undefined>>;
-  readonly handler: (args: never, ctx: never) => unknown;
+  readonly handler: AnyHandler;
 }
 
 /** A prompt made ready to be rendered. */
 export interface CompiledPrompt {
   readonly name: string;
   readonly options: PromptOptions;
-  readonly handler: (args: unknown, ctx: unknown) => unknown;
+  readonly handler: CheckedHandler;
   readonly schema: CompiledSchema | undefined;
   readonly arguments: readonly PromptArgument[];
 }
@@ -56,16 +58,13 @@ interface PromptArgument {
   readonly required: boolean;
 }
 
-const namePattern = /./s;
-const nameRule = "must not be empty";
-
 export const promptKind: DefinitionKind<PromptOptions, CompiledPrompt> = {
   noun: "prompt",
   keyField: "name",
   fields: [...describedFields, "arguments", "complete"],
 
   compile(name, options) {
-    checkName("prompt", name, namePattern, nameRule);
+    checkNotEmpty("prompt", name);
     const subject = `prompt "${name}"`;
     checkDescribed(subject, options);
     checkHandler(subject, options.handler);
@@ -81,7 +80,7 @@ export const promptKind: DefinitionKind<PromptOptions, CompiledPrompt> = {
     return {
       name,
       options,
-      handler: options.handler as CompiledPrompt["handler"],
+      handler: options.handler as CheckedHandler,
       schema,
       arguments: declared,
     };

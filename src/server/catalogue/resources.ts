@@ -7,13 +7,15 @@ import { isResourceUri } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
-import { checkCacheHint } from "../options.ts";
 import type { Completer } from "./completers.ts";
 import {
+  type AnyHandler,
   checkAnnotations,
+  checkCacheHint,
   checkDescribed,
+  type CheckedHandler,
   checkHandler,
-  checkName,
+  checkNotEmpty,
   type Described,
   describedFields,
 } from "./definition.ts";
@@ -58,29 +60,26 @@ export type TemplateHandler<Template extends string = string, Extra = object> = 
 ) => ResourceReturn | Promise<ResourceReturn>;
 
 export interface ResourceOptions extends ResourceDefinition {
-  readonly handler: (args: never, ctx: never) => unknown;
+  readonly handler: AnyHandler;
 }
 
 export interface TemplateOptions extends TemplateDefinition {
-  readonly handler: (args: never, ctx: never) => unknown;
+  readonly handler: AnyHandler;
 }
 
 /** A resource made ready to be read. */
 export interface CompiledResource {
   readonly uri: string;
   readonly options: ResourceOptions;
-  readonly handler: (args: unknown, ctx: unknown) => unknown;
+  readonly handler: CheckedHandler;
 }
 
 /** A resource template made ready to be matched and read. */
 export interface CompiledTemplate {
   readonly template: TemplateMatcher;
   readonly options: TemplateOptions;
-  readonly handler: (args: unknown, ctx: unknown) => unknown;
+  readonly handler: CheckedHandler;
 }
-
-const anyName = /./s;
-const nameRule = "must not be empty";
 
 const resourceFields = [...describedFields, "name", "mimeType", "annotations", "cache"];
 
@@ -99,7 +98,7 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
       );
     }
     checkResource(subject, options);
-    return { uri, options, handler: options.handler as CompiledResource["handler"] };
+    return { uri, options, handler: options.handler as CheckedHandler };
   },
 
   publish({ uri, options }, revision) {
@@ -124,10 +123,10 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
       throw new ConfigurationError(
         "INVALID_DEFINITION",
         where,
-        `names "${variable}", which the template has not`,
+        `names "${variable}", which is not a variable of the template`,
       );
     }
-    return { template, options, handler: options.handler as CompiledTemplate["handler"] };
+    return { template, options, handler: options.handler as CheckedHandler };
   },
 
   publish({ template, options }, revision) {
@@ -173,7 +172,7 @@ function checkResource(subject: string, options: ResourceOptions | TemplateOptio
     throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "cache" }, problem);
   }
   checkHandler(subject, options.handler);
-  if (options.name !== undefined) checkName(subject, options.name, anyName, nameRule);
+  if (options.name !== undefined) checkNotEmpty(subject, options.name);
 }
 
 function parseTemplate(source: string, subject: string): TemplateMatcher {

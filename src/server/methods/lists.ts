@@ -14,7 +14,10 @@ import type { MethodHandler } from "./method.ts";
 type AnyRegistry = Registry<object, unknown>;
 type Entries = readonly Entry<object, unknown>[];
 
-const registries: Readonly<Record<string, (core: Core) => unknown>> = {
+/** The member of the result that has the list. */
+type List = "tools" | "prompts" | "resources" | "resourceTemplates";
+
+const registries: Readonly<Record<List, (core: Core) => AnyRegistry>> = {
   tools: (core) => core.tools,
   prompts: (core) => core.prompts,
   resources: (core) => core.resources,
@@ -22,10 +25,10 @@ const registries: Readonly<Record<string, (core: Core) => unknown>> = {
 };
 
 /** Answers the list whose result has the member `list`. */
-export function listHandler(list: keyof typeof registries): MethodHandler {
+export function listHandler(list: List): MethodHandler {
   return {
     run(call) {
-      const registry = registries[list]?.(call.core) as AnyRegistry;
+      const registry = registries[list](call.core);
       const visible = visibleTo(registry, call.principal, call.core.settings.listsAll);
       const start = startOf(call.params["cursor"], list, registry, visible);
       const pages = pagesOf(visible, call.table);
@@ -48,7 +51,7 @@ function pagesOf(visible: readonly unknown[], table: Revision): Map<number, Json
 }
 
 interface PagePlace {
-  readonly list: string;
+  readonly list: List;
   readonly registry: AnyRegistry;
   /** What the caller may use. */
   readonly visible: Entries;
@@ -81,11 +84,11 @@ function ownCache(call: Call): object | undefined {
  * A cursor names the list and the place of the last definition that was sent, not an index: definitions may come and go
  * between pages, and another node that registered the same definitions continues at the same place.
  */
-function encodeCursor(list: string, sequence: number): string {
+function encodeCursor(list: List, sequence: number): string {
   return toBase64Url(new TextEncoder().encode(JSON.stringify([list, sequence])));
 }
 
-function startOf(cursor: unknown, list: string, registry: AnyRegistry, visible: Entries): number {
+function startOf(cursor: unknown, list: List, registry: AnyRegistry, visible: Entries): number {
   if (cursor === undefined) return 0;
   const sequence = typeof cursor === "string" ? decodeCursor(cursor, list) : undefined;
   if (sequence === undefined || sequence > registry.last) throw invalidParams("Invalid cursor");
@@ -93,7 +96,7 @@ function startOf(cursor: unknown, list: string, registry: AnyRegistry, visible: 
 }
 
 /** The place a cursor of ours names; undefined for anything that we did not make. */
-function decodeCursor(cursor: string, list: string): number | undefined {
+function decodeCursor(cursor: string, list: List): number | undefined {
   const decoded = textFromBase64Url(cursor);
   const sequence = Number(/^\["[A-Za-z]+",([1-9]\d{0,14})\]$/.exec(decoded ?? "")?.[1]);
   return encodeCursor(list, sequence) === cursor ? sequence : undefined;

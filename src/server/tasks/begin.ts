@@ -1,7 +1,7 @@
 // From a call to a task: whether it becomes one, and how it leaves its request.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
-import { toBase64Url } from "../../protocol/base64.ts";
+import { randomId } from "../../protocol/random-id.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
@@ -68,7 +68,7 @@ function newRecord(tool: CompiledTool, form: TaskForm, call: Call): TaskRecord {
   const { settings } = core.tasks;
   const now = new Date().toISOString();
   return {
-    id: toBase64Url(crypto.getRandomValues(new Uint8Array(16))),
+    id: randomId(),
     owner: ownerOf(call.principal),
     ...(session !== undefined && { session }),
     tool: tool.name,

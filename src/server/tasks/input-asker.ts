@@ -1,8 +1,8 @@
 // Questions of a task whose client knows the extension: they stand in the task, and tasks/update brings the answers.
-import { HalyardError, invalidParams } from "../../errors.ts";
+import { HalyardError } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { AskOptions, Asker, Question } from "../asking/question.ts";
+import { type AskOptions, type Asker, type Question, readResponse, toRequest } from "../asking/question.ts";
 
 interface Open {
   readonly question: Question<unknown>;
@@ -23,11 +23,7 @@ export class InputAsker implements Asker {
 
   /** The open questions. */
   get requests(): Record<string, InputRequest> {
-    const entries = [...this.#open].map(([key, { question }]) => {
-      const { method, params } = question;
-      return [key, { method, ...(params && { params }) } as InputRequest] as const;
-    });
-    return Object.fromEntries(entries);
+    return Object.fromEntries([...this.#open].map(([key, { question }]) => [key, toRequest(question)]));
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
@@ -44,11 +40,9 @@ export class InputAsker implements Asker {
     for (const [key, response] of Object.entries(responses)) {
       const open = this.#open.get(key);
       if (open === undefined) continue;
-      const reading = await open.question.read(response);
-      if (!reading.ok)
-        throw invalidParams(`inputResponses: the answer to ${key} cannot be used: ${reading.problem}`);
+      const answer = await readResponse(open.question, key, response);
       if (!this.#open.delete(key)) continue;
-      open.resolve(reading.value);
+      open.resolve(answer);
       this.#changed();
     }
   }

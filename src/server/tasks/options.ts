@@ -1,4 +1,5 @@
 // How tasks are kept, and how many.
+import { isTimerMs } from "../timers.ts";
 import { MemoryTaskStore, type TaskStore } from "./store.ts";
 
 /** How tasks behave; everything has a default. */
@@ -36,9 +37,7 @@ export function resolveTaskOptions(
   } = options;
   const numbers = { ttlMs, maxTtlMs, pollIntervalMs, maxRunning, maxRunningPerPrincipal };
   for (const [name, value] of Object.entries(numbers)) {
-    // A timer that runs longer than this fires at once.
-    const isUsable = Number.isSafeInteger(value) && value > 0 && value < 2 ** 31;
-    if (!isUsable) fail(`tasks.${name}`, "must be a positive integer below 2^31");
+    if (!isTimerMs(value)) fail(`tasks.${name}`, "must be a positive integer below 2^31");
   }
   return { store: store ?? new MemoryTaskStore(), ...numbers };
 }

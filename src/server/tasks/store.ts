@@ -1,7 +1,7 @@
 // Where tasks are kept: the interface, and the one in memory that behaves like a remote one.
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject, RpcError } from "../../wire/message.ts";
-import { inBackground } from "../background-timer.ts";
+import { inBackground } from "../timers.ts";
 
 /** Where a task stands; the last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";

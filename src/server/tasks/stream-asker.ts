@@ -4,9 +4,9 @@ import { type Ask, type Asks, streamLost } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { readAnswer } from "../asking/direct.ts";
+import { readAnswer } from "../asking/direct-asker.ts";
 import type { AskOptions, Asker, Question } from "../asking/question.ts";
-import { inBackground } from "../background-timer.ts";
+import { inBackground } from "../timers.ts";
 import { relatedTask } from "./forms.ts";
 
 /** Whose task it is, and how its client is reached. */
@@ -74,10 +74,10 @@ export class StreamAsker implements Asker {
     const { asks, signal, mayReturn } = this.#reach;
     const giveUpAt = Date.now() + request.timeoutMs;
     for (;;) {
-      const timeoutMs = giveUpAt - Date.now();
-      const place = this.#place(session) ?? (await this.#nextPlace(request.method, timeoutMs));
+      const leftMs = giveUpAt - Date.now();
+      const place = this.#place(session) ?? (await this.#nextPlace(request, leftMs));
       try {
-        return await asks.ask({ ...request, ...place, timeoutMs, signal });
+        return await asks.ask({ ...request, ...place, timeoutMs: leftMs, signal });
       } catch (error) {
         if (!mayReturn || (error as HalyardError).cause !== streamLost) throw error;
         for (const other of this.#places) if (other.stream === place.stream) this.#places.delete(other);
@@ -93,7 +93,7 @@ export class StreamAsker implements Asker {
   }
 
   /** The client is away: when it sees that input is required, it comes for the result, and can be asked. */
-  #nextPlace(method: string, timeoutMs: number): Promise<Place> {
+  #nextPlace({ method, timeoutMs }: Omit<Ask, keyof Place>, leftMs: number): Promise<Place> {
     const { signal } = this.#reach;
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
@@ -107,7 +107,7 @@ export class StreamAsker implements Asker {
       const take = (place: Place): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
       const tooLate = (): void => fail(`the client did not come within ${timeoutMs} ms`);
-      const timer = inBackground(setTimeout(tooLate, timeoutMs));
+      const timer = inBackground(setTimeout(tooLate, leftMs));
       if (signal.aborted) return onAbort();
       signal.addEventListener("abort", onAbort);
       this.#waiting.add(take);

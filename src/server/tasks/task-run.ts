@@ -5,7 +5,7 @@ import { errorCodes } from "../../errors.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Asker } from "../asking/question.ts";
-import { inBackground } from "../background-timer.ts";
+import { inBackground } from "../timers.ts";
 import type { Call } from "../call.ts";
 import { toRpcError } from "../failure.ts";
 import { stampOwnResult } from "../stamp.ts";

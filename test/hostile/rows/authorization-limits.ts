@@ -1,6 +1,7 @@
 // What a bearer token can make a server do, and an authorization server can do to it: so much, and no more.
 import { expect, onTestFinished, vi } from "vitest";
 import { limitOf } from "../../auth/limits.ts";
+import { passSeconds, stopClock } from "../../support/clock.ts";
 import { modernPost } from "../../support/http.ts";
 import { modernCall } from "../../support/http-server.ts";
 import { until } from "../../support/turns.ts";
@@ -16,12 +17,6 @@ async function statusOf(door: HttpDoor, token: string): Promise<number> {
   const reply = await door.send(modernPost(modernCall(1, "read"), bearer(token)));
   await reply.complete();
   return reply.status;
-}
-
-/** Only the clock: whatever waits for something still gets it. */
-function passSeconds(seconds: number): void {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 });
-  onTestFinished(() => void vi.useRealTimers());
 }
 
 export const authorizationLimitRows: readonly HttpRow[] = [
@@ -46,6 +41,7 @@ export const authorizationLimitRows: readonly HttpRow[] = [
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
       const tolerance = limitOf("seconds that clocks may differ");
+      stopClock();
       const now = Math.floor(Date.now() / 1000);
       expect(await statusOf(door, await issuer.token({ exp: now - tolerance + 2 }))).toBe(200);
       expect(await statusOf(door, await issuer.token({ exp: now - tolerance - 1 }))).toBe(401);
@@ -89,6 +85,7 @@ export const authorizationLimitRows: readonly HttpRow[] = [
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
       issuer.misbehave = (_, response) => void response.writeHead(500).end();
+      stopClock();
       for (let at = 0; at < 5; at++) expect(await statusOf(door, await issuer.token({ at }))).toBe(503);
       const asked = [...issuer.asked.values()].reduce((sum, count) => sum + count, 0);
       expect(asked).toBe(2);
@@ -104,6 +101,7 @@ export const authorizationLimitRows: readonly HttpRow[] = [
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
       issuer.misbehave = () => {};
+      stopClock();
       const wait = AbortSignal.timeout.bind(AbortSignal);
       const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => wait(50));
       onTestFinished(() => timeout.mockRestore());
@@ -182,6 +180,7 @@ export const authorizationLimitRows: readonly HttpRow[] = [
       });
       onTestFinished(() => fetched.mockRestore());
       const limit = limitOf("introspections kept");
+      stopClock();
       expect(await statusOf(door, "first")).toBe(401);
       for (let at = 0; at < limit - 1; at++) await authenticate(`t${at}`);
       expect(await statusOf(door, "first")).toBe(401);

@@ -1,9 +1,10 @@
 // What a client carries from one round of a call to the next: of no use to anybody else, nor for anything else.
 import { inputRequired, type JsonObject, MemorySingleUseStore, type ServerOptions } from "halyard";
 import type { TestClient } from "halyard/testing";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect } from "vitest";
 import { makeServer, refusal } from "../../support/catalogue.ts";
-import { askingServer, nameForm } from "../../support/rounds.ts";
+import { passSeconds } from "../../support/clock.ts";
+import { askingServer, nameForm } from "../../support/asking-server.ts";
 import { type Door, type MountName, openDoor } from "../mounts.ts";
 import type { Row } from "../row.ts";
 
@@ -145,8 +146,7 @@ export const requestStateRows: readonly Row[] = [
       const { door } = await opened(mount, { ttlMs: 5000 });
       const client = await connect(door);
       const state = await begin(client);
-      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5000 });
-      onTestFinished(() => void vi.useRealTimers());
+      passSeconds(5);
       await expectOneError(client, [state]);
     },
   },

@@ -4,7 +4,7 @@ import { RpcRejection, type TestClient } from "halyard/testing";
 import { expect, onTestFinished } from "vitest";
 import { makeServer, refusal } from "../../support/catalogue.ts";
 import { listen, settled } from "../../support/listen.ts";
-import { nameForm } from "../../support/rounds.ts";
+import { nameForm } from "../../support/asking-server.ts";
 import { deferred, until } from "../../support/turns.ts";
 import { type Door, type MountName, openDoor } from "../mounts.ts";
 import type { Row } from "../row.ts";

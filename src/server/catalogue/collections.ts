@@ -1,7 +1,7 @@
 // What an author sees of the catalogue: `server.tools`, `server.resources` and their like.
-import type { Handle, Registry } from "./catalogue/registry.ts";
-import { resourceUpdated } from "../protocol/notifications.ts";
-import type { Push } from "./push.ts";
+import type { Handle, Registry } from "./registry.ts";
+import { resourceUpdated } from "../../protocol/notifications.ts";
+import type { Push } from "../push.ts";
 
 /** The definitions of one kind, by key. */
 export class Collection<Options extends object> {

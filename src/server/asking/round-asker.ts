@@ -1,22 +1,24 @@
 // Asking a client that takes no requests: the call ends with its open questions, and runs again with the answers.
-import { InputPending, invalidParams } from "../../errors.ts";
+import { InputPending } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Onces } from "./onces.ts";
-import type { AskOptions, Asker, Question } from "./question.ts";
+import { type AskOptions, type Asker, type Question, readResponse, toRequest } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import type { RoundState } from "./round-state.ts";
 
+/** A question that waits for its answer. */
 interface Open {
-  readonly question: Question<unknown>;
+  readonly request: InputRequest;
   readonly fingerprint: string;
-  readonly resolve: (answer: unknown) => void;
+  /** Has it asked by another asker. */
+  readonly handTo: (asker: Asker) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** The questions of one run of a handler, and the answers of the runs before it. */
-export class Rounds implements Asker {
+export class RoundAsker implements Asker {
   /** Answers by key, each with the fingerprint of the question that it answers. */
   readonly answers: Record<string, readonly [string, JsonObject]>;
   readonly #unasked: JsonObject;
@@ -40,16 +42,15 @@ export class Rounds implements Asker {
     if (answer !== undefined) return readResponse(question, key, answer);
     if (this.#closed) return Promise.reject(new InputPending());
     return new Promise<Answer>((resolve, reject) => {
-      const open = { question, fingerprint, resolve, reject } as unknown as Open;
-      this.#open.set(key, open);
+      const handTo = (asker: Asker): void => void asker.ask(question, { key }).then(resolve, reject);
+      this.#open.set(key, { request: toRequest(question), fingerprint, handTo, reject });
       if (this.#open.size === 1) this.#closeSoon();
     });
   }
 
   /** The call has become a task: what is open is asked there, and ends no call any more. */
   handOver(asker: Asker): void {
-    for (const [key, { question, resolve, reject }] of this.#open)
-      asker.ask(question, { key }).then(resolve, reject);
+    for (const { handTo } of this.#open.values()) handTo(asker);
     this.#open.clear();
   }
 
@@ -83,22 +84,8 @@ export class Rounds implements Asker {
     if (this.#open.size === 0) return;
     this.#closed = true;
     this.#onces.close();
-    const requests = [...this.#open].map(([key, { question }]) => [key, toRequest(question)] as const);
+    const requests = [...this.#open].map(([key, { request }]) => [key, request] as const);
     this.#close(new InputRequired({ inputRequests: Object.fromEntries(requests) }));
     for (const { reject } of this.#open.values()) reject(new InputPending());
   }
-}
-
-function toRequest({ method, params }: Question<unknown>): InputRequest {
-  return { method, ...(params && { params }) } as InputRequest;
-}
-
-async function readResponse<Answer>(
-  question: Question<Answer>,
-  key: string,
-  response: JsonObject,
-): Promise<Answer> {
-  const reading = await question.read(response);
-  if (reading.ok) return reading.value;
-  throw invalidParams(`inputResponses: the answer to ${key} cannot be used: ${reading.problem}`);
 }

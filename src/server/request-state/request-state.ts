@@ -3,14 +3,11 @@ import { HalyardError, invalidParams } from "../../errors.ts";
 import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
+import { randomId } from "../../protocol/random-id.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../logger.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
-import {
-  type RequestStateOptions,
-  type RequestStateSettings,
-  resolveRequestState,
-} from "./request-state-options.ts";
+import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
 import { MemorySingleUseStore } from "./single-use.ts";
 
 /** The request that a state belongs to. */
@@ -58,8 +55,7 @@ export class RequestState {
     const { ttlMs, audience, maxBytes } = this.#settings;
     const [key] = await this.#ring();
     if (key === undefined) throw new TypeError("There is no key");
-    const id = toBase64Url(crypto.getRandomValues(new Uint8Array(12)));
-    const claims = { id, exp: Date.now() + ttlMs, aud: audience, ...bindingOf(bound), state };
+    const claims = { id: randomId(12), exp: Date.now() + ttlMs, aud: audience, ...bindingOf(bound), state };
     const head = `${version}.${key.id}`;
     const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
     const text = new Uint8Array(encoder.encode(JSON.stringify(claims)));

@@ -1,8 +1,9 @@
 // How long a tool may take and how often it may run at once. A tool that sets neither keeps the handler it was given.
-import { ConfigurationError, ToolError } from "../errors.ts";
-import { inBackground } from "./background-timer.ts";
-import type { Logger } from "./logger.ts";
-import { isThenable } from "./thenable.ts";
+import { ConfigurationError, ToolError } from "../../errors.ts";
+import type { CheckedHandler } from "./definition.ts";
+import { inBackground, longestTimerMs } from "../timers.ts";
+import type { Logger } from "../logger.ts";
+import { isThenable } from "../thenable.ts";
 
 /** What a tool may take of the server; a tool that sets neither is not limited. */
 export interface ToolLimits {
@@ -27,16 +28,11 @@ interface Limited {
   abort(reason: DOMException): void;
 }
 
-type Handler = (args: unknown, ctx: unknown) => unknown;
-
-/** A longer timer would fire at once. */
-const longestTimer = 2 ** 31 - 1;
-
 /** The handler within the limits of its tool. Throws for a limit that cannot be kept. */
-export function withinLimits(name: string, limits: ToolLimits, handler: Handler): Handler {
+export function withinLimits(name: string, limits: ToolLimits, handler: CheckedHandler): CheckedHandler {
   const { timeoutMs, maxConcurrent } = limits;
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimer)) {
-    fail(name, "timeoutMs", `must be more than 0 and at most ${longestTimer}`);
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimerMs)) {
+    fail(name, "timeoutMs", `must be more than 0 and at most ${longestTimerMs}`);
   }
   if (maxConcurrent !== undefined && !(Number.isInteger(maxConcurrent) && maxConcurrent > 0)) {
     fail(name, "maxConcurrent", "must be a whole number of at least 1");
@@ -50,7 +46,7 @@ function fail(name: string, field: keyof ToolLimits, problem: string): never {
 }
 
 /** Refuses instead of queueing: a queue would hold the client's connection, and need a limit and a time of its own. */
-function atMost(name: string, maxConcurrent: number, handler: Handler): Handler {
+function atMost(name: string, maxConcurrent: number, handler: CheckedHandler): CheckedHandler {
   let running = 0;
   const leave = (): void => void running--;
   return (args, ctx) => {
@@ -73,7 +69,7 @@ function atMost(name: string, maxConcurrent: number, handler: Handler): Handler 
   };
 }
 
-function inTime(name: string, timeoutMs: number, handler: Handler): Handler {
+function inTime(name: string, timeoutMs: number, handler: CheckedHandler): CheckedHandler {
   return (args, ctx) => {
     const returned = handler(args, ctx);
     return isThenable(returned) ? raceTime(name, timeoutMs, returned, ctx as Limited) : returned;

@@ -1,0 +1,44 @@
+// A legacy session takes pushes: what it is told of, and from when to when.
+import { listChanged, resourceUpdated } from "../protocol/notifications.ts";
+import type { Stream } from "../push/listener.ts";
+import { topicOf } from "../push/topic.ts";
+import type { Connection } from "./connection.ts";
+import type { Core } from "./core.ts";
+
+/** How a session takes pushes. */
+export interface AttachOptions {
+  /** What happens when too much waits for a slow reader, or for a client to come back. @default {"destroy"} */
+  readonly overflow?: "destroy" | "gap";
+  /** Messages wait until the connection's listener is released. @default {false} */
+  readonly held?: boolean;
+  /** How much may wait. @default {the server's limit} */
+  readonly maxQueueBytes?: number;
+  /** The URIs of resources that the session has subscribed to before. */
+  readonly subscriptions?: readonly string[];
+}
+
+/** Opens a listener for the session of the connection; what is returned closes it. */
+export function attach(
+  { hub, settings, features }: Core,
+  connection: Connection,
+  stream: Stream,
+  options: AttachOptions,
+): () => void {
+  const { session, principal, transport } = connection;
+  if (session === undefined || settings.mode === "stateless") return () => {};
+  const { maxQueueBytes } = settings.limits;
+  // What was not declared in the reply to initialize is not told of either.
+  const topics = (["tools", "prompts", "resources"] as const)
+    .filter((list) => features.has(list))
+    .map((list) => listChanged[list]);
+  const listener = hub.open({ maxQueueBytes, ...options, stream, session, principal, topics });
+  for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
+  const event = { type: "listener", kind: "session", transport, session, principal } as const;
+  settings.observe?.({ ...event, state: "opened" });
+  connection.listener = listener;
+  return () => {
+    if (connection.listener === listener) connection.listener = undefined;
+    hub.close(listener);
+    settings.observe?.({ ...event, state: "closed" });
+  };
+}

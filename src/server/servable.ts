@@ -1,0 +1,41 @@
+// What a transport sees of a server.
+import type { ParamHeader } from "../protocol/param-headers.ts";
+import type { RequestRow } from "../protocol/revision.ts";
+import type { Stream } from "../push/listener.ts";
+import type { RpcMessage, RpcResponse } from "../wire/message.ts";
+import type { AttachOptions } from "./attach.ts";
+import type { Connection, Exchange } from "./connection.ts";
+import type { ServerEvent } from "./events.ts";
+import type { Logger } from "./logger.ts";
+import type { ServerLimits, ServerMode } from "./options.ts";
+import type { Answer } from "./answer.ts";
+
+/**
+ * What a transport needs of a server: any {@link McpServer} fits, whatever its middleware adds.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, type Servable } from "halyard";
+ *
+ * const servers: Servable[] = [new McpServer({ name: "demo", version: "1.0.0" })];
+ * ```
+ */
+export interface Servable {
+  readonly mode: ServerMode;
+  readonly limits: ServerLimits;
+  readonly logger: Logger;
+  /** Where a transport tells what it refuses by itself. */
+  readonly observe?: ((event: ServerEvent) => void) | undefined;
+  handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
+  handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
+  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined>;
+  encode(answer: Answer): string;
+  attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
+  paramHeaders(tool: string): readonly ParamHeader[];
+  modernRow(method: string): RequestRow | undefined;
+  readonly unsharedRequestState: "keys" | "singleUse" | undefined;
+  /** Whether any definition names scopes, or ever did. */
+  readonly usesScopes: boolean;
+  /** Every scope that a message, or the messages of a batch, need together. */
+  neededScopes(value: unknown): readonly string[];
+}
