@@ -41,6 +41,9 @@ export class Asks {
     const id = crypto.randomUUID();
     const key = `${ask.session} ${id}`;
     if (ask.signal?.aborted) return Promise.reject(failure(ask, "The call that asked was cancelled"));
+    const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
+    // Before anything waits for it: what cannot be written as JSON throws here.
+    const text = JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params });
     return new Promise<JsonObject>((resolve, reject) => {
       const giveUp = (problem: string): void => {
         ask.stream.write(encodeNotification("notifications/cancelled", { requestId: id, reason: problem }));
@@ -73,8 +76,7 @@ export class Asks {
         resolve: (result) => settle(() => resolve(result)),
         reject: (error) => settle(() => reject(error)),
       });
-      const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
-      ask.stream.write(JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params }));
+      ask.stream.write(text);
     });
   }
 
