@@ -55,7 +55,7 @@ export class InputAsker implements Asker {
 
   /** Nobody will answer any more. */
   giveUp(problem: string): void {
-    this.#problem = problem;
+    this.#problem ??= problem;
     for (const { question, reject } of this.#open.values()) reject(failure(question, problem));
     this.#open.clear();
   }

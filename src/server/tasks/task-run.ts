@@ -94,6 +94,8 @@ export class TaskRun implements RunningTask {
     const end = await this.#endOf();
     this.#isOver = true;
     this.#leave();
+    // What the handler did not wait for is answered by nobody now.
+    this.#inputs?.giveUp("The task has ended");
     await this.#write(end);
     this.#finish();
   }
