@@ -23,6 +23,8 @@ export interface Stream {
 
 export interface ListenerOptions {
   readonly stream: Stream;
+  /** The name of the transport that the stream belongs to. */
+  readonly transport: string;
   /** The notifications, or notification and key, that it takes. */
   readonly topics: Iterable<string>;
   /** A legacy session: reached by broadcast and by name. */
@@ -48,6 +50,7 @@ export class Listener implements Waiting {
   readonly topics: Set<string>;
   readonly #initialTopics: number;
   readonly stream: Stream;
+  readonly transport: string;
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
   readonly #overflow: "destroy" | "gap";
@@ -68,6 +71,7 @@ export class Listener implements Waiting {
     this.topics = new Set(options.topics);
     this.#initialTopics = this.topics.size;
     this.stream = options.stream;
+    this.transport = options.transport;
     this.#stamp = options.subscription && JSON.stringify(subscriptionMeta(options.subscription.id));
     this.#maxQueueBytes = options.maxQueueBytes;
     this.#overflow = options.overflow ?? "destroy";

@@ -28,7 +28,7 @@ import { Collection, ResourceCollection } from "./collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
 import { dispatch } from "./dispatch.ts";
-import type { ServerEvent } from "./events.ts";
+import { peerOf, type ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
 import {
@@ -296,16 +296,17 @@ export class McpServer<Extra extends object = object> implements Servable {
   /** Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. */
   attach(connection: Connection, stream: Stream, options: AttachOptions = {}): () => void {
     const { hub, settings, features } = this.#core;
-    const { session, principal, transport } = connection;
+    const peer = peerOf(connection);
+    const { session } = peer;
     if (session === undefined || settings.mode === "stateless") return () => {};
     const { maxQueueBytes } = settings.limits;
     // What was not declared in the reply to initialize is not told of either.
     const topics = (["tools", "prompts", "resources"] as const)
       .filter((list) => features.has(list))
       .map((list) => listChanged[list]);
-    const listener = hub.open({ maxQueueBytes, ...options, stream, session, principal, topics });
+    const listener = hub.open({ maxQueueBytes, ...options, ...peer, stream, topics });
     for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
-    const event = { type: "listener", kind: "session", transport, session, principal } as const;
+    const event = { type: "listener", kind: "session", ...peer } as const;
     settings.observe?.({ ...event, state: "opened" });
     connection.listener = listener;
     return () => {

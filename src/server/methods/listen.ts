@@ -6,6 +6,7 @@ import { subscriptionMeta } from "../../push/frame.ts";
 import { topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
+import { peerOf } from "../events.ts";
 import type { ExtensionListen } from "../extensions.ts";
 import { permittedUris } from "../subscribers.ts";
 import type { MethodHandler } from "./method.ts";
@@ -30,6 +31,7 @@ export const listen: MethodHandler = {
     // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
     const listener = core.hub.open({
       stream,
+      transport: call.transport,
       topics,
       principal: call.principal,
       subscription: { id },
@@ -137,13 +139,5 @@ function readKeys(member: string, wanted: unknown, call: Call): string[] {
 }
 
 function observe(call: Call, state: "opened" | "closed"): void {
-  const { transport, session, principal } = call;
-  call.core.settings.observe?.({
-    type: "listener",
-    kind: "subscription",
-    state,
-    transport,
-    session,
-    principal,
-  });
+  call.core.settings.observe?.({ type: "listener", kind: "subscription", state, ...peerOf(call) });
 }
