@@ -123,8 +123,8 @@ export function invalidParams(message: string, data?: unknown): ProtocolError {
 }
 
 /** The error for a question to a client that cannot be asked, or has no answer that could be used. */
-export function askFailed(method: string, problem: string, cause?: unknown): HalyardError {
-  return new HalyardError("ASK_FAILED", `${method}: ${problem}`, { cause });
+export function askFailed(method: string, problem: string, cause?: symbol): HalyardError {
+  return new HalyardError("ASK_FAILED", `${method}: ${problem}`, cause && { cause });
 }
 
 /** The error for a request that cannot be answered now, or at all. */

@@ -40,7 +40,7 @@ const cancelled = "The call that asked was cancelled";
 const lost = "The client cannot be reached any more";
 
 /** All that those who watch hear of a client's error: its words may be as private as an answer. */
-const noResult = "The client answered without a result";
+const noResult = "The client gave no result";
 
 interface Pending {
   /** Starts the timeout again: the client is at it. */

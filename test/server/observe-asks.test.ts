@@ -137,7 +137,7 @@ describeMatrix("observe of requests to clients", { eras: ["legacy"] }, (cell) =>
   ][] = [
     [
       "the client's error, not in its words",
-      "The client answered without a result",
+      "The client gave no result",
       (client, id) => client.send({ jsonrpc: "2.0", id, error: { code: -1, message: secret } }),
     ],
     [
