@@ -122,6 +122,11 @@ export function invalidParams(message: string, data?: unknown): ProtocolError {
   return new ProtocolError(errorCodes.invalidParams, message, data);
 }
 
+/** The error for a question to a client that cannot be asked, or has no answer that could be used. */
+export function askFailed(method: string, problem: string, cause?: symbol): HalyardError {
+  return new HalyardError("ASK_FAILED", `${method}: ${problem}`, cause && { cause });
+}
+
 /** The error for a request that cannot be answered now, or at all. */
 export function invalidRequest(message: string): ProtocolError {
   return new ProtocolError(errorCodes.invalidRequest, message);

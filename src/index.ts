@@ -95,12 +95,14 @@ export { Connection, type ConnectionOptions, type Exchange } from "./server/conn
 export type { Context } from "./server/context.ts";
 export type { ClientNotificationHandler, NotificationSource } from "./server/core.ts";
 export type {
+  AskEvent,
   HandlerErrorEvent,
   ListenerEvent,
   PushEvent,
   RefusalEvent,
   RequestEvent,
   ServerEvent,
+  TaskEvent,
 } from "./server/events.ts";
 export type { Extension, ExtensionListen, ExtensionMethod, ExtensionRequest } from "./server/extensions.ts";
 export type { Logger } from "./server/logger.ts";

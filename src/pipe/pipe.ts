@@ -4,6 +4,7 @@ import type { Principal } from "../protocol/model.ts";
 import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
+import { peerOf } from "../server/events.ts";
 import { internalError } from "../server/failure.ts";
 import type { Servable } from "../server/servable.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
@@ -105,9 +106,8 @@ export class Pipe {
   refuseLong(maxBytes: number): void {
     const message = `The message is larger than ${maxBytes} bytes`;
     const error = { code: errorCodes.invalidRequest, message };
-    const { transport, session, principal } = this.connection;
-    const event = { type: "refusal", transport, session, principal } as const;
-    this.#server.observe?.({ ...event, errorCode: error.code, reason: message });
+    const event = { type: "refusal", errorCode: error.code, reason: message } as const;
+    this.#server.observe?.({ ...event, ...peerOf(this.connection) });
     this.#writeError(error);
   }
 

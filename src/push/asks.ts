@@ -1,14 +1,25 @@
 // Questions to clients that wait for their answer, each found by the session that was asked and the id it was given.
-import { HalyardError } from "../errors.ts";
+import { askFailed, HalyardError } from "../errors.ts";
+import type { Principal } from "../protocol/model.ts";
 import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../wire/message.ts";
 import type { Stream } from "./listener.ts";
 
-/** A request to a client. */
-export interface Ask {
-  /** The session that is asked. */
-  readonly session: string;
-  /** Where the question goes; the answer is awaited as long as somebody can be reached there. */
+/** Where a question goes. */
+export interface Place {
+  /** Who is asked. Whoever answers has to do it in this session. */
+  readonly to: {
+    readonly transport: string;
+    readonly session: string | undefined;
+    readonly principal: Principal | undefined;
+  };
+  /** The answer is awaited as long as somebody can be reached there. */
   readonly stream: Stream;
+}
+
+/** A request to a client. */
+export interface Ask extends Place {
+  /** The task that it is asked for. */
+  readonly taskId?: string | undefined;
   readonly method: string;
   readonly params?: object | undefined;
   readonly timeoutMs: number;
@@ -16,21 +27,35 @@ export interface Ask {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Is told that a question goes out; what it returns is told that it has ended, and why, if that is not with an answer. */
+export type AskWatch = (ask: Ask) => (problem?: string) => void;
+
 /** How many times its timeout a question may take, however much progress its client reports. */
 const maxTimeouts = 10;
 
 /** The cause of a failure that another stream to the same client could mend. */
 export const streamLost: unique symbol = Symbol("stream lost");
 
+const cancelled = "The call that asked was cancelled";
+const lost = "The client cannot be reached any more";
+
+/** All that those who watch hear of a client's error: its words may be as private as an answer. */
+const noResult = "The client gave no result";
+
 interface Pending {
   /** Starts the timeout again: the client is at it. */
   readonly keepWaiting: () => void;
   readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: HalyardError) => void;
+  readonly reject: (problem: string, error: HalyardError) => void;
 }
 
 export class Asks {
   readonly #pending = new Map<string, Pending>();
+  readonly #watch: AskWatch | undefined;
+
+  constructor(watch?: AskWatch) {
+    this.#watch = watch;
+  }
 
   get size(): number {
     return this.#pending.size;
@@ -39,14 +64,23 @@ export class Asks {
   /** Asks and waits. Rejects when the client answers with an error, does not answer, or cannot be reached any more. */
   ask(ask: Ask): Promise<JsonObject> {
     const id = crypto.randomUUID();
-    const key = `${ask.session} ${id}`;
-    if (ask.signal?.aborted) return Promise.reject(failure(ask, "The call that asked was cancelled"));
+    const key = `${ask.to.session} ${id}`;
+    if (ask.signal?.aborted) return Promise.reject(askFailed(ask.method, cancelled));
+    const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
+    // Before anything waits for it: what cannot be written as JSON throws here.
+    const text = JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params });
+    const ended = this.#watch?.(ask);
     return new Promise<JsonObject>((resolve, reject) => {
+      const fail = (problem: string, error = askFailed(ask.method, problem)): void => {
+        release();
+        ended?.(problem);
+        reject(error);
+      };
       const giveUp = (problem: string): void => {
         ask.stream.write(encodeNotification("notifications/cancelled", { requestId: id, reason: problem }));
-        settle(() => reject(failure(ask, problem)));
+        fail(problem);
       };
-      const onAbort = (): void => giveUp("The call that asked was cancelled");
+      const onAbort = (): void => giveUp(cancelled);
       const giveUpAt = Date.now() + ask.timeoutMs * maxTimeouts;
       const wait = (): ReturnType<typeof setTimeout> => {
         const leftMs = Math.min(ask.timeoutMs, giveUpAt - Date.now());
@@ -54,15 +88,12 @@ export class Asks {
       };
       let timer = wait();
       // Bound to its stream before it is written: a stream that breaks meanwhile fails it at once.
-      const stopLosing = ask.stream.onLost(() => {
-        settle(() => reject(failure(ask, "The client cannot be reached any more", streamLost)));
-      });
-      const settle = (finish: () => void): void => {
+      const stopLosing = ask.stream.onLost(() => fail(lost, askFailed(ask.method, lost, streamLost)));
+      const release = (): void => {
         this.#pending.delete(key);
         clearTimeout(timer);
         stopLosing();
         ask.signal?.removeEventListener("abort", onAbort);
-        finish();
       };
       ask.signal?.addEventListener("abort", onAbort);
       this.#pending.set(key, {
@@ -70,11 +101,14 @@ export class Asks {
           clearTimeout(timer);
           timer = wait();
         },
-        resolve: (result) => settle(() => resolve(result)),
-        reject: (error) => settle(() => reject(error)),
+        resolve: (result) => {
+          release();
+          ended?.();
+          resolve(result);
+        },
+        reject: fail,
       });
-      const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
-      ask.stream.write(JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params }));
+      ask.stream.write(text);
     });
   }
 
@@ -92,7 +126,7 @@ export class Asks {
     if (pending === undefined) return false;
     const { result, error } = response as { result?: unknown; error?: unknown };
     if (isObject(result)) pending.resolve(result);
-    else pending.reject(new HalyardError("ASK_FAILED", problemOf(error), { cause: error }));
+    else pending.reject(noResult, new HalyardError("ASK_FAILED", problemOf(error), { cause: error }));
     return true;
   }
 }
@@ -105,8 +139,4 @@ function metaOf(params: object | undefined): object | undefined {
 function problemOf(error: unknown): string {
   const message = isObject(error) ? error["message"] : undefined;
   return typeof message === "string" ? message : "The client answered with neither a result nor an error";
-}
-
-function failure({ method }: Ask, problem: string, cause?: unknown): HalyardError {
-  return new HalyardError("ASK_FAILED", `${method}: ${problem}`, { cause });
 }

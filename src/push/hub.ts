@@ -1,6 +1,7 @@
 // The one path of every unsolicited message: who listens to what, and delivery to each of them.
+import type { Place } from "./asks.ts";
 import { Frame } from "./frame.ts";
-import { Listener, type ListenerOptions, type Stream } from "./listener.ts";
+import { Listener, type ListenerOptions } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
 import { topicOf } from "./topic.ts";
 
@@ -79,10 +80,10 @@ export class Hub {
     return [...this.#sessions].filter(([, listener]) => listener.reachable).map(([session]) => session);
   }
 
-  /** The stream on which a session can be asked something. */
-  streamOf(session: string): Stream | undefined {
+  /** Where a session can be asked something. */
+  reach(session: string): Place | undefined {
     const listener = this.#sessions.get(session);
-    return listener?.reachable ? listener.stream : undefined;
+    return listener?.reachable ? { to: listener, stream: listener.stream } : undefined;
   }
 
   /** Whether anyone takes this topic. */

@@ -23,6 +23,8 @@ export interface Stream {
 
 export interface ListenerOptions {
   readonly stream: Stream;
+  /** The name of the transport that the stream belongs to. */
+  readonly transport: string;
   /** The notifications, or notification and key, that it takes. */
   readonly topics: Iterable<string>;
   /** A legacy session: reached by broadcast and by name. */
@@ -48,6 +50,7 @@ export class Listener implements Waiting {
   readonly topics: Set<string>;
   readonly #initialTopics: number;
   readonly stream: Stream;
+  readonly transport: string;
   /** The id of its subscription as JSON. */
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
@@ -71,6 +74,7 @@ export class Listener implements Waiting {
     this.#initialTopics = this.topics.size;
     this.stream = options.stream;
     this.#stamp = options.subscription && JSON.stringify(options.subscription.id);
+    this.transport = options.transport;
     this.#maxQueueBytes = options.maxQueueBytes;
     this.#overflow = options.overflow ?? "destroy";
     this.#held = options.held === true;

@@ -4,6 +4,7 @@ import type { Implementation } from "../protocol/model.ts";
 import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
 import { Hub } from "../push/hub.ts";
+import { watchAsk } from "./asking/ask-events.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
 import { RequestState } from "./request-state/request-state.ts";
 import { promptKind } from "./catalogue/prompts.ts";
@@ -27,9 +28,10 @@ type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
   const hub = new Hub(settings.limits.maxTotalQueueBytes, watchSubscribers(settings));
-  const asks = new Asks();
+  const { observe } = settings;
+  const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)));
   const elicitations = new ElicitationIds(maxElicitations);
-  const push = new Push({ hub, asks, elicitations, observe: settings.observe });
+  const push = new Push({ hub, asks, elicitations, observe });
   const announced = { legacy: false };
   const changes = new Changes(settings, push, announced);
   const tasks = new TaskTable(settings.tasks, hub);

@@ -4,6 +4,7 @@ import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import type { Connection } from "./connection.ts";
 import type { Core } from "./core.ts";
+import { peerOf } from "./events.ts";
 
 /** How a session takes pushes. */
 export interface AttachOptions {
@@ -24,16 +25,17 @@ export function attach(
   stream: Stream,
   options: AttachOptions,
 ): () => void {
-  const { session, principal, transport } = connection;
+  const peer = peerOf(connection);
+  const { session } = peer;
   if (session === undefined || settings.mode === "stateless") return () => {};
   const { maxQueueBytes } = settings.limits;
   // What was not declared in the reply to initialize is not told of either.
   const topics = (["tools", "prompts", "resources"] as const)
     .filter((list) => features.has(list))
     .map((list) => listChanged[list]);
-  const listener = hub.open({ maxQueueBytes, ...options, stream, session, principal, topics });
+  const listener = hub.open({ maxQueueBytes, ...options, ...peer, stream, topics });
   for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
-  const event = { type: "listener", kind: "session", transport, session, principal } as const;
+  const event = { type: "listener", kind: "session", ...peer } as const;
   settings.observe?.({ ...event, state: "opened" });
   connection.listener = listener;
   return () => {

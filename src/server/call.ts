@@ -30,6 +30,7 @@ const noMeta: JsonObject = {};
 
 /** A call that goes on as a task says what it has to say there. */
 interface Task {
+  readonly record: { readonly id: string };
   /** How far the work is, for people. */
   report(status: string): void;
   send(method: string, params: object): void;
@@ -164,9 +165,10 @@ export class Call implements Context {
 
   async #request(method: string, params: object | undefined, timeoutMs: number): Promise<JsonObject> {
     const { session } = this;
-    const stream = this.exchange.stream ?? (session && this.core.hub.streamOf(session));
+    const stream = this.exchange.stream ?? (session && this.core.hub.reach(session)?.stream);
     if (session !== undefined && stream) {
-      return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
+      const taskId = this.task?.record.id;
+      return this.core.asks.ask({ to: this, stream, taskId, method, params, timeoutMs, signal: this.signal });
     }
     throw noWayBack(method, this.table.era === "modern" ? "modern" : session ? "stream" : "session");
   }

@@ -17,6 +17,7 @@ import { isRetry, questionsOf, settleInput, takeUp } from "./asking/settle-input
 import type { Exchange } from "./connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
+import { peerOf } from "./events.ts";
 import { shown, subjectOf, toRpcError } from "./failure.ts";
 import { methods } from "./methods/index.ts";
 import type { MethodHandler } from "./methods/method.ts";
@@ -45,17 +46,15 @@ export function refuse(
   id: RequestId | undefined,
   error: RpcError,
 ): RpcFailure {
-  const { transport, session, principal, revision } = exchange.connection;
+  const { connection } = exchange;
   core.settings.observe?.({
     type: "refusal",
     errorCode: error.code,
     reason: error.message,
-    transport,
-    session,
-    principal,
+    ...peerOf(connection),
   });
   if (id !== undefined) return { jsonrpc: "2.0", id, error };
-  const unreadable = (revision ?? revisions[0])?.unreadableId;
+  const unreadable = (connection.revision ?? revisions[0])?.unreadableId;
   return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
 }
 
@@ -201,10 +200,10 @@ function findMethod(
 }
 
 function report(call: Call, response: RpcResponse, durationMs: number): void {
-  const { method, revision, transport, session, principal } = call;
+  const { method, revision } = call;
   const errorCode = "error" in response ? response.error.code : undefined;
   const outcome = call.cancelled ? "cancelled" : errorCode === undefined ? "ok" : "error";
   const name = subjectOf(call);
   const event = { type: "request", method, name, revision, durationMs, outcome, errorCode } as const;
-  call.core.settings.observe?.({ ...event, transport, session, principal });
+  call.core.settings.observe?.({ ...event, ...peerOf(call) });
 }

@@ -2,10 +2,15 @@
 import type { Principal } from "../protocol/model.ts";
 
 /** What all events about a peer say of it. */
-interface PeerEvent {
+export interface PeerEvent {
   readonly transport: string;
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
+}
+
+/** These and nothing else: a call, a connection and a listener are peers too, and much more. */
+export function peerOf({ transport, session, principal }: PeerEvent): PeerEvent {
+  return { transport, session, principal };
 }
 
 /** A request has been answered, or has ended without an answer. */
@@ -45,6 +50,36 @@ export interface PushEvent {
   readonly delivered: number;
 }
 
+/**
+ * A question to a client went out, or ended: with an answer, whatever it says, or without one. Neither of the two is told, nor
+ * what a handler awaits again in a later round. A modern client may leave a question open and never come back.
+ */
+export interface AskEvent extends PeerEvent {
+  readonly type: "ask";
+  readonly state: "asked" | "answered" | "failed";
+  /** What the client was asked, such as `elicitation/create`. */
+  readonly method: string;
+  /** The task that it was asked for. */
+  readonly taskId?: string | undefined;
+  /** How long it was open; not known of an answer that a retry brings, which may be to another process. */
+  readonly durationMs?: number | undefined;
+  /** Why it failed. */
+  readonly reason?: string | undefined;
+}
+
+/** A call has become a task, or its task has ended: each is told once, by the process that runs the handler. */
+export interface TaskEvent extends PeerEvent {
+  readonly type: "task";
+  readonly state: "created" | "ended";
+  readonly taskId: string;
+  readonly tool: string;
+  /** How it ended: `failed` also when its result could not be kept, `expired` when its time was up before its work was done. */
+  readonly status?: "completed" | "failed" | "cancelled" | "expired" | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+export type TaskEnd = NonNullable<TaskEvent["status"]>;
+
 /** A handler threw something that was not meant for the client. */
 export interface HandlerErrorEvent extends PeerEvent {
   readonly type: "handler-error";
@@ -55,4 +90,11 @@ export interface HandlerErrorEvent extends PeerEvent {
 }
 
 /** What {@link ServerOptions.observe} receives. */
-export type ServerEvent = RequestEvent | RefusalEvent | ListenerEvent | PushEvent | HandlerErrorEvent;
+export type ServerEvent =
+  | RequestEvent
+  | RefusalEvent
+  | ListenerEvent
+  | PushEvent
+  | AskEvent
+  | TaskEvent
+  | HandlerErrorEvent;

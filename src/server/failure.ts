@@ -12,6 +12,7 @@ import {
 import type { RpcError } from "../wire/message.ts";
 import { urlRequired } from "./asking/visits.ts";
 import type { Call } from "./call.ts";
+import { peerOf } from "./events.ts";
 import type { Logger } from "./logger.ts";
 
 /** The JSON-RPC error for whatever a handler threw. */
@@ -61,14 +62,14 @@ export function logFailure(error: unknown, call: Call): string {
   const errorId = newErrorId();
   if (call.cancelled || call.hasAsked) return errorId;
   const { settings } = call.core;
-  const { method, transport, session, principal } = call;
+  const { method } = call;
   settings.logger.error(`${method} failed (error id ${errorId})`, {
     errorId,
     method,
     name: subjectOf(call),
     error,
   });
-  settings.observe?.({ type: "handler-error", method, errorId, error, transport, session, principal });
+  settings.observe?.({ type: "handler-error", method, errorId, error, ...peerOf(call) });
   return errorId;
 }
 

@@ -1,5 +1,5 @@
 // What an author may push: `server.push`.
-import { HalyardError } from "../errors.ts";
+import { askFailed } from "../errors.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
@@ -61,11 +61,11 @@ export class Push {
     params?: object,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<JsonObject> {
-    const stream = this.#hub.streamOf(session);
-    if (stream === undefined) {
-      throw new HalyardError("ASK_FAILED", `${method}: session ${session} has no stream open to be asked on`);
+    const place = this.#hub.reach(session);
+    if (place === undefined) {
+      throw askFailed(method, `session ${session} has no stream open to be asked on`);
     }
-    return this.#asks.ask({ session, stream, method, params, timeoutMs: options.timeoutMs ?? 60_000 });
+    return this.#asks.ask({ ...place, method, params, timeoutMs: options.timeoutMs ?? 60_000 });
   }
 
   /** Asks the client of a legacy session for a sign of life. */

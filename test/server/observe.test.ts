@@ -1,17 +1,11 @@
 // observe: every request, refusal, push, listener and failure as an event.
-import { McpServer, ProtocolError, type ServerEvent } from "halyard";
+import { McpServer, ProtocolError } from "halyard";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { call, makeServer, open, refusal, textOf } from "../support/catalogue.ts";
+import { ofType } from "../support/events.ts";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
-
-function ofType<T extends ServerEvent["type"]>(
-  events: ServerEvent[],
-  type: T,
-): Extract<ServerEvent, { type: T }>[] {
-  return events.filter((event): event is Extract<ServerEvent, { type: T }> => event.type === type);
-}
 
 describeMatrix("observe", {}, (cell) => {
   test("sees every request with its subject, outcome and duration", async () => {

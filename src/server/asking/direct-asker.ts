@@ -1,5 +1,5 @@
 // Asking a client that can be sent requests: the question goes out, and the handler waits for the answer.
-import { HalyardError } from "../../errors.ts";
+import { askFailed } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { AskOptions, Asker, Question } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
@@ -50,5 +50,5 @@ export class DirectAsker implements Asker {
 export async function readAnswer<Answer>(question: Question<Answer>, result: JsonObject): Promise<Answer> {
   const reading = await question.read(result);
   if (reading.ok) return reading.value;
-  throw new HalyardError("ASK_FAILED", `${question.method}: the answer cannot be used: ${reading.problem}`);
+  throw askFailed(question.method, `the answer cannot be used: ${reading.problem}`);
 }

@@ -1,5 +1,5 @@
 // The schema of a form: an object of plain fields, written as the client's revision can show it.
-import { ConfigurationError, HalyardError } from "../../errors.ts";
+import { askFailed, ConfigurationError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type AnySchema, type CompiledSchema, compileSchema } from "../../schema/compile.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -98,7 +98,7 @@ function plain(name: string, field: Field, revision: Revision): Field {
   const { oneOf, ...rest } = field;
   if (field["type"] === "array") {
     const problem = `a list of choices (${name}) cannot be shown under protocol revision ${revision.date}`;
-    throw new HalyardError("ASK_FAILED", `elicitation/create: ${problem}`);
+    throw askFailed("elicitation/create", problem);
   }
   if (field["type"] !== "boolean") delete rest["default"];
   if (!Array.isArray(oneOf)) return rest;

@@ -1,5 +1,5 @@
 // A question to the client: what is sent, what the client must be able to do, and how its answer is read.
-import { errorCodes, HalyardError, invalidParams, ProtocolError } from "../../errors.ts";
+import { askFailed, errorCodes, type HalyardError, invalidParams, ProtocolError } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -68,7 +68,7 @@ const remedies = {
 };
 
 export function noWayBack(method: string, missing: keyof typeof remedies): HalyardError {
-  return new HalyardError("ASK_FAILED", `${method}: this client cannot be asked: ${remedies[missing]}`);
+  return askFailed(method, `this client cannot be asked: ${remedies[missing]}`);
 }
 
 /** Why this client cannot be asked that: its revision has no such request, or it did not declare what it takes. */

@@ -10,6 +10,8 @@ export interface RoundState {
   readonly onces: Readonly<Record<string, readonly unknown[]>>;
   /** The fingerprints of the questions that are open, by key. */
   readonly pending: Readonly<Record<string, string>>;
+  /** The methods of the questions that went out, by key; only where somebody observes what becomes of them. */
+  readonly asked?: Readonly<Record<string, string>>;
   /** Answers that a client brought without a state; not kept, unless a question is found for them. */
   readonly unasked?: JsonObject;
   /** What the author returned with `inputRequired`. */

@@ -3,6 +3,7 @@ import { errorCodes, invalidParams, ProtocolError, UrlElicitationRequired } from
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { stampAs } from "../stamp.ts";
+import { tellRound } from "./ask-events.ts";
 import { type InputRequired, InputRound, plainQuestion } from "./input-required.ts";
 import { assertCanAsk, toRequest } from "./question.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
@@ -25,6 +26,7 @@ export async function takeUp(call: Call): Promise<void> {
   if (state === undefined) {
     call.conversation.takeUp({ ...firstRound, unasked: inputResponses }, inputResponses);
   } else {
+    tellRound(call, state.asked, inputResponses);
     call.conversation.takeUp(withResponses(state, inputResponses), ownResponses(state, inputResponses));
   }
 }
@@ -58,17 +60,22 @@ async function sealRound(call: Call, required: InputRequired): Promise<JsonObjec
     assertCanAsk(call, question.method, question.requires);
     return [key, toRequest(question)] as const;
   });
+  const asked =
+    call.core.settings.observe && Object.fromEntries(written.map(([key, { method }]) => [key, method]));
   const state: RoundState = {
     rounds: before.rounds + 1,
     answers,
     onces: onces.results,
     pending,
+    ...(asked && { asked }),
     // A handler that awaits has to come there again, with all that it saw on its way.
     ...(hasClosed ? { own: before.own, responses: inputResponses } : { own: required.requestState }),
   };
   const requestState = await call.core.requestState.seal(state, await boundTo(call));
-  const asked = written.length > 0 ? { inputRequests: Object.fromEntries(written) } : {};
-  return stampAs("input_required", { ...asked, requestState }, call);
+  // One who has cancelled the call gets no reply, and so no questions.
+  if (!call.cancelled) tellRound(call, asked);
+  const questions = written.length > 0 ? { inputRequests: Object.fromEntries(written) } : {};
+  return stampAs("input_required", { ...questions, requestState }, call);
 }
 
 /** For a client that can be sent requests, and inside a task: the handler does not notice the difference. */

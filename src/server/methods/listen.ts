@@ -7,6 +7,7 @@ import type { Listener, Stream } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
+import { peerOf } from "../events.ts";
 import type { ExtensionListen } from "../extensions.ts";
 import { permittedUris } from "../subscribers.ts";
 import type { MethodHandler } from "./method.ts";
@@ -27,7 +28,7 @@ export const listen: MethodHandler = {
 
 /** Opens the subscription; what it returns is, in the end, the closing result. */
 function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<object> {
-  const { core, id, principal } = call;
+  const { core, id } = call;
   const { maxQueueBytes, maxSubscriptions } = core.settings.limits;
   if (call.exchange.connection.subscriptions.size >= maxSubscriptions) {
     throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
@@ -35,9 +36,16 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
   // Middleware may have held the request back, and the client may have cancelled it meanwhile.
   if (call.cancelled) return Promise.resolve({});
   const { honoured, topics } = honour(members);
-  const subscription = { id };
   // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
-  const listener = core.hub.open({ stream, topics, principal, subscription, held: true, maxQueueBytes });
+  const listener = core.hub.open({
+    stream,
+    transport: call.transport,
+    topics,
+    principal: call.principal,
+    subscription: { id },
+    held: true,
+    maxQueueBytes,
+  });
   observe(call, "opened");
   const closing = closingResult(call, listener);
   stream.write(encodeNotification(acknowledged, { _meta: subscriptionMeta(id), notifications: honoured }));
@@ -136,13 +144,5 @@ function readKeys(member: string, wanted: unknown, call: Call): string[] {
 }
 
 function observe(call: Call, state: "opened" | "closed"): void {
-  const { transport, session, principal } = call;
-  call.core.settings.observe?.({
-    type: "listener",
-    kind: "subscription",
-    state,
-    transport,
-    session,
-    principal,
-  });
+  call.core.settings.observe?.({ type: "listener", kind: "subscription", state, ...peerOf(call) });
 }

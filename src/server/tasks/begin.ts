@@ -10,6 +10,7 @@ import { stampAs } from "../stamp.ts";
 import { coreTask, extensionTask, TaskCreated, type TaskForm } from "./forms.ts";
 import type { TaskRecord } from "./store.ts";
 import { ownerOf } from "./table.ts";
+import { tellOf } from "./task-events.ts";
 import { TaskRun } from "./task-run.ts";
 
 /**
@@ -46,6 +47,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   call.task = run;
   call.conversation.askThrough(run.asker);
   tasks.runs.set(record.id, run);
+  tellOf(run);
   void run.follow();
   call.interrupt?.(
     new TaskCreated(

@@ -63,13 +63,12 @@ function find(call: Call): Promise<TaskRecord> {
 /** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
 async function nextChange(call: Call, task: TaskRecord): Promise<void> {
   const run = call.core.tasks.runs.get(task.id);
-  const { session } = call;
   const { stream } = call.exchange;
-  const detach = session !== undefined && stream !== undefined ? run?.attach(stream, session) : undefined;
+  const detach = call.session !== undefined && stream ? run?.attach({ to: call, stream }) : undefined;
   let forget = (): void => {};
   await new Promise<void>((resolve) => {
     call.onCancel(resolve);
-    if (run !== undefined) forget = run.whenDone(resolve);
+    if (run !== undefined) forget = run.whenDone(() => resolve());
     else {
       const timer = setTimeout(resolve, task.pollIntervalMs);
       forget = () => clearTimeout(timer);

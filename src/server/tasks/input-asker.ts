@@ -1,5 +1,5 @@
 // Questions of a task whose client knows the extension: they stand in the task, and tasks/update brings the answers.
-import { HalyardError } from "../../errors.ts";
+import { askFailed } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { type AskOptions, type Asker, type Question, readResponse, toRequest } from "../asking/question.ts";
@@ -8,17 +8,23 @@ interface Open {
   readonly question: Question<unknown>;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
+  readonly ended: ReturnType<Watch> | undefined;
 }
+
+/** Is told the method of a question that is open now; what it returns is told that it has ended, and why, if that is not with an answer. */
+type Watch = (method: string) => (problem?: string) => void;
 
 export class InputAsker implements Asker {
   readonly #open = new Map<string, Open>();
   readonly #used = new Set<string>();
   readonly #changed: () => void;
+  readonly #watch: Watch | undefined;
   #problem: string | undefined;
 
   /** `changed` is called when other questions are open than before. */
-  constructor(changed: () => void) {
+  constructor(changed: () => void, watch?: Watch) {
     this.#changed = changed;
+    this.#watch = watch;
   }
 
   /** The open questions. */
@@ -27,9 +33,10 @@ export class InputAsker implements Asker {
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    if (this.#problem !== undefined) return Promise.reject(failure(question, this.#problem));
+    if (this.#problem !== undefined) return Promise.reject(askFailed(question.method, this.#problem));
     return new Promise<Answer>((resolve, reject) => {
-      const open = { question, resolve, reject } as unknown as Open;
+      const ended = this.#watch?.(question.method);
+      const open = { question, resolve, reject, ended } as unknown as Open;
       this.#open.set(this.#newKey(options.key ?? question.method), open);
       this.#changed();
     });
@@ -42,6 +49,7 @@ export class InputAsker implements Asker {
       if (open === undefined) continue;
       const answer = await readResponse(open.question, key, response);
       if (!this.#open.delete(key)) continue;
+      open.ended?.();
       open.resolve(answer);
       this.#changed();
     }
@@ -49,8 +57,11 @@ export class InputAsker implements Asker {
 
   /** Nobody will answer any more. */
   giveUp(problem: string): void {
-    this.#problem = problem;
-    for (const { question, reject } of this.#open.values()) reject(failure(question, problem));
+    this.#problem ??= problem;
+    for (const { question, reject, ended } of this.#open.values()) {
+      ended?.(problem);
+      reject(askFailed(question.method, problem));
+    }
     this.#open.clear();
   }
 
@@ -61,8 +72,4 @@ export class InputAsker implements Asker {
     this.#used.add(key);
     return key;
   }
-}
-
-function failure({ method }: Question<unknown>, problem: string): HalyardError {
-  return new HalyardError("ASK_FAILED", `${method}: ${problem}`);
 }

@@ -1,8 +1,7 @@
 // Questions of a task of 2025-11-25: requests on a stream of its session, best on one where its result is awaited.
-import { HalyardError } from "../../errors.ts";
-import { type Ask, type Asks, streamLost } from "../../push/asks.ts";
+import { askFailed, type HalyardError } from "../../errors.ts";
+import { type Ask, type Asks, type Place, streamLost } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
-import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
 import type { AskOptions, Asker, Question } from "../asking/question.ts";
@@ -20,12 +19,6 @@ export interface Reach {
   readonly asks: Asks;
 }
 
-/** A stream of a session: whoever is asked there answers from that session. */
-interface Place {
-  readonly session: string;
-  readonly stream: Stream;
-}
-
 export class StreamAsker implements Asker {
   readonly #reach: Reach;
   readonly #changed: () => void;
@@ -40,8 +33,7 @@ export class StreamAsker implements Asker {
   }
 
   /** A stream on which the task's result is awaited, until the returned function is called. */
-  attach(stream: Stream, session: string): () => void {
-    const place = { stream, session };
+  attach(place: Place): () => void {
     this.#places.add(place);
     for (const take of this.#waiting) take(place);
     this.#waiting.clear();
@@ -51,13 +43,13 @@ export class StreamAsker implements Asker {
   async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
     const { session, taskId } = this.#reach;
     const { method, params } = question;
-    if (session === undefined)
-      throw new HalyardError("ASK_FAILED", `${method}: the client of this task has no session`);
+    if (session === undefined) throw askFailed(method, "the client of this task has no session");
     this.open++;
     this.#changed();
     try {
       const _meta = { ...(params?.["_meta"] as object), ...relatedTask(taskId) };
       const request = {
+        taskId,
         method,
         params: { ...params, _meta },
         timeoutMs: options.timeoutMs ?? question.timeoutMs,
@@ -87,9 +79,7 @@ export class StreamAsker implements Asker {
 
   #place(session: string): Place | undefined {
     const [awaited] = this.#places;
-    if (awaited !== undefined) return awaited;
-    const stream = this.#reach.hub.streamOf(session);
-    return stream && { session, stream };
+    return awaited ?? this.#reach.hub.reach(session);
   }
 
   /** The client is away: when it sees that input is required, it comes for the result, and can be asked. */
@@ -102,8 +92,7 @@ export class StreamAsker implements Asker {
         this.#waiting.delete(take);
         finish();
       };
-      const fail = (problem: string): void =>
-        settle(() => reject(new HalyardError("ASK_FAILED", `${method}: ${problem}`)));
+      const fail = (problem: string): void => settle(() => reject(askFailed(method, problem)));
       const take = (place: Place): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
       const tooLate = (): void => fail(`the client did not come within ${timeoutMs} ms`);

@@ -2,9 +2,10 @@
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
+import type { Place } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
-import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import type { TaskEnd } from "../events.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
 import type { TaskSettings } from "./options.ts";
 import type { TaskRecord, TaskStore } from "./store.ts";
@@ -12,12 +13,12 @@ import type { TaskRecord, TaskStore } from "./store.ts";
 /** A task whose handler runs in this process. */
 export interface RunningTask {
   /** Calls back when the task has ended and its end is kept, unless the returned function is called before. */
-  whenDone(callback: () => void): () => void;
+  whenDone(callback: (end: TaskEnd) => void): () => void;
   /** Answers to its questions. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Its questions may go out on this stream of that session too, until the returned function is called. */
-  attach(stream: Stream, session: string): () => void;
-  stop(reason: string): void;
+  /** Its questions may go out there too, until the returned function is called. */
+  attach(place: Place): () => void;
+  stop(status: TaskEnd, reason: string): void;
 }
 
 export class TaskTable {
@@ -75,7 +76,7 @@ export class TaskTable {
   async cancel(task: TaskRecord): Promise<TaskRecord | undefined> {
     const cancelled = await this.end(task);
     if (cancelled === undefined) return undefined;
-    this.runs.get(task.id)?.stop("The task was cancelled");
+    this.runs.get(task.id)?.stop("cancelled", "The task was cancelled");
     await this.announce(cancelled);
     return cancelled;
   }

@@ -2,28 +2,32 @@
 import type { CallToolResult } from "../../protocol/model.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import { errorCodes } from "../../errors.ts";
-import type { Stream } from "../../push/listener.ts";
+import type { Place } from "../../push/asks.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import { watchAsk } from "../asking/ask-events.ts";
 import type { Asker } from "../asking/question.ts";
 import { inBackground } from "../timers.ts";
 import type { Call } from "../call.ts";
+import type { TaskEnd } from "../events.ts";
 import { toRpcError } from "../failure.ts";
 import { stampOwnResult } from "../stamp.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";
-import { hasEnded, type TaskChange, type TaskRecord } from "./store.ts";
+import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./store.ts";
 import { StreamAsker } from "./stream-asker.ts";
 import type { RunningTask } from "./table.ts";
+
+type Change = Omit<TaskChange, "lastUpdatedAt">;
 
 export class TaskRun implements RunningTask {
   readonly record: TaskRecord;
   readonly call: Call;
   readonly #leave: () => void;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<(end: TaskEnd) => void>();
   readonly #inputs: InputAsker | undefined;
   readonly #streams: StreamAsker | undefined;
   #timer: unknown;
-  #isDone = false;
+  #end: TaskEnd | undefined;
   #writes: Promise<unknown> = Promise.resolve();
   #statusMessage: string | undefined;
   #isQueued = false;
@@ -37,9 +41,12 @@ export class TaskRun implements RunningTask {
     this.#leave = leave;
     const changed = (): void => this.#writeSoon();
     const { id: taskId, session } = record;
-    if (record.form === "extension") this.#inputs = new InputAsker(changed);
-    else {
-      const { hub, asks } = call.core;
+    const { hub, asks, settings } = call.core;
+    if (record.form === "extension") {
+      const { observe } = settings;
+      const watch = observe && ((method: string) => watchAsk(observe, { to: call, taskId, method }));
+      this.#inputs = new InputAsker(changed, watch);
+    } else {
       const mayReturn = !call.exchange.connection.sharesPipe;
       const reach = { taskId, session, signal: call.signal, mayReturn, hub, asks };
       this.#streams = new StreamAsker(reach, changed);
@@ -50,13 +57,13 @@ export class TaskRun implements RunningTask {
     return (this.#inputs ?? this.#streams) as Asker;
   }
 
-  attach(stream: Stream, session: string): () => void {
-    return this.#streams?.attach(stream, session) ?? (() => {});
+  attach(place: Place): () => void {
+    return this.#streams?.attach(place) ?? (() => {});
   }
 
   /** Not a promise: that would keep what waits for it until the end, even if it has long gone. */
-  whenDone(callback: () => void): () => void {
-    if (this.#isDone) callback();
+  whenDone(callback: (end: TaskEnd) => void): () => void {
+    if (this.#end) callback(this.#end);
     else this.#waiting.add(callback);
     return () => void this.#waiting.delete(callback);
   }
@@ -81,33 +88,37 @@ export class TaskRun implements RunningTask {
   }
 
   /** The task is over for its client; its handler hears of it through its signal. */
-  stop(reason: string): void {
+  stop(status: TaskEnd, reason: string): void {
     this.#isOver = true;
     this.call.cancel(reason);
     this.#inputs?.giveUp(reason);
-    this.#finish();
+    this.#finish(status);
   }
 
   /** Keeps what the call comes to, unless its time is up before. */
   async follow(): Promise<void> {
-    this.#timer = inBackground(setTimeout(() => this.stop("The time of the task is up"), this.record.ttlMs));
+    this.#timer = inBackground(
+      setTimeout(() => this.stop("expired", "The time of the task is up"), this.record.ttlMs),
+    );
     const end = await this.#endOf();
     this.#isOver = true;
     this.#leave();
-    await this.#write(end);
-    this.#finish();
+    // What the handler did not wait for is answered by nobody now.
+    this.#inputs?.giveUp("The task has ended");
+    // It had ended before if nothing was changed: another process has cancelled it.
+    this.#finish(((await this.#write(end)) as TaskEnd | undefined) ?? "cancelled");
   }
 
-  #finish(): void {
-    if (this.#isDone) return;
-    this.#isDone = true;
+  #finish(status: TaskEnd): void {
+    if (this.#end) return;
+    this.#end = status;
     clearTimeout(this.#timer as number);
     this.call.core.tasks.runs.delete(this.record.id);
-    for (const callback of this.#waiting) callback();
+    for (const callback of this.#waiting) callback(status);
     this.#waiting.clear();
   }
 
-  async #endOf(): Promise<Omit<TaskChange, "lastUpdatedAt">> {
+  async #endOf(): Promise<Change> {
     const { call } = this;
     try {
       const given = (await call.outcome?.()) as CallToolResult;
@@ -131,12 +142,12 @@ export class TaskRun implements RunningTask {
   }
 
   /** One write after the other: the last one has the last word. */
-  #write(end: Omit<TaskChange, "lastUpdatedAt">): Promise<unknown> {
-    const write = (): Promise<void> => this.#change({ ...this.#now(), ...end });
-    return (this.#writes = this.#writes.then(write));
+  #write(end: Change): Promise<TaskStatus | undefined> {
+    const write = (): Promise<TaskStatus | undefined> => this.#change({ ...this.#now(), ...end });
+    return (this.#writes = this.#writes.then<TaskStatus | undefined>(write));
   }
 
-  #now(): Omit<TaskChange, "lastUpdatedAt"> {
+  #now(): Change {
     const inputRequests = this.#inputs?.requests ?? {};
     const isAsking = Object.keys(inputRequests).length > 0 || (this.#streams?.open ?? 0) > 0;
     return {
@@ -146,7 +157,8 @@ export class TaskRun implements RunningTask {
     };
   }
 
-  async #change(change: Omit<TaskChange, "lastUpdatedAt">): Promise<void> {
+  /** The status that it has now; undefined when it had ended before, or its time is up. */
+  async #change(change: Change): Promise<TaskStatus | undefined> {
     const { core } = this.call;
     const { id, owner } = this.record;
     const at = { lastUpdatedAt: new Date().toISOString() };
@@ -154,9 +166,10 @@ export class TaskRun implements RunningTask {
       const task = await core.tasks.store.change(owner, id, { ...change, ...at });
       // What a slow store answers after the end is old news.
       if (task !== undefined && (!this.#isOver || hasEnded(task))) await core.tasks.announce(task);
+      return task?.status;
     } catch (error) {
       core.settings.logger.error("A change of a task could not be kept", { taskId: id, error });
-      if (change.result === undefined) return;
+      if (change.result === undefined) return "failed";
       const failure = { code: errorCodes.internal, message: "The result could not be kept" };
       const lost = {
         status: "failed",
@@ -164,7 +177,7 @@ export class TaskRun implements RunningTask {
         result: undefined,
         error: failure,
       } as const;
-      await this.#change(lost);
+      return this.#change(lost);
     }
   }
 }
