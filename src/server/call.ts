@@ -50,7 +50,7 @@ export class Call implements Context {
   /** Makes a task of the call, where its client and its tool allow it. */
   beginTask: (() => Promise<void>) | undefined;
   /** Answers the call before its handler has ended: with questions, or with a task that goes on. */
-  interrupt: ((answer: object) => void) | undefined;
+  interrupt: ((answer: object | Promise<object>) => void) | undefined;
   /** What the call comes to in the end, whatever it has been answered with meanwhile. */
   outcome: (() => Promise<unknown>) | undefined;
   #conversation: Conversation | undefined;

@@ -21,13 +21,17 @@ export class Rounds implements Asker {
   readonly answers: Record<string, readonly [string, JsonObject]>;
   readonly #unasked: JsonObject;
   readonly #onces: Onces;
-  readonly #close: (round: InputRequired) => void;
+  readonly #close: (round: InputRequired | Promise<InputRequired>) => void;
   readonly #keys = new QuestionKeys();
   readonly #open = new Map<string, Open>();
   #closed = false;
 
   /** `close` takes the questions when the round ends; the call is answered with them. */
-  constructor(before: RoundState, onces: Onces, close: (round: InputRequired) => void) {
+  constructor(
+    before: RoundState,
+    onces: Onces,
+    close: (round: InputRequired | Promise<InputRequired>) => void,
+  ) {
     this.answers = Object.assign(Object.create(null) as object, before.answers);
     this.#unasked = before.unasked ?? {};
     this.#onces = onces;
@@ -42,7 +46,8 @@ export class Rounds implements Asker {
     return new Promise<Answer>((resolve, reject) => {
       const open = { question, fingerprint, resolve, reject } as unknown as Open;
       this.#open.set(key, open);
-      if (this.#open.size === 1) this.#closeSoon();
+      if (!this.#onces.isIdle) this.#closeSoon(() => this.#endRound());
+      else if (this.#open.size === 1) this.#closeSoon(() => this.#onces.idle().then(() => this.#endRound()));
     });
   }
 
@@ -73,18 +78,20 @@ export class Rounds implements Asker {
   }
 
   /** One macrotask after the first question, so that those asked together go out together. */
-  #closeSoon(): void {
-    setTimeout(() => void this.#closeWhenIdle(), 0);
+  #closeSoon(end: () => unknown): void {
+    setTimeout(end, 0);
   }
 
-  /** Not while something is done once: its result would be lost, and it would be done again. */
-  async #closeWhenIdle(): Promise<void> {
-    while (!this.#onces.isIdle) await this.#onces.idle();
-    if (this.#open.size === 0) return;
+  /**
+   * The call waits for what is being done once: its result would be lost, and it would be done again. The questions do not
+   * wait, since such work may be what asks, and would never end.
+   */
+  #endRound(): void {
+    if (this.#closed || this.#open.size === 0) return;
     this.#closed = true;
-    this.#onces.close();
     const requests = [...this.#open].map(([key, { question }]) => [key, toRequest(question)] as const);
-    this.#close(new InputRequired({ inputRequests: Object.fromEntries(requests) }));
+    const round = new InputRequired({ inputRequests: Object.fromEntries(requests) });
+    this.#close(this.#onces.close(round));
     for (const { reject } of this.#open.values()) reject(new InputPending());
   }
 }
