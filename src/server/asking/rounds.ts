@@ -19,10 +19,11 @@ interface Open {
 export class Rounds implements Asker {
   /** Answers by key, each with the fingerprint of the question that it answers. */
   readonly answers: Record<string, readonly [string, JsonObject]>;
+  /** The keys that this run has given. */
+  readonly keys: QuestionKeys = new QuestionKeys();
   readonly #unasked: JsonObject;
   readonly #onces: Onces;
   readonly #close: (round: InputRequired | Promise<InputRequired>) => void;
-  readonly #keys = new QuestionKeys();
   readonly #open = new Map<string, Open>();
   #closed = false;
 
@@ -39,7 +40,7 @@ export class Rounds implements Asker {
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { key, fingerprint } = this.#keys.name(question, options.key);
+    const { key, fingerprint } = this.keys.name(question, options.key);
     const answer = this.#answerTo(key, fingerprint);
     if (answer !== undefined) return readResponse(question, key, answer);
     if (this.#closed) return Promise.reject(new InputPending());

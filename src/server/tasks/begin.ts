@@ -34,7 +34,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   const leave = tasks.enter(record.owner);
   try {
     if (!(await tasks.store.create(record))) throw invalidRequest("Too many tasks are kept: try again later");
-    if (call.cancelled || call.finished) await withdraw(record, call);
+    if (call.cancelled || call.finished || call.hasAsked) await withdraw(record, call);
   } catch (error) {
     leave();
     throw error;
