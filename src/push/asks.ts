@@ -12,7 +12,7 @@ export interface Ask {
   readonly method: string;
   readonly params?: object | undefined;
   readonly timeoutMs: number;
-  /** Gives up the question with the call that it was asked for. */
+  /** Gives up the question with the call that it was asked for; its reason is told to the client. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,13 +40,15 @@ export class Asks {
   ask(ask: Ask): Promise<JsonObject> {
     const id = crypto.randomUUID();
     const key = `${ask.session} ${id}`;
-    if (ask.signal?.aborted) return Promise.reject(failure(ask, "The call that asked was cancelled"));
+    if (ask.signal?.aborted) return Promise.reject(failure(ask, String(ask.signal.reason)));
     return new Promise<JsonObject>((resolve, reject) => {
       const giveUp = (problem: string): void => {
-        ask.stream.write(encodeNotification("notifications/cancelled", { requestId: id, reason: problem }));
+        // Of a question that belongs to a task, the notification does, too.
+        const about = { requestId: id, reason: problem, _meta: metaOf(ask.params) };
+        ask.stream.write(encodeNotification("notifications/cancelled", about));
         settle(() => reject(failure(ask, problem)));
       };
-      const onAbort = (): void => giveUp("The call that asked was cancelled");
+      const onAbort = (): void => giveUp(String(ask.signal?.reason));
       const giveUpAt = Date.now() + ask.timeoutMs * maxTimeouts;
       const wait = (): ReturnType<typeof setTimeout> => {
         const leftMs = Math.min(ask.timeoutMs, giveUpAt - Date.now());

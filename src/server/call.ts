@@ -27,6 +27,7 @@ import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 
 const noMeta: JsonObject = {};
+const askedInVain = "The call that asked was cancelled";
 
 /** A call that goes on as a task says what it has to say there. */
 interface Task {
@@ -55,6 +56,8 @@ export class Call implements Context {
   outcome: (() => Promise<unknown>) | undefined;
   #conversation: Conversation | undefined;
   #controller: AbortController | undefined;
+  #questions: AbortController | undefined;
+  #whyNoAnswers: string | undefined;
   #added: Set<string> | undefined;
   #cancelReason: string | undefined;
   #onCancel: (() => void) | undefined;
@@ -133,12 +136,28 @@ export class Call implements Context {
     return this.#controller.signal;
   }
 
+  /** Aborts when nobody waits for an answer to its questions any more; the reason is why, in words. */
+  get asking(): AbortSignal {
+    if (this.#questions === undefined) {
+      this.#questions = new AbortController();
+      if (this.#whyNoAnswers !== undefined) this.#questions.abort(this.#whyNoAnswers);
+    }
+    return this.#questions.signal;
+  }
+
+  /** Gives up the questions that are still open: the client need not answer them. */
+  stopAsking(reason: string): void {
+    this.#whyNoAnswers ??= reason;
+    this.#questions?.abort(this.#whyNoAnswers);
+  }
+
   /** The client no longer wants an answer: none is sent, and nothing else either. */
   cancel(reason: string): void {
     this.cancelled = true;
     this.#cancelReason = reason;
     this.#onCancel?.();
     this.#abort();
+    this.stopAsking(askedInVain);
   }
 
   /** Stops the handler, whose answer has been given for it: the client still gets one. */
@@ -146,6 +165,7 @@ export class Call implements Context {
     // Made even if nobody has asked for the signal yet, for the handler may do so later.
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
+    this.stopAsking(askedInVain);
   }
 
   /** The parameters have been read: a call that stays open need not keep them. */
@@ -166,7 +186,7 @@ export class Call implements Context {
     const { session } = this;
     const stream = this.exchange.stream ?? (session && this.core.hub.streamOf(session));
     if (session !== undefined && stream) {
-      return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.signal });
+      return this.core.asks.ask({ session, stream, method, params, timeoutMs, signal: this.asking });
     }
     throw noWayBack(method, this.table.era === "modern" ? "modern" : session ? "stream" : "session");
   }

@@ -82,8 +82,11 @@ async function run(call: Call, handler: MethodHandler): Promise<RpcResponse | un
     response = await toFailure(error, call, handler);
   }
   call.finished = true;
-  // A task is no longer a matter of its connection.
-  if (call.task === undefined) inFlight.delete(call);
+  // A task is no longer a matter of its connection, and goes on asking.
+  if (call.task === undefined) {
+    inFlight.delete(call);
+    call.stopAsking("The call that asked has ended");
+  }
   if (started !== undefined) report(call, response, performance.now() - started);
   return call.cancelled ? undefined : response;
 }

@@ -41,7 +41,7 @@ export class TaskRun implements RunningTask {
     else {
       const { hub, asks } = call.core;
       const mayReturn = !call.exchange.connection.sharesPipe;
-      const reach = { taskId, session, signal: call.signal, mayReturn, hub, asks };
+      const reach = { taskId, session, signal: call.asking, mayReturn, hub, asks };
       this.#streams = new StreamAsker(reach, changed);
     }
   }
@@ -94,6 +94,8 @@ export class TaskRun implements RunningTask {
     const end = await this.#endOf();
     this.#isOver = true;
     this.#leave();
+    this.call.stopAsking("The task that asked has ended");
+    this.#inputs?.giveUp("The task that asked has ended");
     await this.#write(end);
     this.#finish();
   }
