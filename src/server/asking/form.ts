@@ -2,6 +2,7 @@
 import { ConfigurationError, HalyardError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type AnySchema, type CompiledSchema, compileSchema } from "../../schema/compile.ts";
+import { followReference } from "../../schema/local-reference.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
 type Field = Record<string, unknown>;
@@ -33,14 +34,25 @@ export function compileForm(schema: AnySchema): CompiledSchema {
 
 /** The form as it is sent. Throws when it is not an object of plain fields, or has one that the revision cannot show. */
 export function formFor(schema: JsonObject, revision: Revision): JsonObject {
-  const { type, properties, required } = schema;
+  const found = followReference(schema, schema);
+  const { type, properties, required } = isObject(found) ? found : {};
   if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be that of an object");
-  const fields = Object.entries(properties).map(([name, field]) => [name, fieldFor(name, field, revision)]);
+  const fields = Object.entries(properties).map(([name, field]) => [
+    name,
+    fieldFor(name, inPlace(field, schema), revision),
+  ]);
   return {
     type: "object",
     properties: Object.fromEntries(fields),
     ...(Array.isArray(required) && required.length > 0 && { required }),
   };
+}
+
+/** A field and the items of a list, written where they are used. */
+function inPlace(given: unknown, schema: JsonObject): unknown {
+  const field = followReference(given, schema);
+  if (!isObject(field) || field["items"] === undefined) return field;
+  return { ...field, items: followReference(field["items"], schema) };
 }
 
 function fieldFor(name: string, given: unknown, revision: Revision): Field {
@@ -55,6 +67,9 @@ function fieldFor(name: string, given: unknown, revision: Revision): Field {
   for (const keyword of known) if (field[keyword] !== undefined) kept[keyword] = field[keyword];
   if (!formats.has(kept["format"])) delete kept["format"];
   if (!isListOf(kept["enum"], isText)) delete kept["enum"];
+  // Libraries bound each integer by what a number can tell apart, which is nothing to show to a person.
+  if (kept["minimum"] === Number.MIN_SAFE_INTEGER) delete kept["minimum"];
+  if (kept["maximum"] === Number.MAX_SAFE_INTEGER) delete kept["maximum"];
   return revision.forms === "full" ? kept : plain(name, kept, revision);
 }
 
