@@ -268,6 +268,7 @@ export class UrlElicitationRequired extends HalyardError {
   readonly elicitations: readonly UrlElicitation[];
 
   constructor(elicitations: readonly UrlElicitation[]) {
+    if (elicitations.length === 0) throw new TypeError("UrlElicitationRequired needs a page to visit");
     super("URL_ELICITATION_REQUIRED", elicitations.map(({ message }) => message).join("; "));
     this.elicitations = elicitations;
   }
