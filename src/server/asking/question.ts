@@ -1,6 +1,6 @@
 // A question to the client: what is sent, what the client must be able to do, and how its answer is read.
 import { errorCodes, HalyardError, ProtocolError } from "../../errors.ts";
-import { missingCapabilities } from "../../protocol/capabilities.ts";
+import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -65,7 +65,7 @@ export function cannotAsk(
   const missing = isKnown ? missingCapabilities(requires, clientCapabilities) : requires;
   if (missing === undefined) return undefined;
   const problem = isKnown
-    ? `the client did not declare ${Object.keys(missing).join(", ")}`
+    ? `the client did not declare ${namesOfMissing(missing, clientCapabilities)}`
     : `protocol revision ${table.date} has no such request`;
   const message = `${method}: ${problem}`;
   return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
