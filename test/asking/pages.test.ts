@@ -76,6 +76,7 @@ describe("ctx.elicit with a URL", () => {
       );
       await expect(ask()).rejects.toMatchObject({
         code: -32021,
+        message: expect.stringMatching(/ elicitation\.url$/) as string,
         data: { requiredCapabilities: { elicitation: { url: {} } } },
       });
     },

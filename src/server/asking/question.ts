@@ -61,12 +61,14 @@ export function cannotAsk(
   requires: ClientCapabilities,
 ): ProtocolError | undefined {
   const { table, clientCapabilities } = asked;
-  const isKnown = table.clientRequests.has(method) && hasFieldsFor(requires, table);
+  const hasMethod = table.clientRequests.has(method);
+  const isKnown = hasMethod && hasFieldsFor(requires, table);
   const missing = isKnown ? missingCapabilities(requires, clientCapabilities) : requires;
   if (missing === undefined) return undefined;
+  const unknown = hasMethod ? namesOfMissing(requires, requires) : "such request";
   const problem = isKnown
     ? `the client did not declare ${namesOfMissing(missing, clientCapabilities)}`
-    : `protocol revision ${table.date} has no such request`;
+    : `protocol revision ${table.date} has no ${unknown}`;
   const message = `${method}: ${problem}`;
   return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
 }
