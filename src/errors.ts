@@ -268,9 +268,6 @@ export class UrlElicitationRequired extends HalyardError {
   readonly elicitations: readonly UrlElicitation[];
 
   constructor(elicitations: readonly UrlElicitation[]) {
-    if (elicitations.length === 0 || !elicitations.every(({ url }) => url instanceof URL)) {
-      throw new TypeError("UrlElicitationRequired needs a page to visit, each with a URL object");
-    }
     super("URL_ELICITATION_REQUIRED", elicitations.map(({ message }) => message).join("; "));
     this.elicitations = elicitations;
   }

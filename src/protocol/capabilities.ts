@@ -15,10 +15,9 @@ export function missingCapabilities(
 
 /** The same part in words: `elicitation`, or `elicitation.url` of a client that declares elicitation of another kind. */
 export function namesOfMissing(lacking: ClientCapabilities, declared: ClientCapabilities): string {
-  const names = Object.entries(lacking).flatMap(([name, inner]) => {
-    const isPartial = isObject(inner) && isObject(declared[name]);
-    return isPartial ? Object.keys(inner).map((part) => `${name}.${part}`) : [name];
-  });
+  const names = Object.entries(lacking).map(([name, inner]) =>
+    isObject(declared[name]) ? `${name}.${Object.keys(inner as object).join()}` : name,
+  );
   return names.join(", ");
 }
 

@@ -27,7 +27,6 @@ import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 
 const noMeta: JsonObject = {};
-const askedInVain = "The call that asked was cancelled";
 
 /** A call that goes on as a task says what it has to say there. */
 interface Task {
@@ -138,17 +137,15 @@ export class Call implements Context {
 
   /** Aborts when nobody waits for an answer to its questions any more; the reason is why, in words. */
   get asking(): AbortSignal {
-    if (this.#questions === undefined) {
-      this.#questions = new AbortController();
-      if (this.#whyNoAnswers !== undefined) this.#questions.abort(this.#whyNoAnswers);
-    }
+    this.#questions ??= new AbortController();
+    if (this.#whyNoAnswers !== undefined) this.#questions.abort(this.#whyNoAnswers);
     return this.#questions.signal;
   }
 
   /** Gives up the questions that are still open: the client need not answer them. */
-  stopAsking(reason: string): void {
+  stopAsking(reason = "The call that asked has ended"): void {
     this.#whyNoAnswers ??= reason;
-    this.#questions?.abort(this.#whyNoAnswers);
+    this.#questions?.abort(reason);
   }
 
   /** The client no longer wants an answer: none is sent, and nothing else either. */
@@ -157,7 +154,7 @@ export class Call implements Context {
     this.#cancelReason = reason;
     this.#onCancel?.();
     this.#abort();
-    this.stopAsking(askedInVain);
+    this.stopAsking("The call that asked was cancelled");
   }
 
   /** Stops the handler, whose answer has been given for it: the client still gets one. */
@@ -165,7 +162,6 @@ export class Call implements Context {
     // Made even if nobody has asked for the signal yet, for the handler may do so later.
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
-    this.stopAsking(askedInVain);
   }
 
   /** The parameters have been read: a call that stays open need not keep them. */

@@ -85,7 +85,7 @@ async function run(call: Call, handler: MethodHandler): Promise<RpcResponse | un
   // A task is no longer a matter of its connection, and goes on asking.
   if (call.task === undefined) {
     inFlight.delete(call);
-    call.stopAsking("The call that asked has ended");
+    call.stopAsking();
   }
   if (started !== undefined) report(call, response, performance.now() - started);
   return call.cancelled ? undefined : response;

@@ -225,13 +225,13 @@ test.each<[string, AnySchema]>([
         form: {
           type: "object",
           properties: {
-            one: { $ref: "#/$defs/a~1b" },
+            one: { $ref: "#/$defs/hue" },
             some: { type: "array", items: { $ref: "#/$defs/colour" } },
             other: { $ref: "#/$defs/colour", default: "red", description: "Or" },
           },
           required: ["one", "some"],
         },
-        "a/b": { $ref: "#/$defs/colour" },
+        hue: { $ref: "#/$defs/colour" },
         colour: { type: "string", enum: ["red", "green"] },
       },
     },

@@ -218,11 +218,6 @@ describe("UrlElicitationRequired", () => {
     expect(asked).toBe(2);
   });
 
-  test("names at least one page: a client could do nothing with none [ELIC-URL-REQUIRED-ERR-LIST]", () => {
-    const pages = [[], [{ message: "Go", url: "https://example.com/" as unknown as URL }]];
-    for (const none of pages) expect(() => new UrlElicitationRequired(none)).toThrow("needs a page to visit");
-  });
-
   test("is the only way to -32042 [ELIC-URL-REQUIRED-ERR-ONLY]", () => {
     expect(() => new ProtocolError(-32042, "Something else")).toThrow(RangeError);
   });

@@ -155,7 +155,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     await tasks.until(taskId, "input_required");
     gate.resolve();
     expect(await tasks.ended(taskId)).not.toHaveProperty("inputRequests");
-    expect(failures).toEqual(["roots/list: The task that asked has ended"]);
+    expect(failures).toEqual(["roots/list: The call that asked has ended"]);
     const withdrawn = tasks.client.notifications("notifications/cancelled").map(({ params }) => params);
     const about = { _meta: { [relatedTaskKey]: { taskId } } };
     expect(withdrawn).toMatchObject(isCore ? [about] : []);

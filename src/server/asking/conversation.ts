@@ -3,7 +3,7 @@ import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/as
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { DirectAsker } from "./direct.ts";
+import { directAsker } from "./direct.ts";
 import {
   accepted,
   elicitationMethod,
@@ -58,7 +58,8 @@ export class Conversation {
   askThrough(asker: Asker): void {
     const rounds = this.#rounds;
     if (!this.hasClosed) rounds?.handOver(asker);
-    const keys = new QuestionKeys({ mayRepeat: true, before: rounds?.keys });
+    const keys = rounds?.keys ?? new QuestionKeys();
+    keys.mayRepeat = true;
     this.#asker = new Remembering(asker, keys, rounds?.answers);
   }
 
@@ -129,7 +130,7 @@ export class Conversation {
   #makeAsker(): Asker {
     const call = this.#call;
     if (!this.comesBack) {
-      const direct = new DirectAsker((method, params, options) => call.ask(method, params, options));
+      const direct = directAsker((method, params, options) => call.ask(method, params, options));
       return new Remembering(direct, new QuestionKeys());
     }
     this.#rounds = new Rounds(this.before, this.onces, (round) => call.interrupt?.(round));

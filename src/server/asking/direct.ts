@@ -1,7 +1,7 @@
 // Asking a client that can be sent requests: the question goes out, and the handler waits for the answer.
 import { HalyardError } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { AskOptions, Asker, Question } from "./question.ts";
+import type { Asker, Question } from "./question.ts";
 
 /** Sends a request and resolves with its result. */
 export type SendRequest = (
@@ -10,18 +10,12 @@ export type SendRequest = (
   options: { readonly timeoutMs: number },
 ) => Promise<JsonObject>;
 
-export class DirectAsker implements Asker {
-  readonly #send: SendRequest;
-
-  constructor(send: SendRequest) {
-    this.#send = send;
-  }
-
-  async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { method, params, timeoutMs } = question;
-    const result = await this.#send(method, params, { timeoutMs: options.timeoutMs ?? timeoutMs });
-    return readAnswer(question, result);
-  }
+export function directAsker(send: SendRequest): Asker {
+  return {
+    async ask(question, { timeoutMs = question.timeoutMs }) {
+      return readAnswer(question, await send(question.method, question.params, { timeoutMs }));
+    },
+  };
 }
 
 /** The answer as the handler gets it; throws when the client answered something else. */

@@ -2,7 +2,6 @@
 import { ConfigurationError, HalyardError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type AnySchema, type CompiledSchema, compileSchema } from "../../schema/compile.ts";
-import { followReference } from "../../schema/local-reference.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
 type Field = Record<string, unknown>;
@@ -34,8 +33,7 @@ export function compileForm(schema: AnySchema): CompiledSchema {
 
 /** The form as it is sent. Throws when it is not an object of plain fields, or has one that the revision cannot show. */
 export function formFor(schema: JsonObject, revision: Revision): JsonObject {
-  const found = followReference(schema, schema);
-  const { type, properties, required } = isObject(found) ? found : {};
+  const { type, properties, required } = (inPlace(schema, schema) ?? {}) as JsonObject;
   if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be that of an object");
   const fields = Object.entries(properties).map(([name, field]) => [
     name,
@@ -48,11 +46,15 @@ export function formFor(schema: JsonObject, revision: Revision): JsonObject {
   };
 }
 
-/** A field and the items of a list, written where they are used. */
-function inPlace(given: unknown, schema: JsonObject): unknown {
-  const field = followReference(given, schema);
-  if (!isObject(field) || field["items"] === undefined) return field;
-  return { ...field, items: followReference(field["items"], schema) };
+/** A field where it is used: libraries write what has a name of its own, or is used twice, under `$defs`. */
+function inPlace(field: unknown, schema: JsonObject): unknown {
+  if (!isObject(field)) return field;
+  const { $ref, ...beside } = field;
+  if (typeof $ref !== "string")
+    return field["items"] ? { ...field, items: inPlace(field["items"], schema) } : field;
+  let target: unknown = schema;
+  for (const name of $ref.split("/").slice(1)) target = isObject(target) ? target[name] : undefined;
+  return isObject(target) ? inPlace({ ...target, ...beside }, schema) : undefined;
 }
 
 function fieldFor(name: string, given: unknown, revision: Revision): Field {
@@ -68,8 +70,8 @@ function fieldFor(name: string, given: unknown, revision: Revision): Field {
   if (!formats.has(kept["format"])) delete kept["format"];
   if (!isListOf(kept["enum"], isText)) delete kept["enum"];
   // Libraries bound each integer by what a number can tell apart, which is nothing to show to a person.
-  if (kept["minimum"] === Number.MIN_SAFE_INTEGER) delete kept["minimum"];
-  if (kept["maximum"] === Number.MAX_SAFE_INTEGER) delete kept["maximum"];
+  for (const bound of ["minimum", "maximum"])
+    if (Math.abs(Number(kept[bound])) === Number.MAX_SAFE_INTEGER) delete kept[bound];
   return revision.forms === "full" ? kept : plain(name, kept, revision);
 }
 

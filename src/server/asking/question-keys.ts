@@ -8,21 +8,13 @@ interface Named {
 }
 
 export class QuestionKeys {
-  readonly #used: Set<string>;
-  readonly #mayRepeat: boolean;
-
-  /** Goes on from the names that the same run has given `before`. Where an author's keys may repeat, they are numbered. */
-  constructor({
-    mayRepeat = false,
-    before,
-  }: { mayRepeat?: boolean; before?: QuestionKeys | undefined } = {}) {
-    this.#used = new Set(before === undefined ? [] : before.#used);
-    this.#mayRepeat = mayRepeat;
-  }
+  readonly #used = new Set<string>();
+  /** Whether an author may give a key to several questions: they are numbered. */
+  mayRepeat = false;
 
   /** The same for the same question in every run. Throws when the author has given its key to another question before. */
   name(question: Question<unknown>, given: string | undefined): Named {
-    if (given !== undefined && !this.#mayRepeat && this.#used.has(given)) {
+    if (given !== undefined && !this.mayRepeat && this.#used.has(given)) {
       throw new TypeError(`Two questions of one call have the key "${given}"`);
     }
     const fingerprint = fingerprintOf(question);

@@ -1,5 +1,6 @@
 // A question to the client: what is sent, what the client must be able to do, and how its answer is read.
 import { errorCodes, HalyardError, ProtocolError } from "../../errors.ts";
+import type { InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -24,6 +25,11 @@ export interface Question<Answer> {
   readonly timeoutMs: number;
   /** The answer as the handler gets it, or what is wrong with it. */
   read(result: JsonObject): Reading<Answer> | Promise<Reading<Answer>>;
+}
+
+/** The question as it stands among others, under a key. */
+export function toRequest({ method, params }: Question<unknown>): InputRequest {
+  return { method, ...(params && { params }) } as InputRequest;
 }
 
 export type Reading<Answer> =

@@ -28,10 +28,7 @@ export class Remembering implements Asker {
     const [answered, before] = this.#answers.get(key) ?? [];
     if (before !== undefined && answered === fingerprint) return readAnswer(question, before);
     let given: JsonObject = {};
-    const read = (result: JsonObject): ReturnType<typeof question.read> => {
-      given = result;
-      return question.read(result);
-    };
+    const read = (result: JsonObject): ReturnType<typeof question.read> => question.read((given = result));
     const answer = await this.#asker.ask({ ...question, read }, options);
     this.#answers.set(key, [fingerprint, given]);
     return answer;

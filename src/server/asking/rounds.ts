@@ -1,10 +1,9 @@
 // Asking a client that takes no requests: the call ends with its open questions, and runs again with the answers.
 import { InputPending, invalidParams } from "../../errors.ts";
-import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Onces } from "./onces.ts";
-import type { AskOptions, Asker, Question } from "./question.ts";
+import { type AskOptions, type Asker, type Question, toRequest } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import type { RoundState } from "./round-state.ts";
 
@@ -47,8 +46,7 @@ export class Rounds implements Asker {
     return new Promise<Answer>((resolve, reject) => {
       const open = { question, fingerprint, resolve, reject } as unknown as Open;
       this.#open.set(key, open);
-      if (!this.#onces.isIdle) this.#closeSoon(() => this.#endRound());
-      else if (this.#open.size === 1) this.#closeSoon(() => this.#onces.idle().then(() => this.#endRound()));
+      if (this.#open.size === 1 || !this.#onces.isIdle) this.#closeSoon(this.#onces.isIdle);
     });
   }
 
@@ -79,8 +77,11 @@ export class Rounds implements Asker {
   }
 
   /** One macrotask after the first question, so that those asked together go out together. */
-  #closeSoon(end: () => unknown): void {
-    setTimeout(end, 0);
+  #closeSoon(whenIdle: boolean): void {
+    setTimeout(async () => {
+      if (whenIdle) await this.#onces.idle();
+      this.#endRound();
+    }, 0);
   }
 
   /**
@@ -95,10 +96,6 @@ export class Rounds implements Asker {
     this.#close(this.#onces.close(round));
     for (const { reject } of this.#open.values()) reject(new InputPending());
   }
-}
-
-function toRequest({ method, params }: Question<unknown>): InputRequest {
-  return { method, ...(params && { params }) } as InputRequest;
 }
 
 async function readResponse<Answer>(

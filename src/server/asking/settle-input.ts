@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { stampAs } from "../stamp.ts";
 import { type InputRequired, InputRound, plainQuestion } from "./input-required.ts";
-import { assertCanAsk } from "./question.ts";
+import { assertCanAsk, toRequest } from "./question.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { boundTo } from "./salient.ts";
 import { asVisits, visitRefusal } from "./visits.ts";
@@ -54,9 +54,9 @@ async function sealRound(call: Call, required: InputRequired): Promise<JsonObjec
   assertRoundsLeft(call, before.rounds);
   const { inputRequests } = required;
   const written = Object.entries(inputRequests).map(([key, request]) => {
-    const { method, params, requires } = plainQuestion(request, call.table);
-    assertCanAsk(call, method, requires);
-    return [key, { method, ...(params && { params }) }] as const;
+    const question = plainQuestion(request, call.table);
+    assertCanAsk(call, question.method, question.requires);
+    return [key, toRequest(question)] as const;
   });
   const state: RoundState = {
     rounds: before.rounds + 1,

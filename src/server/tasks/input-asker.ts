@@ -2,7 +2,7 @@
 import { HalyardError, invalidParams } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { AskOptions, Asker, Question } from "../asking/question.ts";
+import { type AskOptions, type Asker, type Question, toRequest } from "../asking/question.ts";
 
 interface Open {
   readonly question: Question<unknown>;
@@ -23,11 +23,7 @@ export class InputAsker implements Asker {
 
   /** The open questions. */
   get requests(): Record<string, InputRequest> {
-    const entries = [...this.#open].map(([key, { question }]) => {
-      const { method, params } = question;
-      return [key, { method, ...(params && { params }) } as InputRequest] as const;
-    });
-    return Object.fromEntries(entries);
+    return Object.fromEntries([...this.#open].map(([key, { question }]) => [key, toRequest(question)]));
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {

@@ -94,8 +94,8 @@ export class TaskRun implements RunningTask {
     const end = await this.#endOf();
     this.#isOver = true;
     this.#leave();
-    this.call.stopAsking("The task that asked has ended");
-    this.#inputs?.giveUp("The task that asked has ended");
+    this.call.stopAsking();
+    this.#inputs?.giveUp("The call that asked has ended");
     await this.#write(end);
     this.#finish();
   }
