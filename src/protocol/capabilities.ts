@@ -13,6 +13,14 @@ export function missingCapabilities(
   return missing(required, withElicitationForm(declared));
 }
 
+/** The same part in words: `elicitation`, or `elicitation.url` of a client that declares elicitation of another kind. */
+export function namesOfMissing(lacking: ClientCapabilities, declared: ClientCapabilities): string {
+  const names = Object.entries(lacking).map(([name, inner]) =>
+    isObject(declared[name]) ? `${name}.${Object.keys(inner as object).join()}` : name,
+  );
+  return names.join(", ");
+}
+
 function missing(required: JsonObject, declared: JsonObject): JsonObject | undefined {
   const lacking: Record<string, unknown> = {};
   for (const [name, wanted] of Object.entries(required)) {

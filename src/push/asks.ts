@@ -23,7 +23,7 @@ export interface Ask extends Place {
   readonly method: string;
   readonly params?: object | undefined;
   readonly timeoutMs: number;
-  /** Gives up the question with the call that it was asked for. */
+  /** Gives up the question with the call that it was asked for; its reason is told to the client. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -36,7 +36,6 @@ const maxTimeouts = 10;
 /** The cause of a failure that another stream to the same client could mend. */
 export const streamLost: unique symbol = Symbol("stream lost");
 
-const cancelled = "The call that asked was cancelled";
 const lost = "The client cannot be reached any more";
 
 /** All that those who watch hear of a client's error: its words may be as private as an answer. */
@@ -65,7 +64,7 @@ export class Asks {
   ask(ask: Ask): Promise<JsonObject> {
     const id = crypto.randomUUID();
     const key = `${ask.to.session} ${id}`;
-    if (ask.signal?.aborted) return Promise.reject(askFailed(ask.method, cancelled));
+    if (ask.signal?.aborted) return Promise.reject(askFailed(ask.method, String(ask.signal.reason)));
     const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
     // Before anything waits for it: what cannot be written as JSON throws here.
     const text = JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params });
@@ -77,10 +76,12 @@ export class Asks {
         reject(error);
       };
       const giveUp = (problem: string): void => {
-        ask.stream.write(encodeNotification("notifications/cancelled", { requestId: id, reason: problem }));
+        // Of a question that belongs to a task, the notification does, too.
+        const about = { requestId: id, reason: problem, _meta: metaOf(ask.params) };
+        ask.stream.write(encodeNotification("notifications/cancelled", about));
         fail(problem);
       };
-      const onAbort = (): void => giveUp(cancelled);
+      const onAbort = (): void => giveUp(String(ask.signal?.reason));
       const giveUpAt = Date.now() + ask.timeoutMs * maxTimeouts;
       const wait = (): ReturnType<typeof setTimeout> => {
         const leftMs = Math.min(ask.timeoutMs, giveUpAt - Date.now());

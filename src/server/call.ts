@@ -51,11 +51,13 @@ export class Call implements Context {
   /** Makes a task of the call, where its client and its tool allow it. */
   beginTask: (() => Promise<void>) | undefined;
   /** Answers the call before its handler has ended: with questions, or with a task that goes on. */
-  interrupt: ((answer: object) => void) | undefined;
+  interrupt: ((answer: object | Promise<object>) => void) | undefined;
   /** What the call comes to in the end, whatever it has been answered with meanwhile. */
   outcome: (() => Promise<unknown>) | undefined;
   #conversation: Conversation | undefined;
   #controller: AbortController | undefined;
+  #questions: AbortController | undefined;
+  #whyNoAnswers: string | undefined;
   #added: Set<string> | undefined;
   #cancelReason: string | undefined;
   #onCancel: (() => void) | undefined;
@@ -134,12 +136,26 @@ export class Call implements Context {
     return this.#controller.signal;
   }
 
+  /** Aborts when nobody waits for an answer to its questions any more; the reason is why, in words. */
+  get asking(): AbortSignal {
+    this.#questions ??= new AbortController();
+    if (this.#whyNoAnswers !== undefined) this.#questions.abort(this.#whyNoAnswers);
+    return this.#questions.signal;
+  }
+
+  /** Gives up the questions that are still open: the client need not answer them. */
+  stopAsking(reason = "The call that asked has ended"): void {
+    this.#whyNoAnswers ??= reason;
+    this.#questions?.abort(reason);
+  }
+
   /** The client no longer wants an answer: none is sent, and nothing else either. */
   cancel(reason: string): void {
     this.cancelled = true;
     this.#cancelReason = reason;
     this.#onCancel?.();
     this.#abort();
+    this.stopAsking("The call that asked was cancelled");
   }
 
   /** Stops the handler, whose answer has been given for it: the client still gets one. */
@@ -168,7 +184,7 @@ export class Call implements Context {
     const stream = this.exchange.stream ?? (session && this.core.hub.reach(session)?.stream);
     if (session !== undefined && stream) {
       const taskId = this.task?.record.id;
-      return this.core.asks.ask({ to: this, stream, taskId, method, params, timeoutMs, signal: this.signal });
+      return this.core.asks.ask({ to: this, stream, taskId, method, params, timeoutMs, signal: this.asking });
     }
     throw noWayBack(method, this.table.era === "modern" ? "modern" : session ? "stream" : "session");
   }

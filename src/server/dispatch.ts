@@ -100,8 +100,11 @@ async function settle(
     response = await toFailure(error, call, handler);
   }
   call.finished = true;
-  // A task is no longer a matter of its connection.
-  if (call.task === undefined) call.exchange.connection.inFlight.delete(call);
+  // A task is no longer a matter of its connection, and goes on asking.
+  if (call.task === undefined) {
+    call.exchange.connection.inFlight.delete(call);
+    call.stopAsking();
+  }
   if (started !== undefined) report(call, response, performance.now() - started);
   return call.cancelled ? undefined : response;
 }
@@ -125,7 +128,10 @@ function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unkn
 function finish(result: unknown, call: Call, handler: MethodHandler): JsonObject | Promise<JsonObject> {
   if (result instanceof TaskCreated) return result.reply;
   if (result instanceof InputRequired) return settleInput(call, result, () => around(call, handler));
-  if (!isObject(result)) throw new TypeError(`Middleware of ${call.method} must return the result of next()`);
+  if (!isObject(result))
+    throw new TypeError(
+      `${call.method} came to no result: middleware must return that of next(), a method an object`,
+    );
   return handler.encode !== undefined
     ? stampOwnResult(handler.encode(result as never, call), call)
     : stampResult(result, call);

@@ -90,6 +90,7 @@ test("elicitation: {} means forms, and no pages [ELIC-CAP-EMPTY-FORM, ELIC-MODE-
     );
     await expect(ask()).rejects.toMatchObject({
       code: -32021,
+      message: "elicitation/create: the client did not declare elicitation.url",
       data: { requiredCapabilities: { elicitation: { url: {} } } },
     });
     const { converse } = await askingTool(async (_, ctx) => String((await ctx.elicit("Age?", age)).age), {
@@ -108,6 +109,7 @@ test("elicitation: { url: {} } means pages, and no forms [ELIC-MODE-NOT-SENT]", 
     });
     await expect(ask()).rejects.toMatchObject({
       code: -32021,
+      message: "elicitation/create: the client did not declare elicitation.form",
       data: { requiredCapabilities: { elicitation: { form: {} } } },
     });
   }

@@ -87,6 +87,21 @@ test("inputRequired() of a kind that the client did not declare is -32021, and n
   }
 });
 
+test("inputRequired() sends a sampling request with a limit even if the author names none, as every revision wants it", async () => {
+  const params = { messages: [{ role: "user", content: { type: "text", text: "Hello" } }] } as const;
+  for (const revision of [newestModern, newestLegacy]) {
+    const { converse: talk } = await askingTool(
+      (_, ctx) =>
+        ctx.inputResponses === undefined
+          ? inputRequired({ inputRequests: { s: { method: "sampling/createMessage", params } } })
+          : "done",
+      { revision },
+    );
+    const { asked } = await talk(answers);
+    expect(asked).toMatchObject([{ params: { ...params, maxTokens: 1024 } }]);
+  }
+});
+
 test("inputRequired() needs questions or a state [MRTR-AT-LEAST-ONE]", () => {
   expect(() => inputRequired({})).toThrow("needs inputRequests, or a requestState");
   expect(() => inputRequired({ inputRequests: {} })).toThrow("needs inputRequests, or a requestState");

@@ -170,6 +170,10 @@ test.each<[string, AnySchema]>([
 );
 
 const object = (field: unknown): JsonObject => ({ type: "object", properties: { field } });
+const selfish = {
+  ...object({ $ref: "#/$defs/a" }),
+  $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } },
+};
 
 test.each<[string, AnySchema, string]>([
   ["a text", { type: "string" }, "schema must be that of an object"],
@@ -190,6 +194,7 @@ test.each<[string, AnySchema, string]>([
   ["null", object({ type: "null" }), "field must be a string, number"],
   ["several types", object({ type: ["string", "null"] }), "field must be a string, number"],
   ["no type", object({}), "field must be a string, number"],
+  ["a field that refers to itself", selfish, "field must be a string, number"],
   ["a nullable field", z.object({ field: z.string().nullable() }), "field must be a string, number"],
 ])(
   "what is no form is a ConfigurationError that names the field: %s [ELIC-FORM-SCHEMA]",
@@ -207,6 +212,48 @@ test.each<[string, AnySchema, string]>([
     expect((error as Error).message).toContain(problem);
   },
 );
+
+const colour = z.enum(["red", "green"]).meta({ id: "colour" });
+
+test.each<[string, AnySchema]>([
+  ["Zod", z.object({ one: colour, some: z.array(colour), other: colour.default("red").describe("Or") })],
+  [
+    "JSON Schema",
+    {
+      $ref: "#/$defs/form",
+      $defs: {
+        form: {
+          type: "object",
+          properties: {
+            one: { $ref: "#/$defs/hue" },
+            some: { type: "array", items: { $ref: "#/$defs/colour" } },
+            other: { $ref: "#/$defs/colour", default: "red", description: "Or" },
+          },
+          required: ["one", "some"],
+        },
+        hue: { $ref: "#/$defs/colour" },
+        colour: { type: "string", enum: ["red", "green"] },
+      },
+    },
+  ],
+])(
+  "fields that a schema of %s defines once and uses twice stand where they are used [ELIC-FORM-SCHEMA]",
+  async (_, schema) => {
+    const { properties, text } = await fill(schema, { one: "red", some: ["green"], other: "red" });
+    expect(properties).toEqual({
+      one: { type: "string", enum: ["red", "green"] },
+      some: { type: "array", items: { type: "string", enum: ["red", "green"] } },
+      other: { type: "string", enum: ["red", "green"], default: "red", description: "Or" },
+    });
+    expect(JSON.parse(String(text))).toMatchObject({ one: "red", some: ["green"] });
+  },
+);
+
+test("the bounds of every integer are no bounds to show [ELIC-FORM-SCHEMA]", async () => {
+  const schema = z.object({ any: z.int(), some: z.int().min(1) });
+  const { properties } = await fill(schema, { any: 5, some: 5 });
+  expect(properties).toEqual({ any: { type: "integer" }, some: { type: "integer", minimum: 1 } });
+});
 
 test("a number or a yes to choose is no text [ELIC-FORM-SCHEMA]", async () => {
   const schema = z.object({ five: z.literal(5), yes: z.literal(true) });

@@ -20,6 +20,22 @@ const page = new URL("https://example.com/connect?flow=1");
 const completed = "notifications/elicitation/complete";
 
 describe("ctx.elicit with a URL", () => {
+  test("sends the user to one page whose address is made once, on every revision", async () => {
+    for (const revision of [newestModern, newestLegacy]) {
+      const { converse: talk } = await askingTool(
+        async (_, ctx) => {
+          const elicitationId = await ctx.once("id", () => crypto.randomUUID());
+          await ctx.elicit("Connect", new URL(`?id=${elicitationId}`, page), { elicitationId });
+          return "agreed";
+        },
+        { revision },
+      );
+      const { result, asked } = await talk(() => ({ action: "accept" }));
+      expect(said(result)).toBe("agreed");
+      expect(asked).toHaveLength(1);
+    }
+  });
+
   test("sends the page, with an id on 2025-11-25 and without on a modern revision [ELIC-URL-PARAMS, ELIC-URL-ID, ELIC-URL-ID-REMOVED]", async () => {
     const visit = { mode: "url", message: "Connect", url: page.href };
     for (const revision of [newestModern, newestLegacy]) {
@@ -60,6 +76,7 @@ describe("ctx.elicit with a URL", () => {
       );
       await expect(ask()).rejects.toMatchObject({
         code: -32021,
+        message: expect.stringMatching(/ elicitation\.url$/) as string,
         data: { requiredCapabilities: { elicitation: { url: {} } } },
       });
     },

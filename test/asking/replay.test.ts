@@ -188,6 +188,30 @@ describe.each([newestModern, newestLegacy])("ctx.once · %s", (revision) => {
     );
     expect(said((await converse(echo)).result)).toBe("Broken");
   });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ["at once", async () => {}],
+    ["later", () => pause(5)],
+  ])("whose work asks %s is kept when it has its answer", async (_, before) => {
+    let kept = 0;
+    const { converse } = await askingTool(
+      async (__, ctx) => {
+        const name = await ctx.once("k", async () => {
+          await before();
+          const answer = await ctx.elicit("A", text);
+          kept++;
+          return answer.text;
+        });
+        const { text: last } = await ctx.elicit("B", text);
+        return `${name} ${last}`;
+      },
+      { revision },
+    );
+    const { result, asked } = await converse(echo);
+    expect(said(result)).toBe("a b");
+    expect(asked.map(({ params }) => params["message"])).toEqual(["A", "B"]);
+    expect(kept).toBe(1);
+  });
 });
 
 describe("ctx.once beside a question", () => {
@@ -222,6 +246,21 @@ describe("ctx.once beside a question", () => {
     const { text: answer, count } = await setup(chain);
     expect(answer).toBe("a 2");
     expect(count).toBe(2);
+  });
+
+  test("is waited for when the question comes after it, whatever becomes of the run", async () => {
+    let count = 0;
+    const { converse } = await askingTool(async (_, ctx) => {
+      const work = async (): Promise<number> => {
+        await pause(10);
+        return ++count;
+      };
+      const [done, answer] = await Promise.all([ctx.once("k", work), ctx.elicit("A", text)]);
+      return `${answer.text} ${done}`;
+    });
+    const { result, rounds } = await converse(echo);
+    expect(said(result)).toBe("a 1");
+    expect({ count, rounds }).toEqual({ count: 1, rounds: 1 });
   });
 
   test("is not begun when the round has closed: it would be done twice", async () => {

@@ -232,6 +232,12 @@ describe.each(wayNames)("a request state over %s", (way) => {
     expect(greetingOf(await say(retry(withArguments(reordered), state)))).toBe("Hello Ada");
   });
 
+  test("opens for empty arguments where there were none", async () => {
+    const say = await open(askingServer().server);
+    const state = await begin(say, withArguments(undefined));
+    expect(greetingOf(await say(retry(withArguments({}), state)))).toBe("Hello Ada");
+  });
+
   test("opens more than once, unless single use is on", async () => {
     const say = await open(askingServer().server);
     const state = await begin(say, call);

@@ -209,6 +209,6 @@ test("limits.maxRounds ends a call that never has enough, with -32603 and the re
   await expect(ask(retryOf(second, echo))).rejects.toMatchObject({
     code: -32603,
     message:
-      "tools/call asked in 2 rounds and would ask again: ask more at a time, or raise limits.maxRounds",
+      "tools/call asked in 2 rounds and would ask again: ask more at a time, ask the same in each run, or raise limits.maxRounds",
   });
 });

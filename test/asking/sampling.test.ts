@@ -97,6 +97,7 @@ describe("tools for the model", () => {
         );
         await expect(ask()).rejects.toMatchObject({
           code: -32021,
+          message: expect.stringMatching(/ sampling\.tools$/) as string,
           data: { requiredCapabilities: { sampling: { tools: {} } } },
         });
         expect(client.received.some((message) => "method" in message)).toBe(false);

@@ -128,6 +128,26 @@ test("a question is given up with its call: the client is told, and its answer c
   expect(outcomes).toHaveLength(1);
 });
 
+test("a question that is still open when its call ends is given up, and the client is told before it has the result", async () => {
+  const failures: string[] = [];
+  const { client, ask, server } = await askingTool(
+    async (_, ctx) => {
+      const late = ctx.elicit("B", text);
+      late.catch((error: Error) => failures.push(error.message));
+      return (await Promise.race([ctx.elicit("A", text), late])).text;
+    },
+    { revision: newestLegacy },
+  );
+  const asked = ask();
+  await vi.waitFor(() => expect(questions(client)).toHaveLength(2));
+  const [late, first] = questions(client);
+  client.send({ jsonrpc: "2.0", id: first?.id, result: { action: "accept", content: { text: "a" } } });
+  expect(said(await asked)).toBe("a");
+  expect(cancelled(client)).toEqual([late?.id]);
+  await vi.waitFor(() => expect(failures).toEqual(["elicitation/create: The call that asked has ended"]));
+  expect(await server.push.pendingAsks()).toBe(0);
+});
+
 test("an error of the client fails the question with its words, whatever its code [BASE-ERR-LEGACY-RANGE-MEANING]", async () => {
   for (const code of [-32000, -32002, -32010, -32019, -32601]) {
     const { client, ask } = await setup();

@@ -7,6 +7,7 @@ import {
   McpServer,
 } from "halyard";
 import { describe, expect, test } from "vitest";
+import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { metaKeys, modernRequest, newestModern, RawPeer } from "../support/raw.ts";
 
@@ -92,6 +93,19 @@ describeMatrix("extensions", { eras: ["modern"] }, (cell) => {
     const client = await cell.connect(server, { capabilities: declaring("com.example/clock") });
     expect(await client.request("clock/later")).toMatchObject({ resultType: "ticking", ticks: 3 });
     expect(await client.request("tools/call", { name: "core" })).toMatchObject({ resultType: "complete" });
+    await client.close();
+  });
+
+  test("whose method comes to no object say so in the log, and which method it was", async () => {
+    const logger = recordingLogger();
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger });
+    server.extension("com.example/clock", {
+      requests: { "clock/none": () => null as unknown as JsonObject },
+    });
+    const client = await cell.connect(server, { capabilities: declaring("com.example/clock") });
+    await expect(client.request("clock/none")).rejects.toMatchObject({ code: -32603 });
+    const message = expect.stringContaining("clock/none came to no result") as string;
+    expect(logger.entries).toMatchObject([{ details: { error: { message } } }]);
     await client.close();
   });
 

@@ -257,7 +257,7 @@ describeMatrix("observe of a question that its task did not wait for", extension
     await tasks.ended(taskId);
     expect(told(events)).toEqual([
       ["asked", elicitation],
-      ["failed", elicitation, "The task has ended"],
+      ["failed", elicitation, "The call that asked has ended"],
     ]);
   });
 });

@@ -1,5 +1,5 @@
 // One definition of a tool, as a task for clients of 2025-11-25 and for those that know the extension.
-import type { JsonObject } from "halyard";
+import { inputRequired, type JsonObject } from "halyard";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { describeMatrix } from "../support/matrix.ts";
@@ -116,6 +116,50 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     const question = await tasks.answer(taskId, accepted({ name: "Ada" }));
     expect(question).toMatchObject({ method: "elicitation/create", params: { message: "Your name?" } });
     expect(await tasks.result(taskId)).toMatchObject(textOf("Hello, Ada"));
+  });
+
+  test("asks nothing a second time when its handler runs again for what it has returned", async () => {
+    const { server } = taskServer();
+    server.tool("mixed", { task: { pollIntervalMs: 10 } }, async (_, ctx) => {
+      const { text } = await ctx.sample("Say something");
+      const roots = ctx.inputResponses?.["where"]?.["roots"];
+      if (roots === undefined) return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
+      const again = await ctx.sample("Say something");
+      return [text, JSON.stringify(roots), again.text].join();
+    });
+    const tasks = await client(server);
+    const { taskId } = await tasks.start("mixed");
+    const spoken = (text: string): JsonObject => ({
+      role: "assistant",
+      content: { type: "text", text },
+      model: "m",
+    });
+    const asked: unknown[] = [];
+    for (const answer of [spoken("Ahoy"), { roots: [] }, spoken("Again")]) {
+      asked.push((await tasks.answer(taskId, answer))["method"]);
+    }
+    expect(asked).toEqual(["sampling/createMessage", "roots/list", "sampling/createMessage"]);
+    expect(await tasks.result(taskId)).toMatchObject(textOf("Ahoy,[],Again"));
+  });
+
+  test("that ends with a question open has none left, and the older client is told [TASK25-RELATED-META, TASKX-GET-STATUS]", async () => {
+    const { server, gate } = taskServer();
+    const failures: string[] = [];
+    server.tool("impatient", { task: { pollIntervalMs: 10 } }, async (_, ctx) => {
+      ctx.roots().catch((error: Error) => failures.push(error.message));
+      await gate.promise;
+      return "done";
+    });
+    const tasks = await client(server);
+    const { taskId } = await tasks.start("impatient");
+    await tasks.until(taskId, "input_required");
+    gate.resolve();
+    expect(await tasks.ended(taskId)).not.toHaveProperty("inputRequests");
+    expect(failures).toEqual(["roots/list: The call that asked has ended"]);
+    const withdrawn = tasks.client.notifications("notifications/cancelled").map(({ params }) => params);
+    const about = { _meta: { [relatedTaskKey]: { taskId } } };
+    expect(withdrawn).toMatchObject(isCore ? [about] : []);
+    expect(await server.push.pendingAsks()).toBe(0);
   });
 
   test("asks the model of its client", async () => {

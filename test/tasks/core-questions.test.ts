@@ -83,14 +83,16 @@ describe("a task whose client does not come", () => {
     ]);
   });
 
-  test("withdraws a question that it has sent when the task is cancelled", async () => {
+  test("withdraws a question that it has sent when the task is cancelled [TASK25-RELATED-META]", async () => {
     const client = await open(await serve(taskServer().server));
     const stream = await client.get();
     const taskId = await start(client, "ask");
     const question = await stream.message(isQuestion);
     await client.request("tasks/cancel", { taskId });
     const withdrawn = await stream.message(({ method }) => method === "notifications/cancelled");
-    expect(withdrawn).toMatchObject({ params: { requestId: question["id"] } });
+    expect(withdrawn).toMatchObject({
+      params: { requestId: question["id"], _meta: { [relatedTaskKey]: { taskId } } },
+    });
     stream.cut();
   });
 

@@ -1,4 +1,5 @@
 // A tool that asks first, and goes on as a task when its handler says so.
+import { inputRequired } from "halyard";
 import { expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { describeMatrix } from "../support/matrix.ts";
@@ -66,6 +67,26 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
     const taskId = String(answer["taskId"]);
     await tasks.answer(taskId, accepted({ name: "pizza" }));
     expect(await tasks.result(taskId)).toMatchObject(textOf("pizza true"));
+  });
+
+  test("is not asked again what it knew before, when its handler runs again in the task", async () => {
+    const { server } = taskServer();
+    server.tool("mixed", { task: { starts: "handler", pollIntervalMs: 10 } }, async (_, ctx) => {
+      const { name } = await ctx.elicit("What?", named, { key: "what" });
+      await ctx.startTask();
+      if (ctx.inputResponses?.["where"] === undefined)
+        return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
+      return `${String(name)}, ${String((await ctx.elicit("What?", named)).name)}`;
+    });
+    const tasks = new Tasks(await open(cell, server, { capabilities }));
+    const call = { name: "mixed", arguments: {} };
+    const { requestState } = await tasks.client.request("tools/call", call);
+    const inputResponses = { what: accepted({ name: "pizza" }) };
+    const created = await tasks.client.request("tools/call", { ...call, inputResponses, requestState });
+    const taskId = String(created["taskId"]);
+    expect(await tasks.answer(taskId, { roots: [] })).toMatchObject({ method: "roots/list" });
+    await tasks.answer(taskId, accepted({ name: "pasta" }));
+    expect(await tasks.result(taskId)).toMatchObject(textOf("pizza, pasta"));
   });
 
   test("is false for a client that knows no tasks, and the call goes on", async () => {

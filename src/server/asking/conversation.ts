@@ -3,7 +3,7 @@ import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/as
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { DirectAsker } from "./direct-asker.ts";
+import { directAsker } from "./direct-asker.ts";
 import {
   accepted,
   elicitationMethod,
@@ -15,6 +15,8 @@ import {
 import type { ElicitationIds } from "./elicitation-ids.ts";
 import { Onces } from "./onces.ts";
 import { assertCanAsk, type Asked, type AskOptions, type Asker, type Question } from "./question.ts";
+import { QuestionKeys } from "./question-keys.ts";
+import { RememberingAsker } from "./remembering-asker.ts";
 import { rootsQuestion } from "./roots.ts";
 import { firstRound, type RoundState } from "./round-state.ts";
 import { RoundAsker } from "./round-asker.ts";
@@ -54,8 +56,11 @@ export class Conversation {
 
   /** From here on questions go another way: the call has become a task. */
   askThrough(asker: Asker): void {
-    if (!this.hasClosed) this.#rounds?.handOver(asker);
-    this.#asker = asker;
+    const rounds = this.#rounds;
+    if (!this.hasClosed) rounds?.handOver(asker);
+    const keys = rounds?.keys ?? new QuestionKeys();
+    keys.mayRepeat = true;
+    this.#asker = new RememberingAsker(asker, keys, rounds?.answers);
   }
 
   /** Whether open questions have ended the call, so that nothing that the handler still does matters. */
@@ -77,7 +82,7 @@ export class Conversation {
   takeUp(before: RoundState, inputResponses: JsonObject): void {
     // Where the call itself asks again, what was done once stays done.
     if (this.comesBack) this.onces = new Onces(before.onces);
-    if (this.#asker instanceof DirectAsker) this.#asker.rewind();
+    if (this.#asker instanceof RememberingAsker) this.#asker.rewind();
     this.before = before;
     this.inputResponses = inputResponses as { readonly [key: string]: JsonObject };
   }
@@ -114,7 +119,7 @@ export class Conversation {
     const { elicitationId } = question.params ?? {};
     if (typeof elicitationId === "string")
       this.#call.core.elicitations.remember(elicitationId, this.#call.session);
-    return asker instanceof DirectAsker ? asker.request(question) : asker.ask(question, { key });
+    return asker instanceof RememberingAsker ? asker.askAnew(question, key) : asker.ask(question, { key });
   }
 
   #ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
@@ -125,7 +130,8 @@ export class Conversation {
   #makeAsker(): Asker {
     const call = this.#call;
     if (!this.comesBack) {
-      return new DirectAsker((method, params, options) => call.ask(method, params, options));
+      const direct = directAsker((method, params, options) => call.ask(method, params, options));
+      return new RememberingAsker(direct, new QuestionKeys());
     }
     this.#rounds = new RoundAsker(this.before, this.onces, (round) => call.interrupt?.(round));
     return this.#rounds;

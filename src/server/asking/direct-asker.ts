@@ -1,8 +1,7 @@
 // Asking a client that can be sent requests: the question goes out, and the handler waits for the answer.
 import { askFailed } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { AskOptions, Asker, Question } from "./question.ts";
-import { QuestionKeys } from "./question-keys.ts";
+import type { Asker, Question } from "./question.ts";
 
 /** Sends a request and resolves with its result. */
 export type SendRequest = (
@@ -11,39 +10,12 @@ export type SendRequest = (
   options: { readonly timeoutMs: number },
 ) => Promise<JsonObject>;
 
-interface Answered {
-  readonly fingerprint: string;
-  readonly result: JsonObject;
-}
-
-export class DirectAsker implements Asker {
-  readonly #send: SendRequest;
-  readonly #answered = new Map<string, Answered>();
-  #keys = new QuestionKeys();
-
-  constructor(send: SendRequest) {
-    this.#send = send;
-  }
-
-  /** The handler runs from the start: what has been answered is not asked again. */
-  rewind(): void {
-    this.#keys = new QuestionKeys();
-  }
-
-  async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { key, fingerprint } = this.#keys.name(question, options.key);
-    const before = this.#answered.get(key);
-    if (before?.fingerprint === fingerprint) return readAnswer(question, before.result);
-    const result = await this.request(question, options);
-    const answer = await readAnswer(question, result);
-    this.#answered.set(key, { fingerprint, result });
-    return answer;
-  }
-
-  /** Asks whatever was asked before. */
-  request({ method, params, timeoutMs }: Question<unknown>, options: AskOptions = {}): Promise<JsonObject> {
-    return this.#send(method, params, { timeoutMs: options.timeoutMs ?? timeoutMs });
-  }
+export function directAsker(send: SendRequest): Asker {
+  return {
+    async ask(question, { timeoutMs = question.timeoutMs }) {
+      return readAnswer(question, await send(question.method, question.params, { timeoutMs }));
+    },
+  };
 }
 
 /** The answer as the handler gets it; throws when the client answered something else. */

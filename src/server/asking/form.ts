@@ -33,14 +33,28 @@ export function compileForm(schema: AnySchema): CompiledSchema {
 
 /** The form as it is sent. Throws when it is not an object of plain fields, or has one that the revision cannot show. */
 export function formFor(schema: JsonObject, revision: Revision): JsonObject {
-  const { type, properties, required } = schema;
+  const { type, properties, required } = (inPlace(schema, schema) ?? {}) as JsonObject;
   if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be that of an object");
-  const fields = Object.entries(properties).map(([name, field]) => [name, fieldFor(name, field, revision)]);
+  const fields = Object.entries(properties).map(([name, field]) => [
+    name,
+    fieldFor(name, inPlace(field, schema), revision),
+  ]);
   return {
     type: "object",
     properties: Object.fromEntries(fields),
     ...(Array.isArray(required) && required.length > 0 && { required }),
   };
+}
+
+/** A field where it is used: libraries write what has a name of its own, or is used twice, under `$defs`. */
+function inPlace(field: unknown, schema: JsonObject): unknown {
+  if (!isObject(field)) return field;
+  const { $ref, ...beside } = field;
+  if (typeof $ref !== "string")
+    return field["items"] ? { ...field, items: inPlace(field["items"], schema) } : field;
+  let target: unknown = schema;
+  for (const name of $ref.split("/").slice(1)) target = isObject(target) ? target[name] : undefined;
+  return isObject(target) ? inPlace({ ...target, ...beside }, schema) : undefined;
 }
 
 function fieldFor(name: string, given: unknown, revision: Revision): Field {
@@ -55,6 +69,9 @@ function fieldFor(name: string, given: unknown, revision: Revision): Field {
   for (const keyword of known) if (field[keyword] !== undefined) kept[keyword] = field[keyword];
   if (!formats.has(kept["format"])) delete kept["format"];
   if (!isListOf(kept["enum"], isText)) delete kept["enum"];
+  // Libraries bound each integer by what a number can tell apart, which is nothing to show to a person.
+  for (const bound of ["minimum", "maximum"])
+    if (Math.abs(Number(kept[bound])) === Number.MAX_SAFE_INTEGER) delete kept[bound];
   return revision.forms === "full" ? kept : plain(name, kept, revision);
 }
 

@@ -21,14 +21,16 @@ export class Onces {
     return running;
   }
 
-  /** From here on nothing is begun. */
-  close(): void {
+  /** When nothing is under way, nothing more is begun, and `then` is what comes next. */
+  close<T>(then: T): T | Promise<T> {
+    if (!this.isIdle) return this.idle().then(() => this.close(then));
     this.#closed = true;
+    return then;
   }
 
   /** Resolves when what is under way is done: it must not be forgotten, or it would be done twice. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#running.values());
+    while (!this.isIdle) await Promise.allSettled(this.#running.values());
   }
 
   get isIdle(): boolean {

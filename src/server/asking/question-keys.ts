@@ -9,17 +9,25 @@ interface Named {
 
 export class QuestionKeys {
   readonly #used = new Set<string>();
+  /** Whether an author may give a key to several questions: they are numbered. */
+  mayRepeat = false;
 
   /** The same for the same question in every run. Throws when the author has given its key to another question before. */
   name(question: Question<unknown>, given: string | undefined): Named {
-    if (given !== undefined && this.#used.has(given)) {
+    if (given !== undefined && !this.mayRepeat && this.#used.has(given)) {
       throw new TypeError(`Two questions of one call have the key "${given}"`);
     }
     const fingerprint = fingerprintOf(question);
-    let key = given ?? fingerprint;
-    for (let count = 2; this.#used.has(key); count++) key = `${fingerprint}-${count}`;
+    const wanted = given ?? fingerprint;
+    let key = wanted;
+    for (let count = 2; this.#used.has(key); count++) key = `${wanted}-${count}`;
     this.#used.add(key);
     return { key, fingerprint };
+  }
+
+  /** Another run of the same handler: it asks the same from the start. */
+  startOver(): void {
+    this.#used.clear();
   }
 }
 

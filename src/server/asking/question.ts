@@ -1,7 +1,7 @@
 // A question to the client: what is sent, what the client must be able to do, and how its answer is read.
 import { askFailed, errorCodes, type HalyardError, invalidParams, ProtocolError } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
-import { missingCapabilities } from "../../protocol/capabilities.ts";
+import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -78,12 +78,14 @@ export function cannotAsk(
   requires: ClientCapabilities,
 ): ProtocolError | undefined {
   const { table, clientCapabilities } = asked;
-  const isKnown = table.clientRequests.has(method) && hasFieldsFor(requires, table);
+  const hasMethod = table.clientRequests.has(method);
+  const isKnown = hasMethod && hasFieldsFor(requires, table);
   const missing = isKnown ? missingCapabilities(requires, clientCapabilities) : requires;
   if (missing === undefined) return undefined;
+  const unknown = hasMethod ? namesOfMissing(requires, requires) : "such request";
   const problem = isKnown
-    ? `the client did not declare ${Object.keys(missing).join(", ")}`
-    : `protocol revision ${table.date} has no such request`;
+    ? `the client did not declare ${namesOfMissing(missing, clientCapabilities)}`
+    : `protocol revision ${table.date} has no ${unknown}`;
   const message = `${method}: ${problem}`;
   return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
 }

@@ -21,15 +21,20 @@ interface Open {
 export class RoundAsker implements Asker {
   /** Answers by key, each with the fingerprint of the question that it answers. */
   readonly answers: Record<string, readonly [string, JsonObject]>;
+  /** The keys that this run has given. */
+  readonly keys: QuestionKeys = new QuestionKeys();
   readonly #unasked: JsonObject;
   readonly #onces: Onces;
-  readonly #close: (round: InputRequired) => void;
-  readonly #keys = new QuestionKeys();
+  readonly #close: (round: InputRequired | Promise<InputRequired>) => void;
   readonly #open = new Map<string, Open>();
   #closed = false;
 
   /** `close` takes the questions when the round ends; the call is answered with them. */
-  constructor(before: RoundState, onces: Onces, close: (round: InputRequired) => void) {
+  constructor(
+    before: RoundState,
+    onces: Onces,
+    close: (round: InputRequired | Promise<InputRequired>) => void,
+  ) {
     this.answers = Object.assign(Object.create(null) as object, before.answers);
     this.#unasked = before.unasked ?? {};
     this.#onces = onces;
@@ -37,14 +42,14 @@ export class RoundAsker implements Asker {
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { key, fingerprint } = this.#keys.name(question, options.key);
+    const { key, fingerprint } = this.keys.name(question, options.key);
     const answer = this.#answerTo(key, fingerprint);
     if (answer !== undefined) return readResponse(question, key, answer);
     if (this.#closed) return Promise.reject(new InputPending());
     return new Promise<Answer>((resolve, reject) => {
       const handTo = (asker: Asker): void => void asker.ask(question, { key }).then(resolve, reject);
       this.#open.set(key, { request: toRequest(question), fingerprint, handTo, reject });
-      if (this.#open.size === 1) this.#closeSoon();
+      if (this.#open.size === 1 || !this.#onces.isIdle) this.#closeSoon(this.#onces.isIdle);
     });
   }
 
@@ -74,18 +79,23 @@ export class RoundAsker implements Asker {
   }
 
   /** One macrotask after the first question, so that those asked together go out together. */
-  #closeSoon(): void {
-    setTimeout(() => void this.#closeWhenIdle(), 0);
+  #closeSoon(whenIdle: boolean): void {
+    setTimeout(async () => {
+      if (whenIdle) await this.#onces.idle();
+      this.#endRound();
+    }, 0);
   }
 
-  /** Not while something is done once: its result would be lost, and it would be done again. */
-  async #closeWhenIdle(): Promise<void> {
-    while (!this.#onces.isIdle) await this.#onces.idle();
-    if (this.#open.size === 0) return;
+  /**
+   * The call waits for what is being done once: its result would be lost, and it would be done again. The questions do not
+   * wait, since such work may be what asks, and would never end.
+   */
+  #endRound(): void {
+    if (this.#closed || this.#open.size === 0) return;
     this.#closed = true;
-    this.#onces.close();
     const requests = [...this.#open].map(([key, { request }]) => [key, request] as const);
-    this.#close(new InputRequired({ inputRequests: Object.fromEntries(requests) }));
+    const round = new InputRequired({ inputRequests: Object.fromEntries(requests) });
+    this.#close(this.#onces.close(round));
     for (const { reject } of this.#open.values()) reject(new InputPending());
   }
 }

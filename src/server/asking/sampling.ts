@@ -29,6 +29,8 @@ export interface SampleOptions extends AskOptions {
 
 export const samplingMethod = "sampling/createMessage";
 
+const defaultMaxTokens = 1024;
+
 /** A model may think for a while, and a person may have to allow it first. */
 const timeoutMs = 5 * 60_000;
 
@@ -39,10 +41,9 @@ export function samplingQuestion(
 ): Question<Sampled> {
   const messages: readonly SamplingMessage[] =
     typeof asked === "string" ? [{ role: "user", content: { type: "text", text: asked } }] : asked;
-  const { maxTokens = 1024 } = options;
   return {
     method: samplingMethod,
-    params: samplingParams({ ...options, messages, maxTokens }, revision),
+    params: samplingParams({ ...options, messages }, revision),
     requires: samplingNeeds({ ...options, messages }),
     timeoutMs,
     read: readSampled,
@@ -53,9 +54,10 @@ export function samplingQuestion(
 export function samplingParams(params: JsonObject, revision: Revision): JsonObject {
   const problem = messagesProblem(params["messages"]);
   if (problem !== undefined) throw new TypeError(`${samplingMethod}: ${problem}`);
+  const { maxTokens = defaultMaxTokens } = params;
   const messages = params["messages"] as readonly SamplingMessage[];
   const written = revision.samplingBlocks === "many" ? messages : oneBlockEach(messages);
-  return encodeShape({ ...params, messages: written }, "sampling", revision);
+  return encodeShape({ ...params, messages: written, maxTokens }, "sampling", revision);
 }
 
 /** What the client must be able to do. Blocks about tools are nothing to a client that has none. */

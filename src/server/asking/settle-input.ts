@@ -114,6 +114,7 @@ function pause(): Promise<void> {
 function assertRoundsLeft({ core, method }: Call, rounds: number): void {
   const { maxRounds } = core.settings.limits;
   if (rounds < maxRounds) return;
-  const message = `${method} asked in ${maxRounds} rounds and would ask again: ask more at a time, or raise limits.maxRounds`;
+  const remedies = "ask more at a time, ask the same in each run, or raise limits.maxRounds";
+  const message = `${method} asked in ${maxRounds} rounds and would ask again: ${remedies}`;
   throw new ProtocolError(errorCodes.internal, message);
 }

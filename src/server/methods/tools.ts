@@ -6,7 +6,7 @@ import {
   ProtocolError,
   UrlElicitationRequired,
 } from "../../errors.ts";
-import { missingCapabilities } from "../../protocol/capabilities.ts";
+import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { CompiledSchema } from "../../schema/compile.ts";
@@ -88,7 +88,7 @@ function assertCapabilities(tool: CompiledTool, call: Call): void {
   const required = tool.options.requires;
   const missing = required && missingCapabilities(required, call.clientCapabilities);
   if (missing === undefined) return;
-  const names = Object.keys(missing).join(", ");
+  const names = namesOfMissing(missing, call.clientCapabilities);
   const message = `Tool ${tool.name} needs client capabilities that were not declared: ${names}`;
   throw new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
 }

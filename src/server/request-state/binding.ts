@@ -6,7 +6,10 @@ import type { Bound } from "./request-state.ts";
 
 export async function boundTo(call: Call): Promise<Bound> {
   const { method, params, principal } = call;
-  const repeated = (call.row.repeats ?? []).map((name) => params[name]);
+  // No arguments are empty ones: a client may write them down when it comes back.
+  const repeated = (call.row.repeats ?? []).map((name) =>
+    params[name] === undefined && name === "arguments" ? {} : params[name],
+  );
   const text = new Uint8Array(new TextEncoder().encode(canonical(repeated)));
   const digest = toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", text)));
   return { method, target: repeated[0], digest, principal };

@@ -48,7 +48,7 @@ export class TaskRun implements RunningTask {
       this.#inputs = new InputAsker(changed, watch);
     } else {
       const mayReturn = !call.exchange.connection.sharesPipe;
-      const reach = { taskId, session, signal: call.signal, mayReturn, hub, asks };
+      const reach = { taskId, session, signal: call.asking, mayReturn, hub, asks };
       this.#streams = new StreamAsker(reach, changed);
     }
   }
@@ -104,7 +104,8 @@ export class TaskRun implements RunningTask {
     this.#isOver = true;
     this.#leave();
     // What the handler did not wait for is answered by nobody now.
-    this.#inputs?.giveUp("The task has ended");
+    this.call.stopAsking();
+    this.#inputs?.giveUp("The call that asked has ended");
     // It had ended before if nothing was changed: another process has cancelled it.
     this.#finish(((await this.#write(end)) as TaskEnd | undefined) ?? "cancelled");
   }
