@@ -79,17 +79,21 @@ function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JW
   if (typeof jwks === "object") return createLocalJWKSet(jwks);
   let remote: JWTVerifyGetKey | undefined;
   let retryAt = 0;
+  // Holds back requests, not tokens: whoever makes up a key id while the keys cannot be had locks out nobody whose key is kept.
+  const fetchKeys: typeof boundedFetch = async (url, init) => {
+    if (Date.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
+    return boundedFetch(url, init);
+  };
   const open = async (): Promise<JWTVerifyGetKey> => {
     const url = new URL(jwks ?? (await server.endpoint("jwks_uri")));
-    return (remote ??= createRemoteJWKSet(url, { [customFetch]: boundedFetch }));
+    return (remote ??= createRemoteJWKSet(url, { [customFetch]: fetchKeys }));
   };
   return async (header, token) => {
-    if (Date.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
     try {
       const find = remote ?? (await open());
       return await find(header, token);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (error instanceof Unavailable || !isUnavailable(error)) throw error;
       retryAt = Date.now() + retryMs;
       throw new Unavailable(error instanceof Error ? error.message : "The keys cannot be had");
     }

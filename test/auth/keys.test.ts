@@ -112,6 +112,20 @@ describe("keys", () => {
     expect(await statusOf(edge, token)).toBe(200);
   });
 
+  test("that are kept still count while others cannot be had, whoever asks for those", async () => {
+    const edge = await open();
+    const good = await issuer.issue(edge.resource);
+    expect(await statusOf(edge, good)).toBe(200);
+    passSeconds(limitOf("seconds between fetches of keys") + 1);
+    issuer.outage = 500;
+    const madeUp = await issuer.forge({ aud: edge.resource }, { key: await makeKey(), kid: "made-up" });
+    for (let attempt = 0; attempt < 5; attempt++) {
+      expect(await statusOf(edge, madeUp)).toBe(503);
+      expect(await statusOf(edge, good)).toBe(200);
+    }
+    expect(issuer.asked.get("/jwks")).toBe(2);
+  });
+
   test("are not waited for any longer than SECURITY.md says", async () => {
     const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => AbortSignal.abort());
     onTestFinished(() => void vi.restoreAllMocks());
