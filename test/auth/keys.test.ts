@@ -211,6 +211,21 @@ describe("metadata of an issuer", () => {
     expect(logger.entries.map(({ message }) => message).join()).toMatch(problem);
   });
 
+  test("that names no keys is read again after a moment, and not only when its time is up", async () => {
+    let keys = {};
+    const origin = await startIssuer(
+      (own) => ({ issuer: own, ...keys }),
+      "/.well-known/oauth-authorization-server",
+    );
+    const edge = await protect("serveHttp", notesServer().server, origin);
+    const token = await issuer.forge({ iss: origin, aud: edge.resource });
+    expect(await statusOf(edge, token)).toBe(503);
+    keys = { jwks_uri: `${issuer.issuer}/jwks` };
+    expect(await statusOf(edge, token)).toBe(503);
+    passSeconds(limitOf("seconds after a failed fetch"));
+    expect(await statusOf(edge, token)).toBe(200);
+  });
+
   test("that is elsewhere is not followed there", async () => {
     const origin = await standIn((_, response) => {
       response.writeHead(302, { location: `${issuer.issuer}/.well-known/openid-configuration` }).end();
