@@ -10,7 +10,7 @@ import {
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import {
   encodeNotification,
-  isRequestId,
+  isStamp,
   type JsonObject,
   type RequestId,
   type RpcRequest,
@@ -226,7 +226,7 @@ export class Call implements Context {
       this.task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
     }
     const progressToken = this.meta["progressToken"];
-    if (!isRequestId(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
+    if (!isStamp(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
     this.#lastProgress = progress;
     const known = Number.isFinite(total) ? total : undefined;
     const params = { progressToken, progress, total: known, message };
