@@ -8,6 +8,8 @@ import {
   type JSONWebKeySet,
   jwtVerify,
   type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
 } from "jose";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { TokenClaims } from "./claims.ts";
@@ -47,7 +49,7 @@ export function jwtVerifier(options: JwtOptions): Verify {
     const issuerKeys = issuer === undefined ? undefined : keys.get(issuer);
     if (issuerKeys === undefined) return "The token is of another issuer";
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, issuerKeys, limits);
+      const { payload, protectedHeader } = await verifySigned(token, issuerKeys, limits);
       const type = protectedHeader.typ?.toLowerCase();
       return types.has(type) ? (payload as TokenClaims) : "The token is no access token";
     } catch (error) {
@@ -55,6 +57,31 @@ export function jwtVerifier(options: JwtOptions): Verify {
       return problemOf(error);
     }
   };
+}
+
+/** How many keys are tried for a token that does not name its own. */
+const maxTries = 4;
+
+/** Like `jwtVerify`. A token need not name its key, and while keys change there are several that it may be. */
+async function verifySigned(
+  token: string,
+  keys: JWTVerifyGetKey,
+  limits: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys, limits);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    let tries = 0;
+    for await (const key of error) {
+      const found = await jwtVerify(token, key, limits).catch((problem: unknown) => {
+        if (!(problem instanceof errors.JWSSignatureVerificationFailed)) throw problem;
+      });
+      if (found !== undefined) return found;
+      if (++tries === maxTries) break;
+    }
+    throw error;
+  }
 }
 
 /** Not verified yet: it only says whose keys to try. */
