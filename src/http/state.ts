@@ -2,10 +2,10 @@
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
 import { ReplayLogs, type StreamKind } from "../push/replay.ts";
-import { CalmLog } from "../server/calm-log.ts";
 import type { Connection } from "../server/connection.ts";
 import type { Servable } from "../server/server.ts";
 import { Sessions } from "../session/sessions.ts";
+import { CalmLog } from "./calm-log.ts";
 import type { Resumable } from "./event-stream.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { Heartbeat, type Tended } from "./heartbeat.ts";

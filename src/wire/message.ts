@@ -65,7 +65,7 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
 
-const maxStampLength = 1024;
+const maxStampLength = 4096;
 
 /** Whether `value` can be an id that is kept for long, and stamped on message after message: not an endless one. */
 export function isStamp(value: unknown): value is RequestId {

@@ -25,21 +25,4 @@ describeEdges("requests that are refused", (open) => {
     expect(warnings().at(-1)).toMatchObject({ details: { leftOut: 15 } });
     vi.useRealTimers();
   });
-
-  test("for a request state that was made up are no more, and each still says why", async () => {
-    const logger = recordingLogger();
-    vi.useFakeTimers({ toFake: ["Date"] });
-    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger });
-    server.tool("t", {}, () => "");
-    const edge = await open(server);
-    const forged = modernRequest(1, "tools/call", { name: "t", requestState: "v1.made.up" });
-    for (let at = 0; at < 25; at++) {
-      const { error } = await (await edge.send(modernPost(forged))).answer();
-      expect(error).toMatchObject({ code: -32602 });
-    }
-    const warnings = logger.entries.filter(({ level }) => level === "warn");
-    expect(warnings).toHaveLength(10);
-    expect(warnings[9]).toMatchObject({ details: { reason: expect.any(String), target: "t" } });
-    vi.useRealTimers();
-  });
 });

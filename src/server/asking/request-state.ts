@@ -4,7 +4,6 @@ import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { CalmLog } from "../calm-log.ts";
 import type { Logger } from "../logger.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
 import {
@@ -33,14 +32,14 @@ const encoder = new TextEncoder();
 /** Seals and opens the state of one server. */
 export class RequestState {
   readonly #name: string;
-  readonly #log: CalmLog;
+  readonly #logger: Logger;
   #settings: RequestStateSettings;
   #keys: Promise<readonly SealingKey[]> | undefined;
 
   constructor(name: string, logger: Logger) {
     this.#name = name;
     this.#settings = resolveRequestState({}, name);
-    this.#log = new CalmLog(logger);
+    this.#logger = logger;
   }
 
   /** The option that only this process can go by, so that another could not take up what was begun here. */
@@ -83,7 +82,7 @@ export class RequestState {
     const { method } = bound;
     // Whatever a client writes there, a line of the log stays one.
     const target = typeof bound.target === "string" ? bound.target.slice(0, maxLoggedTarget) : undefined;
-    this.#log.say("warn", "A request state was refused", { reason: opened.reason, method, target });
+    this.#logger.warn("A request state was refused", { reason: opened.reason, method, target });
     throw invalidParams("Invalid or expired requestState");
   }
 

@@ -1,5 +1,5 @@
 // What strangers make a server say: so many lines a second, or they could fill the disk with them.
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../server/logger.ts";
 
 const maxLines = 10;
 const periodMs = 1000;
