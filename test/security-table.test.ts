@@ -15,7 +15,8 @@ import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { readTable } from "./support/documents.ts";
-import { metaKeys, RawPeer } from "./support/raw.ts";
+import { listen } from "./support/listen.ts";
+import { initializeRequest, metaKeys, RawPeer } from "./support/raw.ts";
 import { askingServer, begin, retry, type Turn, ways } from "./support/asking-server.ts";
 
 const rows = readTable("SECURITY.md", "Default limits");
@@ -29,6 +30,8 @@ const probes: Record<string, (limit: number) => Promise<void>> = {
   "output waiting on stdio": probeWaitingOutput,
   "milliseconds to finish": probeGrace,
   "characters of a URI": probeUri,
+  "characters of a stamp": probeStamp,
+  "characters of a client": probeClient,
   "characters of a tool name": probeToolName,
   "values of a completion": probeCompletion,
   "milliseconds of a state": probeStateTime,
@@ -209,6 +212,29 @@ async function probeUri(limit: number): Promise<void> {
   await expect(client.request("resources/read", { uri })).resolves.toBeDefined();
   await expect(client.request("resources/read", { uri: `${uri}a` })).rejects.toThrow(RpcRejection);
   await client.close();
+}
+
+async function probeStamp(limit: number): Promise<void> {
+  const server = new McpServer(info);
+  server.tool("t", {}, () => "");
+  const client = await connect(server, modern);
+  const notifications = { toolsListChanged: true };
+  expect(await listen(client, notifications, "a".repeat(limit))).toEqual(notifications);
+  const longer = client.request("subscriptions/listen", { notifications }, "a".repeat(limit + 1));
+  await expect(longer).rejects.toMatchObject({ code: -32600 });
+  await client.close();
+}
+
+async function probeClient(limit: number): Promise<void> {
+  const named = (name: string): object => ({ name, version: "1" });
+  const most = limit - JSON.stringify([named(""), {}]).length;
+  const introduce = (length: number): Promise<unknown> => {
+    const clientInfo = named("a".repeat(length));
+    const peer = new RawPeer(new McpServer(info), "2025-11-25");
+    return peer.say(initializeRequest(0, peer.revision, { clientInfo }));
+  };
+  expect(await introduce(most)).toHaveProperty("result");
+  expect(await introduce(most + 1)).toMatchObject({ error: { code: -32602 } });
 }
 
 async function probeToolName(limit: number): Promise<void> {

@@ -1,7 +1,7 @@
 // A resource server: takes bearer tokens, says what they lack, and tells clients where to get them.
 import type { Principal } from "../protocol/model.ts";
 import { missingScopes } from "../protocol/scopes.ts";
-import { type ClaimRules, toPrincipal } from "./claims.ts";
+import { type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
 import { Discovery } from "./discovery.ts";
 import { type Auth, type Authenticated, type AuthRefusal, challenge, refuseScopes } from "./door.ts";
 import { introspector } from "./introspection.ts";
@@ -93,6 +93,11 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.constructor.name : typeof error;
 }
 
+/** Whatever the author's code answers: only an object says something, and a text might repeat the token. */
+function asClaims(answer: unknown): TokenClaims | string {
+  return typeof answer === "object" && answer !== null ? (answer as TokenClaims) : "The token is not valid";
+}
+
 function verifierOf(options: BearerAuthOptions, authorizationServers: readonly Discovery[]): Verify {
   const {
     introspection,
@@ -102,7 +107,7 @@ function verifierOf(options: BearerAuthOptions, authorizationServers: readonly D
     clockToleranceSeconds = defaultTolerance,
   } = options;
   const [first] = authorizationServers;
-  if (verify !== undefined) return async (token) => (await verify(token)) ?? "The token is not valid";
+  if (verify !== undefined) return async (token) => asClaims(await verify(token));
   if (introspection !== undefined && first !== undefined) return introspector(first, introspection);
   const { algorithms = asymmetricAlgorithms } = options;
   return jwtVerifier({ authorizationServers, jwks, algorithms, requireTokenType, clockToleranceSeconds });

@@ -47,7 +47,7 @@ export function toPrincipal(claims: TokenClaims, rules: ClaimRules): Principal |
 }
 
 function claimsProblem(
-  { aud, exp, nbf, cnf }: TokenClaims,
+  { aud, exp, nbf, cnf, token_use: use }: TokenClaims,
   { issuer, subject }: { readonly issuer: unknown; readonly subject: unknown },
   { issuers, audiences, clockToleranceSeconds }: ClaimRules,
 ): string | undefined {
@@ -55,6 +55,7 @@ function claimsProblem(
   const named = typeof aud === "string" ? [aud] : Array.isArray(aud) ? aud : [];
   if (typeof issuer !== "string" || !issuers.includes(issuer)) return "The token is of another issuer";
   if (!named.some((name) => audiences.includes(name))) return "The token is not for this resource";
+  if (typeof use === "string" && !use.startsWith("access")) return "The token is no access token";
   if (typeof subject !== "string" || subject === "") return "The token does not say whose it is";
   if (exp !== undefined && !Number.isFinite(exp)) return "The token has no valid expiry";
   if (exp !== undefined && exp + clockToleranceSeconds <= now) return "The token has expired";

@@ -23,7 +23,7 @@ const retryMs = 1000;
 /** The metadata of one authorization server, kept for a while; when it cannot be had, that is remembered for a moment. */
 export class Discovery {
   readonly issuer: string;
-  #kept: { readonly metadata: Promise<AuthorizationServer>; readonly until: number } | undefined;
+  #kept: { readonly metadata: Promise<AuthorizationServer>; until: number } | undefined;
 
   constructor(issuer: string) {
     this.issuer = issuer;
@@ -40,9 +40,13 @@ export class Discovery {
 
   /** A URL that the metadata names. */
   async endpoint(name: "jwks_uri" | "introspection_endpoint"): Promise<string> {
-    const url = (await this.metadata())[name];
+    const metadata = this.metadata();
+    const kept = this.#kept;
+    const url = (await metadata)[name];
     const problem = url === undefined ? "is missing" : urlProblem(url);
     if (url === undefined || problem !== undefined) {
+      // As good as no metadata: it is read again as soon, and not only when its time is up.
+      if (kept !== undefined) kept.until = Math.min(kept.until, Date.now() + retryMs);
       throw new Error(`${name} in the metadata of ${this.issuer} ${problem}`);
     }
     return url;

@@ -8,6 +8,8 @@ import {
   type JSONWebKeySet,
   jwtVerify,
   type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
 } from "jose";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { TokenClaims } from "./claims.ts";
@@ -47,7 +49,7 @@ export function jwtVerifier(options: JwtOptions): Verify {
     const issuerKeys = issuer === undefined ? undefined : keys.get(issuer);
     if (issuerKeys === undefined) return "The token is of another issuer";
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, issuerKeys, limits);
+      const { payload, protectedHeader } = await verifySigned(token, issuerKeys, limits);
       const type = protectedHeader.typ?.toLowerCase();
       return types.has(type) ? (payload as TokenClaims) : "The token is no access token";
     } catch (error) {
@@ -55,6 +57,31 @@ export function jwtVerifier(options: JwtOptions): Verify {
       return problemOf(error);
     }
   };
+}
+
+/** How many keys are tried for a token that does not name its own. */
+const maxTries = 4;
+
+/** Like `jwtVerify`. A token need not name its key, and while keys change there are several that it may be. */
+async function verifySigned(
+  token: string,
+  keys: JWTVerifyGetKey,
+  limits: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys, limits);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    let tries = 0;
+    for await (const key of error) {
+      const found = await jwtVerify(token, key, limits).catch((problem: unknown) => {
+        if (!(problem instanceof errors.JWSSignatureVerificationFailed)) throw problem;
+      });
+      if (found !== undefined) return found;
+      if (++tries === maxTries) break;
+    }
+    throw error;
+  }
 }
 
 /** Not verified yet: it only says whose keys to try. */
@@ -79,17 +106,21 @@ function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JW
   if (typeof jwks === "object") return createLocalJWKSet(jwks);
   let remote: JWTVerifyGetKey | undefined;
   let retryAt = 0;
+  // Holds back requests, not tokens: whoever makes up a key id while the keys cannot be had locks out nobody whose key is kept.
+  const fetchKeys: typeof boundedFetch = async (url, init) => {
+    if (Date.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
+    return boundedFetch(url, init);
+  };
   const open = async (): Promise<JWTVerifyGetKey> => {
     const url = new URL(jwks ?? (await server.endpoint("jwks_uri")));
-    return (remote ??= createRemoteJWKSet(url, { [customFetch]: boundedFetch }));
+    return (remote ??= createRemoteJWKSet(url, { [customFetch]: fetchKeys }));
   };
   return async (header, token) => {
-    if (Date.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
     try {
       const find = remote ?? (await open());
       return await find(header, token);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (error instanceof Unavailable || !isUnavailable(error)) throw error;
       retryAt = Date.now() + retryMs;
       throw new Unavailable(error instanceof Error ? error.message : "The keys cannot be had");
     }

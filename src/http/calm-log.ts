@@ -15,7 +15,7 @@ export class CalmLog {
   }
 
   /** Says it, or counts it; how many were left out comes with the next one that is said. */
-  say(level: "warn" | "error", message: string): void {
+  say(level: "warn" | "error", message: string, details?: object): void {
     const now = Date.now();
     if (now >= this.#endsAt) {
       this.#endsAt = now + periodMs;
@@ -25,7 +25,8 @@ export class CalmLog {
     this.#lines++;
     const leftOut = this.#leftOut;
     this.#leftOut = 0;
-    if (leftOut === 0) this.#logger[level](message);
-    else this.#logger[level](message, { leftOut });
+    if (leftOut > 0) this.#logger[level](message, { ...details, leftOut });
+    else if (details === undefined) this.#logger[level](message);
+    else this.#logger[level](message, details);
   }
 }

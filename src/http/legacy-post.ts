@@ -81,7 +81,8 @@ async function initialize(state: HttpState, post: Post): Promise<void> {
     return refuse(responder, 503, "Too many sessions are open", { "retry-after": "10" });
   }
   const headers: HttpHeaders = isAgreed ? { "mcp-session-id": connection.session ?? "" } : {};
-  if (post.accepted.json) return responder.reply(200, { ...jsonHeaders, ...headers }, text);
+  const status = isMalformed(readMessage(value), response) ? 400 : 200;
+  if (post.accepted.json) return responder.reply(status, { ...jsonHeaders, ...headers }, text);
   const stream = new EventStream({ open: () => responder.stream({ ...eventHeaders, ...headers }) });
   stream.finish(text);
 }

@@ -84,7 +84,7 @@ export class LegacySse {
   #open(request: HttpRequest, responder: HttpResponder, principal: Principal | undefined): void {
     if (!readAccept(request.header("accept")).events)
       return refuse(responder, 406, "Accept must allow text/event-stream");
-    if (this.#clients.size >= this.#state.settings.limits.maxSessions) {
+    if (!this.#hasRoomFor(principal)) {
       return refuse(responder, 503, "Too many streams are open", { "retry-after": "10" });
     }
     const token = randomId();
@@ -108,6 +108,15 @@ export class LegacySse {
       this.#clients.delete(token);
       void pipe.end(0);
     });
+  }
+
+  #hasRoomFor(principal: Principal | undefined): boolean {
+    const { maxSessions, maxSessionsPerPrincipal } = this.#state.settings.limits;
+    if (principal === undefined || this.#clients.size < maxSessionsPerPrincipal)
+      return this.#clients.size < maxSessions;
+    let own = 0;
+    for (const client of this.#clients.values()) if (isSamePrincipal(client.principal, principal)) own++;
+    return own < maxSessionsPerPrincipal && this.#clients.size < maxSessions;
   }
 
   #keepAlive(token: string, client: Client): Tended {

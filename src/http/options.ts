@@ -78,6 +78,7 @@ export interface HttpOptions {
  */
 export const defaultHttpLimits: HttpLimits = {
   maxSessions: 10_000,
+  maxSessionsPerPrincipal: 1000,
   idleMs: 30 * 60_000,
   maxStreamBytes: 256 * 1024,
   maxTotalBytes: 64 * 1024 * 1024,

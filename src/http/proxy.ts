@@ -13,7 +13,16 @@ export function forwardedAddress(request: Headed, proxies: number): string | und
   if (proxies === 0) return undefined;
   const hops = request.header("x-forwarded-for")?.split(",") ?? forwardedFor(request.header("forwarded"));
   const address = hops.at(-Math.min(proxies, hops.length))?.trim();
-  return address === undefined || address === "" ? undefined : withoutPort(address);
+  if (address === undefined || address === "" || address.length > maxLength) return undefined;
+  return withoutPort(copyOf(address));
+}
+
+/** No address, nor a name that stands for one, is as long as this: no proxy wrote what is longer. */
+const maxLength = 100;
+
+/** A part of a text keeps the whole in memory, and callers are remembered for longer than their headers should be. */
+function copyOf(text: string): string {
+  return ` ${text}`.slice(1);
 }
 
 /** RFC 7239: `for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"`. */

@@ -109,7 +109,9 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const listening: Listening[] = [];
   let actualPort = port;
   for (const address of hosts) {
-    const http = configured(createServer((request, response) => void handler(request, response)));
+    const http = configured(
+      createServer({ connectionsCheckingInterval }, (request, response) => void handler(request, response)),
+    );
     try {
       await listen(http, actualPort, address);
     } catch (error) {
@@ -165,6 +167,9 @@ async function flushed(listening: readonly Listening[]): Promise<void> {
   const waits = ({ sockets }: Listening): boolean => [...sockets].some((socket) => socket.writableLength > 0);
   while (listening.some(waits)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
+
+/** How often node:http looks for connections whose time is up; by default so seldom that they would get thrice the time. */
+const connectionsCheckingInterval = 2000;
 
 /** Slow headers and bodies are cut off; an idle connection outlives the 60 s that load balancers commonly keep one. */
 function configured(http: Server): Server {

@@ -3,7 +3,7 @@ import type { Place } from "./asks.ts";
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
-import { topicOf } from "./topic.ts";
+import { keyLengthOf, topicOf } from "./topic.ts";
 
 /** Told when a topic gets its first listener, and when it has lost its last one. */
 export interface TopicWatch {
@@ -18,10 +18,16 @@ export class Hub {
   readonly #topics = new Map<string, Set<Listener>>();
   readonly #budget: QueueBudget;
   readonly #watch: TopicWatch | undefined;
+  #keyLength = 0;
 
   constructor(maxTotalQueueBytes: number, watch?: TopicWatch) {
     this.#budget = new QueueBudget(maxTotalQueueBytes);
     this.#watch = watch;
+  }
+
+  /** How many characters the keys have that listeners ask for, all together. */
+  get keyLength(): number {
+    return this.#keyLength;
   }
 
   /** Adds a listener; it takes messages from now on. */
@@ -107,14 +113,24 @@ export class Hub {
 
   #index(topic: string, listener: Listener): void {
     const listeners = this.#topics.get(topic);
+    if (listeners?.has(listener)) return;
+    this.#count(topic, listener, 1);
     if (listeners !== undefined) return void listeners.add(listener);
     this.#topics.set(topic, new Set([listener]));
     this.#watch?.first(topic);
   }
 
+  #count(topic: string, listener: Listener, sign: 1 | -1): void {
+    const length = sign * keyLengthOf(topic);
+    listener.keyLength += length;
+    this.#keyLength += length;
+  }
+
   #unindex(topic: string, listener: Listener): void {
     const listeners = this.#topics.get(topic);
-    if (!listeners?.delete(listener) || listeners.size > 0) return;
+    if (!listeners?.delete(listener)) return;
+    this.#count(topic, listener, -1);
+    if (listeners.size > 0) return;
     this.#topics.delete(topic);
     this.#watch?.last(topic);
   }

@@ -48,6 +48,8 @@ export class Listener implements Waiting {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly topics: Set<string>;
+  /** How many characters the keys of its topics have; counted by the hub. */
+  keyLength = 0;
   readonly #initialTopics: number;
   readonly stream: Stream;
   readonly transport: string;

@@ -6,6 +6,12 @@ export function topicOf(notification: string, key?: string): string {
   return key === undefined ? notification : `${notification} ${key}`;
 }
 
+/** How many characters of the topic are its key; the notifications themselves are few, and the same for all. */
+export function keyLengthOf(topic: string): number {
+  const space = topic.indexOf(" ");
+  return space < 0 ? 0 : topic.length - space - 1;
+}
+
 /** The notification that says no more than that something about the topic has changed. */
 export function changeFrame(topic: string): Frame {
   const space = topic.indexOf(" ");

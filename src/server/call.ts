@@ -12,7 +12,7 @@ import type { RequestRow, Revision } from "../protocol/revision.ts";
 import type { AnySchema, Validated } from "../schema/compile.ts";
 import {
   encodeNotification,
-  isRequestId,
+  isStamp,
   type JsonObject,
   type RequestId,
   type RpcRequest,
@@ -246,7 +246,7 @@ export class Call implements Context {
       this.task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
     }
     const progressToken = this.meta["progressToken"];
-    if (!isRequestId(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
+    if (!isStamp(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
     this.#lastProgress = progress;
     const known = Number.isFinite(total) ? total : undefined;
     const params = { progressToken, progress, total: known, message };

@@ -35,6 +35,10 @@ export interface ServerLimits extends MessageLimits {
   readonly maxRounds: number;
   /** URIs that one listen request or one session may subscribe to. @default {1000} */
   readonly maxSubscribedKeys: number;
+  /** Characters that these URIs may have together. @default {524288} */
+  readonly maxSubscribedLength: number;
+  /** Characters of all URIs that are subscribed to, whoever by. @default {67108864} */
+  readonly maxTotalSubscribedLength: number;
 }
 
 /** How a server behaves; everything has a default. */
@@ -116,6 +120,8 @@ const defaultLimits: ServerLimits = {
   maxRounds: 16,
   maxSubscriptions: 100,
   maxSubscribedKeys: 1000,
+  maxSubscribedLength: 512 * 1024,
+  maxTotalSubscribedLength: 64 * 1024 * 1024,
 };
 
 /** Fills in the defaults. Throws for an option that cannot work. */

@@ -1,8 +1,10 @@
 // Who may subscribe to a resource, and what the author is told of: its first subscriber, and its last one's leaving.
+import { invalidRequest } from "../errors.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import type { TopicWatch } from "../push/hub.ts";
 import { topicOf } from "../push/topic.ts";
 import type { Context } from "./context.ts";
+import type { Core } from "./core.ts";
 import type { Settings } from "./options.ts";
 
 /** Tells the author; nothing is watched when nobody wants to know. */
@@ -20,6 +22,12 @@ export function watchSubscribers(settings: Settings): TopicWatch | undefined {
     first: (topic) => tell("onSubscribed", onSubscribed, topic),
     last: (topic) => tell("onUnsubscribed", onUnsubscribed, topic),
   };
+}
+
+/** Refuses more keys than all listeners together may have. */
+export function assertTotalRoom({ hub, settings }: Core, length: number): void {
+  if (hub.keyLength + length <= settings.limits.maxTotalSubscribedLength) return;
+  throw invalidRequest("Too much is subscribed to: try again later, or with less");
 }
 
 /** Those of the URIs that this peer may subscribe to. When the author's code fails, so does the request. */

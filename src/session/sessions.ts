@@ -1,6 +1,6 @@
 // The sessions that this process serves: a copy of the store for the hot path, with an end to idleness and to number.
 import type { Principal } from "../protocol/model.ts";
-import { isSamePrincipal } from "../protocol/principal.ts";
+import { isSamePrincipal, principalKey } from "../protocol/principal.ts";
 import type { SessionRecord, SessionStore } from "./store.ts";
 
 /** What a process holds of a session while it serves it. */
@@ -17,6 +17,8 @@ export interface LiveSession {
 export interface SessionLimits {
   /** How many sessions this process serves at most; past it, the one idle for longest ends. */
   readonly maxSessions: number;
+  /** How many of them one principal may have; past it, its own that is idle for longest ends. */
+  readonly maxSessionsPerPrincipal: number;
   /** How long a session may be idle, in milliseconds. */
   readonly idleMs: number;
 }
@@ -34,6 +36,8 @@ export class Sessions<Live extends LiveSession> {
   readonly #revive: (record: SessionRecord) => Live;
   /** Least recently used first. */
   readonly #live = new Map<string, Held<Live>>();
+  /** Those of each principal, by its key. */
+  readonly #owned = new Map<string, Set<Held<Live>>>();
 
   constructor(store: SessionStore, limits: SessionLimits, revive: (record: SessionRecord) => Live) {
     this.#store = store;
@@ -51,8 +55,10 @@ export class Sessions<Live extends LiveSession> {
 
   /** Takes a new session in. False when there is no room: every session is busy. */
   async add(session: Live): Promise<boolean> {
-    const isFull = this.#live.size >= this.#limits.maxSessions;
-    const ending = isFull ? this.#longestIdle() : undefined;
+    const owned = session.principal && this.#owned.get(principalKey(session.principal));
+    const hasTooMany = owned !== undefined && owned.size >= this.#limits.maxSessionsPerPrincipal;
+    const isFull = hasTooMany || this.#live.size >= this.#limits.maxSessions;
+    const ending = hasTooMany ? longestIdleOf(owned) : isFull ? this.#longestIdle() : undefined;
     if (isFull && ending === undefined) return false;
     // Takes its place before anything is waited for: others may be coming in at the same time.
     this.#hold(session);
@@ -88,8 +94,7 @@ export class Sessions<Live extends LiveSession> {
   }
 
   async end(session: Live): Promise<void> {
-    this.#live.delete(session.id);
-    session.close();
+    this.#letGo(session);
     await this.#store.remove(session.id);
   }
 
@@ -111,6 +116,7 @@ export class Sessions<Live extends LiveSession> {
   closeAll(): void {
     for (const session of this.values()) session.close();
     this.#live.clear();
+    this.#owned.clear();
   }
 
   /** Goes on with a session of the store. One that exists is served even where every other session is busy. */
@@ -130,11 +136,18 @@ export class Sessions<Live extends LiveSession> {
     const now = Date.now();
     const held = { session, seenAt: now, touchedAt: now };
     this.#live.set(session.id, held);
+    const key = session.principal && principalKey(session.principal);
+    if (key !== undefined) this.#owned.set(key, (this.#owned.get(key) ?? new Set()).add(held));
     return held;
   }
 
   /** The store forgets it by itself: it is not for one process to say that no other serves it. */
   #letGo(session: Live): void {
+    const held = this.#live.get(session.id);
+    const key = session.principal && principalKey(session.principal);
+    const owned = key === undefined ? undefined : this.#owned.get(key);
+    if (held !== undefined) owned?.delete(held);
+    if (key !== undefined && owned?.size === 0) this.#owned.delete(key);
     this.#live.delete(session.id);
     session.close();
   }
@@ -145,4 +158,12 @@ export class Sessions<Live extends LiveSession> {
     }
     return undefined;
   }
+}
+
+function longestIdleOf<Live extends LiveSession>(owned: Iterable<Held<Live>>): Live | undefined {
+  let longest: Held<Live> | undefined;
+  for (const held of owned) {
+    if (!held.session.busy && !(longest !== undefined && longest.seenAt <= held.seenAt)) longest = held;
+  }
+  return longest?.session;
 }

@@ -65,6 +65,13 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
 
+const maxStampLength = 4096;
+
+/** Whether `value` can be an id that is kept for long, and stamped on message after message: not an endless one. */
+export function isStamp(value: unknown): value is RequestId {
+  return isRequestId(value) && !(typeof value === "string" && value.length > maxStampLength);
+}
+
 /** Says what kind of envelope `value` is, or why it is none. */
 export function readMessage(value: unknown): ReadMessage {
   if (!isObject(value)) return invalid(undefined, "A message must be a JSON object");

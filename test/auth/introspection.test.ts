@@ -171,6 +171,30 @@ describe("verify", () => {
     expect(await door({ ...claims, sub: undefined, client_id: "robot" })).toMatchObject({ subject: "robot" });
   });
 
+  test.each(['some-token"\r\nX: y', "", 5, true, null, () => claims])(
+    "that answers with %j says nothing, and it is not repeated",
+    async (answer) => {
+      const door = await doorOf({ verify: () => answer as never });
+      expect(await door("some-token")).toMatchObject({
+        status: 401,
+        message: expect.stringMatching(/^The token/),
+      });
+    },
+  );
+
+  test.each([
+    ["access", "alice"],
+    ["access_token", "alice"],
+    ["id", undefined],
+    ["refresh_token", undefined],
+  ])(
+    "that answers with the token_use %s is believed only of access tokens [RS-VALIDATE]",
+    async (use, subject) => {
+      const answer = await (await doorOf({ verify: () => ({ ...claims, token_use: use }) }))("some-token");
+      expect(answer).toMatchObject(subject === undefined ? { status: 401 } : { subject });
+    },
+  );
+
   test("that throws is 503, and what it throws is not repeated", async () => {
     const door = await doorOf({
       verify: (token) => {

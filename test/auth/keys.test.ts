@@ -104,6 +104,20 @@ describe("keys", () => {
     expect(await statusOf(edge, token)).toBe(200);
   });
 
+  test("that are kept still count while others cannot be had, whoever asks for those", async () => {
+    const edge = await open();
+    const good = await issuer.issue(edge.resource);
+    expect(await statusOf(edge, good)).toBe(200);
+    passSeconds(limitOf("seconds between fetches of keys") + 1);
+    issuer.outage = 500;
+    const madeUp = await issuer.forge({ aud: edge.resource }, { key: await makeKey(), kid: "made-up" });
+    for (let attempt = 0; attempt < 5; attempt++) {
+      expect(await statusOf(edge, madeUp)).toBe(503);
+      expect(await statusOf(edge, good)).toBe(200);
+    }
+    expect(issuer.asked.get("/jwks")).toBe(2);
+  });
+
   test("are not waited for any longer than SECURITY.md says", async () => {
     const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => AbortSignal.abort());
     onTestFinished(() => void vi.restoreAllMocks());
@@ -186,6 +200,21 @@ describe("metadata of an issuer", () => {
     const edge = await protect("serveHttp", server, origin);
     expect(await statusOf(edge, await issuer.forge({ iss: origin, aud: edge.resource }))).toBe(503);
     expect(logger.entries.map(({ message }) => message).join()).toMatch(problem);
+  });
+
+  test("that names no keys is read again after a moment, and not only when its time is up", async () => {
+    let keys = {};
+    const origin = await startIssuer(
+      (own) => ({ issuer: own, ...keys }),
+      "/.well-known/oauth-authorization-server",
+    );
+    const edge = await protect("serveHttp", notesServer().server, origin);
+    const token = await issuer.forge({ iss: origin, aud: edge.resource });
+    expect(await statusOf(edge, token)).toBe(503);
+    keys = { jwks_uri: `${issuer.issuer}/jwks` };
+    expect(await statusOf(edge, token)).toBe(503);
+    passSeconds(limitOf("seconds after a failed fetch"));
+    expect(await statusOf(edge, token)).toBe(200);
   });
 
   test("that is elsewhere is not followed there", async () => {

@@ -110,6 +110,9 @@ describe("the metadata of the authorization server", () => {
     expect(reply.status).toBe(503);
     expect(reply.headers["retry-after"]).toBe("5");
     expect(logger.entries).toContainEqual(expect.objectContaining({ level: "error" }));
+    // Anybody may ask for it, so nobody may fill the log by it.
+    for (let at = 0; at < 20; at++) await (await edge.send({ method: "GET", path })).complete();
+    expect(logger.entries.filter(({ level }) => level === "error").length).toBeLessThanOrEqual(20);
   });
 });
 

@@ -130,4 +130,6 @@ test("serveHttp cuts off slow headers and bodies, and keeps idle connections lon
   expect(found?.headersTimeout).toBeGreaterThan(0);
   expect(found?.requestTimeout).toBeGreaterThan(0);
   expect(found?.keepAliveTimeout).toBeGreaterThan(60_000);
+  // Both are only looked at so often.
+  expect(found).toMatchObject({ connectionsCheckingInterval: expect.toSatisfy((ms: number) => ms <= 5000) });
 });

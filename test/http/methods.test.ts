@@ -3,7 +3,7 @@ import type { ServerOptions } from "halyard";
 import { expect, test } from "vitest";
 import { describeEdges, mirrored, modernPost, openGet, openSession, post } from "../support/http.ts";
 import { discover, httpServer, modernCall, ping, toolCall } from "../support/http-server.ts";
-import { newestLegacy, newestModern } from "../support/raw.ts";
+import { initializeRequest, newestLegacy, newestModern } from "../support/raw.ts";
 
 const all = "GET, POST, DELETE";
 const modern = { "mcp-protocol-version": newestModern };
@@ -113,6 +113,18 @@ describeEdges("statuses of a legacy POST", (open) => {
     expect(await reply.answer()).toMatchObject({ error: { code } });
     expect(reply.status).toBe(status);
   });
+
+  test.each(["null", "true", "1.5", "1e999", "{}"])(
+    "initialize with the id %s is no request, and 400 like any other that is none",
+    async (id) => {
+      const edge = await open(httpServer().server);
+      const text = JSON.stringify(initializeRequest("ID", newestLegacy)).replace('"ID"', id);
+      const reply = await edge.send(post(text));
+      expect(await reply.answer()).toMatchObject({ error: { code: -32600 } });
+      expect(reply.status).toBe(400);
+      expect(edge.stats().sessions).toBe(0);
+    },
+  );
 
   test("a request without a session is 400, with one that does not exist 404", async () => {
     const edge = await open(httpServer().server);

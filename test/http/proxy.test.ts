@@ -27,6 +27,7 @@ describeEdges("trustProxy", (open, kind) => {
       { forwarded: 'for=1.1.1.1, proto=https;for="[2001:db8::2]:80"' },
       "2001:db8::2",
     ],
+    ["what is too long is no address", true, { "x-forwarded-for": "a".repeat(101) }, undefined],
     ["nothing said leaves what the edge knows", true, {}, undefined],
     ["nothing useful said either", true, { forwarded: "proto=https" }, undefined],
   ])("%s", async (_, trustProxy, headers, expected) => {

@@ -7,6 +7,9 @@ import { isObject } from "../../wire/message.ts";
 import type { Core } from "../core.ts";
 import type { MethodHandler } from "./method.ts";
 
+/** How much a client may say of itself, its icons included. */
+const maxClientLength = 32 * 1024;
+
 export const initialize: MethodHandler = {
   run(call) {
     const { connection } = call.exchange;
@@ -16,6 +19,10 @@ export const initialize: MethodHandler = {
     const { protocolVersion, capabilities, clientInfo } = call.params;
     if (typeof protocolVersion !== "string") {
       throw invalidParams("protocolVersion must be a string");
+    }
+    // Kept for as long as the session is, and there may be many.
+    if (JSON.stringify([clientInfo, capabilities]).length > maxClientLength) {
+      throw invalidParams(`clientInfo and capabilities may take ${maxClientLength} characters at most`);
     }
     const wanted = findRevision(protocolVersion);
     const revision = wanted?.era === "legacy" ? wanted : newestRevision("legacy");

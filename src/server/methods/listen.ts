@@ -4,12 +4,12 @@ import { resourceUpdated } from "../../protocol/notifications.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
-import { topicOf } from "../../push/topic.ts";
-import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
+import { keyLengthOf, topicOf } from "../../push/topic.ts";
+import { encodeNotification, isObject, isStamp, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { peerOf } from "../events.ts";
 import type { ExtensionListen } from "../extensions.ts";
-import { permittedUris } from "../subscribers.ts";
+import { assertTotalRoom, permittedUris } from "../subscribers.ts";
 import type { MethodHandler } from "./method.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
@@ -18,6 +18,8 @@ export const listen: MethodHandler = {
   run(call) {
     const { stream } = call.exchange;
     if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
+    if (!isStamp(call.id))
+      throw invalidRequest("The id of a listen request is too long: it comes with every message");
     const wanted = readFilter(call);
     const mustAsk =
       call.core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);
@@ -36,6 +38,7 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
   // Middleware may have held the request back, and the client may have cancelled it meanwhile.
   if (call.cancelled) return Promise.resolve({});
   const { honoured, topics } = honour(members);
+  assertTotalRoom(core, sumOf(topics, keyLengthOf));
   // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
   const listener = core.hub.open({
     stream,
@@ -133,14 +136,21 @@ function isOn(member: string, wanted: unknown): boolean {
 }
 
 function readKeys(member: string, wanted: unknown, call: Call): string[] {
-  const { maxSubscribedKeys } = call.core.settings.limits;
+  const { maxSubscribedKeys, maxSubscribedLength } = call.core.settings.limits;
   if (!Array.isArray(wanted) || !wanted.every((key) => typeof key === "string")) {
     throw invalidParams(`${member} must be a list of strings`);
   }
   if (wanted.length > maxSubscribedKeys) {
     throw invalidParams(`${member} may name ${maxSubscribedKeys} at most`);
   }
+  if (sumOf(wanted, ({ length }) => length) > maxSubscribedLength) {
+    throw invalidParams(`${member} may have ${maxSubscribedLength} characters at most`);
+  }
   return [...new Set(wanted)];
+}
+
+function sumOf(texts: readonly string[], count: (text: string) => number): number {
+  return texts.reduce((sum, text) => sum + count(text), 0);
 }
 
 function observe(call: Call, state: "opened" | "closed"): void {

@@ -4,11 +4,12 @@ import { encodeContents } from "../../protocol/codec.ts";
 import type { ReadResourceResult } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
+import type { Listener } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import { orAsk } from "../asking/input-required.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { Call } from "../call.ts";
-import { permittedUris } from "../subscribers.ts";
+import { assertTotalRoom, permittedUris } from "../subscribers.ts";
 import { toContents } from "../results.ts";
 import { cacheFields } from "../stamp.ts";
 import type { MethodHandler } from "./method.ts";
@@ -37,15 +38,23 @@ export const subscribeResource: MethodHandler = {
     // Nobody learns from the refusal whether the resource is there.
     if ((await permittedUris(call.core.settings, [uri], call)).length === 0)
       throw new ResourceNotFoundError(uri);
-    const { maxSubscribedKeys } = call.core.settings.limits;
     const topic = topicOf(resourceUpdated, uri);
-    if (!listener.topics.has(topic) && listener.addedTopics >= maxSubscribedKeys) {
-      throw invalidRequest(`A session may subscribe to ${maxSubscribedKeys} resources at most`);
-    }
+    if (!listener.topics.has(topic)) assertRoom(call, listener, uri);
     call.core.hub.subscribe(listener, topic);
     return {};
   },
 };
+
+function assertRoom({ core }: Call, listener: Listener, uri: string): void {
+  const { maxSubscribedKeys, maxSubscribedLength } = core.settings.limits;
+  if (listener.addedTopics >= maxSubscribedKeys) {
+    throw invalidRequest(`A session may subscribe to ${maxSubscribedKeys} resources at most`);
+  }
+  if (listener.keyLength + uri.length > maxSubscribedLength) {
+    throw invalidRequest(`The URIs of a session may have ${maxSubscribedLength} characters at most`);
+  }
+  assertTotalRoom(core, uri.length);
+}
 
 export const unsubscribeResource: MethodHandler = {
   run(call) {

@@ -96,6 +96,22 @@ export const authorizationLimitRows: readonly HttpRow[] = [
   },
   {
     over: "http",
+    name: "a token that names no key has a few of them tried, and not as many as there are",
+    limit: "keys tried for a token",
+    async attack(mount) {
+      const { issuer, door } = await guarded(mount);
+      const limit = limitOf("keys tried for a token");
+      issuer.keys = await Promise.all(Array.from({ length: limit + 1 }, makeKey));
+      const statuses = [];
+      for (const key of issuer.keys) {
+        const unnamed = await issuer.token({}, { key, kid: undefined } as never);
+        statuses.push(await statusOf(door, unnamed));
+      }
+      expect(statuses).toEqual([...Array.from({ length: limit }, () => 200), 401]);
+    },
+  },
+  {
+    over: "http",
     name: "an authorization server that never answers is given up, for all who wait at once",
     limit: "seconds for an answer",
     async attack(mount) {

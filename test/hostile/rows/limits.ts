@@ -1,9 +1,10 @@
 // Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
-import { ConfigurationError, McpServer } from "halyard";
+import { ConfigurationError, type JsonObject, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { expect, onTestFinished, vi } from "vitest";
 import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
 import { modernPost } from "../../support/http.ts";
+import type { HttpReply } from "../../support/http-reply.ts";
 import { modernCall } from "../../support/http-server.ts";
 import { listen } from "../../support/listen.ts";
 import { initialize, listenOver, methodsOf, sendModern, SessionClient } from "../../support/sessions.ts";
@@ -87,6 +88,71 @@ export const limitRows: readonly Row[] = [
       expect(await refusal(client.request("resources/subscribe", { uri: "note:///3" }))).toMatchObject({
         code: -32600,
       });
+    },
+  },
+  {
+    over: "messages",
+    name: "long URIs cannot be piled up in subscriptions, and each is given back when it ends",
+    limit: "`maxSubscribedLength`",
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxSubscribedLength: 2000 } });
+      server.resourceTemplate("note:///{id}", {}, () => "");
+      const client = await (await openDoor(mount, server)).connect();
+      const ask = (method: string, id: string): Promise<unknown> =>
+        client.request(`resources/${method}`, { uri: `note:///${id.repeat(900)}` });
+      for (const id of ["a", "b", "a"]) await ask("subscribe", id);
+      expect(await refusal(ask("subscribe", "c"))).toMatchObject({ code: -32600 });
+      await ask("unsubscribe", "a");
+      await ask("subscribe", "c");
+    },
+  },
+  {
+    over: "messages",
+    name: "all peers together subscribe to no more than the limit, and who leaves makes room",
+    limit: "`maxTotalSubscribedLength`",
+    leftOut: { stdio: "has one peer" },
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 2000 } });
+      server.resourceTemplate("note:///{id}", {}, () => "");
+      const door = await openDoor(mount, server);
+      const [one, other] = [await door.connect(), await door.connect()];
+      const uri = (id: string): JsonObject => ({ uri: `note:///${id.repeat(900)}` });
+      for (const id of ["a", "b"]) await one.request("resources/subscribe", uri(id));
+      const refused = await refusal(other.request("resources/subscribe", uri("a")));
+      expect(refused).toMatchObject({ code: -32600 });
+      await one.request("resources/unsubscribe", uri("b"));
+      await other.request("resources/subscribe", uri("a"));
+    },
+  },
+  {
+    over: "messages",
+    name: "an endless progress token is not sent back over and over",
+    limit: "characters of a stamp",
+    async attack(mount) {
+      const { server } = makeServer();
+      server.tool("report", {}, async (_, ctx) => {
+        for (const step of [1, 2, 3]) await ctx.progress(step);
+        return "";
+      });
+      const client = await (await openDoor(mount, server)).connect();
+      const told = async (progressToken: string): Promise<number> => {
+        const before = client.received.length;
+        await client.request("tools/call", { name: "report", _meta: { progressToken } });
+        return client.received.length - before - 1;
+      };
+      expect(await told("x".repeat(1_000_000))).toBe(0);
+      expect(await told("x")).toBe(3);
+    },
+  },
+  {
+    over: "messages",
+    name: "a client that has endless things to say of itself gets no session that would keep them",
+    limit: "characters of a client",
+    async attack(mount) {
+      const door = await openDoor(mount, makeServer().server);
+      const experimental = { endless: { text: "x".repeat(100_000) } };
+      await expect(door.connect({ capabilities: { experimental } })).rejects.toMatchObject({ code: -32602 });
+      if ("stats" in door && mount !== "HTTP+SSE") expect((door as HttpDoor).stats().sessions).toBe(0);
     },
   },
   {
@@ -221,6 +287,32 @@ export const limitRows: readonly Row[] = [
   },
   {
     over: "http",
+    name: "a principal that opens session after session pushes out its own, and nobody else's",
+    limit: "`maxSessionsPerPrincipal`",
+    async attack(mount) {
+      const { door, url } = await limited(mount, { maxSessionsPerPrincipal: 2, maxSessions: 4 });
+      const [mallory, bob] = [{ "x-user": "mallory" }, { "x-user": "bob" }];
+      if (mount === "HTTP+SSE") {
+        const open = (user: Record<string, string>): Promise<HttpReply> =>
+          door.send({ method: "GET", path: "/sse", headers: { accept: "text/event-stream", ...user } });
+        const streams = [await open(mallory), await open(mallory), await open(mallory), await open(bob)];
+        expect(streams.map(({ status }) => status)).toEqual([200, 200, 503, 200]);
+        for (const stream of streams) stream.abort();
+        return;
+      }
+      const victim = await SessionClient.open({ url }, { headers: bob });
+      const own = [];
+      for (let at = 0; at < 10; at++) own.push(await SessionClient.open({ url }, { headers: mallory }));
+      expect(door.stats().sessions).toBe(3);
+      expect((await victim.start("ping")).status).toBe(200);
+      const streams = [await own[8]?.get(), await own[9]?.get()];
+      expect(await sendInitialize(url, mallory)).toBe(503);
+      expect(await sendInitialize(url, bob)).toBe(200);
+      for (const stream of streams) stream?.cut();
+    },
+  },
+  {
+    over: "http",
     name: "sessions that nobody uses end",
     advisories: ["CVE-2026-67430"],
     limit: "`idleMs`",
@@ -344,8 +436,8 @@ export const limitRows: readonly Row[] = [
   },
 ];
 
-async function sendInitialize(url: string): Promise<number> {
-  const reply = await initialize(url);
+async function sendInitialize(url: string, headers: Record<string, string> = {}): Promise<number> {
+  const reply = await initialize(url, { headers });
   await reply.closed;
   return reply.status;
 }
