@@ -257,6 +257,8 @@ describe("public entries", () => {
         "TestClient",
         "connect",
         "protocolRevisions",
+        "questionsIn",
+        "retryOf",
         "sessionStoreContract",
         "singleUseStoreContract",
         "taskStoreContract",
@@ -264,7 +266,9 @@ describe("public entries", () => {
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
+        "Answering",
         "ConnectOptions",
+        "Question",
         "Received",
         "StoreCheck",
         "Wire",

@@ -3,6 +3,7 @@ import { metaKeys } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import { findRevision } from "../protocol/revisions/index.ts";
 import type { JsonObject, RequestId, RpcError, RpcNotification, RpcResponse } from "../wire/message.ts";
+import { type Answering, questionsIn, retryOf } from "./answering.ts";
 
 /** The other end of a pipe. */
 export interface Wire {
@@ -49,6 +50,8 @@ export interface TestClientOptions {
   readonly revision: string;
   /** What the client declares. @default {{}} */
   readonly capabilities?: ClientCapabilities;
+  /** Answers what the server asks, so that a request resolves with its last result. @default {nothing is answered} */
+  readonly answer?: Answering;
 }
 
 /**
@@ -73,6 +76,7 @@ export class TestClient {
   readonly received: Received[] = [];
   readonly #wire: Wire;
   readonly #capabilities: ClientCapabilities;
+  readonly #answer: Answering | undefined;
   readonly #waiting = new Set<() => void>();
   #nextId = 1;
 
@@ -83,10 +87,12 @@ export class TestClient {
     this.era = revision.era;
     this.#wire = wire;
     this.#capabilities = options.capabilities ?? {};
+    this.#answer = options.answer;
     wire.onMessage = (text) => {
-      const message = JSON.parse(text) as Received | Received[];
-      this.received.push(...[message].flat());
+      const messages = [JSON.parse(text) as Received | Received[]].flat();
+      this.received.push(...messages);
       for (const wake of this.#waiting) wake();
+      for (const message of messages) this.#reply(message);
     };
   }
 
@@ -111,7 +117,9 @@ export class TestClient {
       before,
     );
     if ("error" in response) throw new RpcRejection(response.error);
-    return response.result;
+    const { result } = response;
+    const retry = result["resultType"] === "input_required" && this.#retry(result);
+    return retry ? this.request(method, { ...params, ...retry }) : result;
   }
 
   /** Sends a notification. */
@@ -155,6 +163,21 @@ export class TestClient {
       [metaKeys.clientInfo]: { name: "test-client", version: "1.0.0" },
     };
     return { params: { ...params, _meta: { ...meta, ...(params["_meta"] as object | undefined) } } };
+  }
+
+  /** Answers to the questions of a result; undefined when there are none. */
+  #retry(result: JsonObject): JsonObject | undefined {
+    const retry = this.#answer && retryOf(result, this.#answer);
+    const isEmpty = Object.keys(retry?.["inputResponses"] ?? {}).length === 0;
+    return isEmpty && questionsIn(result).length > 0 ? undefined : retry;
+  }
+
+  /** Answers a request of the server. */
+  #reply(message: Received): void {
+    if (!("method" in message) || !("id" in message)) return;
+    const { method, params = {} } = message;
+    const result = this.#answer?.({ key: "", method, params });
+    if (result !== undefined) this.send({ jsonrpc: "2.0", id: message.id, result });
   }
 
   #find<T extends Received>(

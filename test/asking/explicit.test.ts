@@ -1,8 +1,9 @@
 // The explicit form: a handler returns its questions and keeps its own state, for clients of every revision.
 import { type Context, InputPending, inputRequired, type JsonObject, McpServer } from "halyard";
+import { questionsIn, retryOf } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { ableClient, answersBy, converse, questionsIn, retryOf, spoken } from "../support/answering.ts";
+import { ableClient, answersBy, converse, spoken } from "../support/answering.ts";
 import { askingTool, echo, said } from "../support/asking-tool.ts";
 import { open } from "../support/catalogue.ts";
 import { recordingLogger } from "../support/log.ts";

@@ -1,8 +1,9 @@
 // A question belongs to the user who was asked: nobody else can answer it, whatever they say they are.
 import { Connection, type JsonObject, McpServer } from "halyard";
+import { questionsIn, retryOf } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { ableClient, questionsIn, retryOf } from "../support/answering.ts";
+import { ableClient } from "../support/answering.ts";
 import { echo, said } from "../support/asking-tool.ts";
 import { recordingLogger } from "../support/log.ts";
 import { metaKeys, newestModern, RawPeer } from "../support/raw.ts";

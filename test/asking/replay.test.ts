@@ -1,8 +1,8 @@
 // What a handler that runs again may rely on: work done once, ends that are run, and a reply that nothing else changes.
 import { InputPending, type JsonObject } from "halyard";
+import { questionsIn, retryOf } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { questionsIn, retryOf } from "../support/answering.ts";
 import { askingTool, echo, said } from "../support/asking-tool.ts";
 import { newestLegacy, newestModern } from "../support/raw.ts";
 import { deferred, nextTurn } from "../support/turns.ts";

@@ -1,8 +1,8 @@
 // Rounds of a modern call: which questions go out together, under which keys, and which answers they take.
 import type { JsonObject } from "halyard";
+import { type Question, questionsIn, retryOf } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { type Question, questionsIn, retryOf } from "../support/answering.ts";
 import { askingTool, echo, said } from "../support/asking-tool.ts";
 
 const text = z.object({ text: z.string() });

@@ -1,10 +1,10 @@
 // The fixture's `ask_twice` on the wire: two questions, and between them something that is done once.
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "halyard";
-import type { TestClient } from "halyard/testing";
+import { type Question, type TestClient } from "halyard/testing";
 import { expect, test } from "vitest";
 import { createEverythingServer } from "../../examples/everything/server.ts";
-import { converse, type Question, type Talk } from "../support/answering.ts";
+import { converse, type Talk } from "../support/answering.ts";
 import { describeMatrix } from "../support/matrix.ts";
 
 const capabilities = { elicitation: {} };

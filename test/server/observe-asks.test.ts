@@ -1,8 +1,8 @@
 // observe: every question to a client as it goes out and as it ends, whichever way it goes.
 import { type Context, inputRequired, McpServer, type ServerEvent } from "halyard";
-import type { TestClient } from "halyard/testing";
+import { type Answering, questionsIn, retryOf, type TestClient } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ableClient, type Answering, converse, questionsIn, retryOf, spoken } from "../support/answering.ts";
+import { ableClient, converse, spoken } from "../support/answering.ts";
 import { askingTool } from "../support/asking-tool.ts";
 import { call, makeServer, open, refusal, secret } from "../support/catalogue.ts";
 import { ofType } from "../support/events.ts";

@@ -1,17 +1,13 @@
 // A client that answers: requests of the server on a legacy revision, questions in place of the result on a modern one.
 import type { ClientCapabilities, JsonObject } from "halyard";
-import type { Received, TestClient } from "halyard/testing";
-
-/** What the server asks. */
-export interface Question {
-  /** Its name in the round, for a modern client. */
-  readonly key: string;
-  readonly method: string;
-  readonly params: JsonObject;
-}
-
-/** The result that answers a question; undefined leaves it unanswered. */
-export type Answering = (question: Question) => JsonObject | undefined;
+import {
+  type Answering,
+  type Question,
+  questionsIn,
+  type Received,
+  retryOf,
+  type TestClient,
+} from "halyard/testing";
 
 export interface Talk {
   readonly result: JsonObject;
@@ -57,21 +53,6 @@ async function conversePerRound(
     result = await client.request(method, { ...params, ...retry });
   }
   return { result, asked, rounds: retries.length, retries };
-}
-
-/** The questions of a result, in their order. */
-export function questionsIn(result: JsonObject): Question[] {
-  const requests = (result["inputRequests"] ?? {}) as Record<string, { method: string; params?: JsonObject }>;
-  return Object.entries(requests).map(([key, { method, params = {} }]) => ({ key, method, params }));
-}
-
-/** The parameters that answer the questions of a result. */
-export function retryOf(result: JsonObject, answer: Answering): JsonObject {
-  const answers = questionsIn(result).flatMap((question) => {
-    const given = answer(question);
-    return given === undefined ? [] : [[question.key, given] as const];
-  });
-  return { inputResponses: Object.fromEntries(answers), requestState: result["requestState"] };
 }
 
 /** A request of the server. */

@@ -6,9 +6,9 @@ import {
   McpServer,
   type ServerOptions,
 } from "halyard";
-import { connect, type TestClient } from "halyard/testing";
+import { type Answering, connect, type Question, type TestClient } from "halyard/testing";
 import { onTestFinished } from "vitest";
-import { ableClient, type Answering, converse, type Question, type Talk } from "./answering.ts";
+import { ableClient, converse, type Talk } from "./answering.ts";
 import { type LogEntry, recordingLogger } from "./log.ts";
 import { newestModern } from "./raw.ts";
 
