@@ -3,7 +3,7 @@ import { errorCodes } from "../errors.ts";
 import { findRevision, revisionDates, revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import { Connection } from "../server/connection.ts";
 import { shown } from "../server/failure.ts";
-import { isObject, readMessage, type ReadMessage } from "../wire/message.ts";
+import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { headerRevision, versionHeader } from "./mirrored.ts";
@@ -68,10 +68,10 @@ function statelessConnection({ request, principal }: Post, isInitialize: boolean
 }
 
 async function initialize(state: HttpState, post: Post): Promise<void> {
-  const { responder, principal, request, value } = post;
+  const { responder, principal, request, incoming } = post;
   const connection = HttpSession.mint(principal);
   const exchange = { connection, principal, headers: state.headersOf(request), address: request.address };
-  const response = await state.server.answer(value, exchange);
+  const response = await state.server.answer(incoming, exchange);
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
   // Nothing is kept for a client that could not be initialized.
@@ -93,10 +93,9 @@ async function answerUnder(
   connection: Connection,
   session?: HttpSession,
 ): Promise<void> {
-  const { request, responder, principal, accepted, value } = post;
+  const { request, responder, principal, accepted, incoming } = post;
   const before = knownOf(connection);
-  const read = Array.isArray(value) ? undefined : readMessage(value);
-  const isSilent = read?.ok === true && read.kind !== "request";
+  const isSilent = !isBatch(incoming) && isSilentMessage(incoming);
   if (!isSilent && state.isLate(request)) return refuseClosing(responder);
   const stream = accepted.events && !isSilent ? openReply(state, post, session) : undefined;
   const exchange = {
@@ -106,29 +105,29 @@ async function answerUnder(
     headers: state.headersOf(request),
     address: request.address,
   };
-  const answering = state.server.answer(value, exchange);
-  const answer = stream === undefined ? await answering : await streamed(state, post, stream, answering);
+  const answering = state.server.answer(incoming, exchange);
+  if (!accepted.json) stream?.open();
+  const answer = answering instanceof Promise ? await pended(state, stream, answering) : answering;
   if (session !== undefined && isChanged(before, connection)) await state.sessions.save(session);
   if (stream?.log !== undefined) session?.streams.delete(stream.log.id);
   const text = answer && state.server.encode(answer);
   if (stream?.opened) return text === undefined ? stream.end() : stream.finish(text);
   if (text === undefined) return accept(responder);
-  responder.reply(isMalformed(read, answer) ? 400 : 200, jsonHeaders, text);
+  responder.reply(isMalformed(incoming, answer) ? 400 : 200, jsonHeaders, text);
 }
 
 /** Whether what was sent was no message; a batch that is answered with one message was refused as a whole. */
-function isMalformed(read: ReadMessage | undefined, answer: unknown): boolean {
-  return read === undefined ? !Array.isArray(answer) : !read.ok;
+function isMalformed(incoming: Incoming, answer: unknown): boolean {
+  return isBatch(incoming) ? !Array.isArray(answer) : !incoming.ok;
 }
 
-/** Waits for an answer with a stream at hand: at once where the client takes nothing else, or when it takes long. */
-async function streamed<T>(
+/** Waits for an answer; the stream, if there is one, is opened when that takes long. */
+async function pended<T>(
   state: HttpState,
-  post: Post,
-  stream: EventStream,
+  stream: EventStream | undefined,
   answering: Promise<T>,
 ): Promise<T> {
-  if (!post.accepted.json) stream.open();
+  if (stream === undefined) return answering;
   const pending = new PendingPost(stream, state.settings);
   state.heartbeat.add(pending);
   try {

@@ -2,7 +2,7 @@
 import { errorCodes } from "../errors.ts";
 import { newestRevision } from "../protocol/revisions/index.ts";
 import { Connection } from "../server/connection.ts";
-import { readMessage, type RpcRequest, type RpcResponse } from "../wire/message.ts";
+import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import type { HttpResponder } from "./exchange.ts";
@@ -13,32 +13,34 @@ import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } 
 import { statusOf } from "./status.ts";
 
 export function answerModernPost(state: HttpState, post: Post): Promise<void> | void {
-  const { request, responder, value } = post;
-  const read = readMessage(value);
+  const { request, responder, value, incoming } = post;
+  const read = isBatch(incoming) ? readMessage(value) : incoming;
   if (!read.ok) return replyError(responder, 400, read.error, read.id);
   if (read.kind === "response") return refuse(responder, 400, "A client of this revision sends no responses");
-  if (read.kind === "notification") return acceptNotification(state, post);
+  if (read.kind === "notification") return acceptNotification(state, post, read);
   const problem = mirroredProblem(request, read.message, state.server);
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
   const isListen = newestRevision("modern").requests.get(read.message.method)?.stream === true;
   if (isListen && state.closing) return refuseClosing(responder);
-  return isListen ? serveListen(state, post, read.message) : answerRequest(state, post, read.message);
+  return isListen ? serveListen(state, post, read) : answerRequest(state, post, read);
 }
 
 /** A listen request stays open: nothing that led here waits for it, so that nothing of it is kept in memory. */
-function serveListen(state: HttpState, post: Post, message: RpcRequest): void {
+function serveListen(state: HttpState, post: Post, read: ReadRequest): void {
   const connection = new Connection({ transport: "http", principal: post.principal });
-  const hasRoom = state.admitListen(connection, () => answerRequest(state, post, message, connection));
+  const hasRoom = state.admitListen(connection, () => answerRequest(state, post, read, connection));
   if (hasRoom) return limitLife(state, connection);
   const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
-  replyError(post.responder, 429, error, message.id, { "retry-after": "10" });
+  replyError(post.responder, 429, error, read.message.id, { "retry-after": "10" });
 }
 
-async function acceptNotification(state: HttpState, { responder, principal, value }: Post): Promise<void> {
-  await state.server.answer(value, {
-    connection: new Connection({ transport: "http", principal }),
-    era: "modern",
-  });
+async function acceptNotification(
+  state: HttpState,
+  { responder, principal }: Post,
+  read: ReadMessage,
+): Promise<void> {
+  const connection = new Connection({ transport: "http", principal });
+  await state.server.answer(read, { connection, era: "modern" });
   accept(responder);
 }
 
@@ -59,11 +61,11 @@ function limitLife(state: HttpState, connection: Connection): void {
 function answerRequest(
   state: HttpState,
   { request, responder, accepted, principal }: Post,
-  message: RpcRequest,
+  read: ReadRequest,
   connection: Connection = new Connection({ transport: "http", principal }),
-): Promise<void> {
+): Promise<void> | void {
   // Gone before its work has begun: there is nothing to cancel, and nothing to do.
-  if (responder.gone) return Promise.resolve();
+  if (responder.gone) return undefined;
   responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
   const stream = accepted.events
     ? new EventStream({ open: () => responder.stream(eventHeaders) })
@@ -76,36 +78,40 @@ function answerRequest(
     headers: state.headersOf(request),
     address: request.address,
   } as const;
-  const pending = stream && new PendingPost(stream, state.settings);
-  if (pending) state.heartbeat.add(pending);
-  const answering = state.server.handle(message, exchange);
-  return sendReply(
-    state,
-    { responder, stream, pending, isWhole: hasRequiredMeta(message.params ?? {}) },
-    answering,
-  );
+  const isWhole = hasRequiredMeta(read.message.params ?? {});
+  const answering = state.server.answer(read, exchange);
+  if (!(answering instanceof Promise)) return sendReply(state, { responder, stream, isWhole }, answering);
+  return replyLater(state, { responder, stream, isWhole }, answering);
 }
+
+type ReadRequest = Extract<ReadMessage, { readonly kind: "request" }>;
 
 interface Reply {
   readonly responder: HttpResponder;
   readonly stream: EventStream | undefined;
-  readonly pending: PendingPost | undefined;
   /** Whether the request had what every modern request must have. */
   readonly isWhole: boolean;
 }
 
-async function sendReply(
+/** Waits for an answer; the stream, if there is one, is opened when that takes long. */
+async function replyLater(
   state: HttpState,
   reply: Reply,
   answering: Promise<RpcResponse | undefined>,
 ): Promise<void> {
-  const { responder, stream, pending, isWhole } = reply;
+  const pending = reply.stream && new PendingPost(reply.stream, state.settings);
+  if (pending) state.heartbeat.add(pending);
   let response: RpcResponse | undefined;
   try {
     response = await answering;
   } finally {
     if (pending) state.heartbeat.delete(pending);
   }
+  sendReply(state, reply, response);
+}
+
+function sendReply(state: HttpState, reply: Reply, response: RpcResponse | undefined): void {
+  const { responder, stream, isWhole } = reply;
   if (response === undefined) return;
   const text = state.server.encode(response);
   if (stream?.opened) return stream.finish(text);

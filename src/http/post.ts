@@ -3,7 +3,7 @@ import { errorCodes } from "../errors.ts";
 import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
 import { checkValue, parseJson, type ParsedJson } from "../wire/json.ts";
-import { isObject } from "../wire/message.ts";
+import { isObject, readIncoming } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
@@ -40,7 +40,8 @@ export async function answerPost(
     return refuseHurried(responder, visit.retryAfter);
   }
   if (refuseUnpermitted(state, responder, parsed.value, principal)) return;
-  const post: Post = { request, responder, principal, accepted, value: parsed.value };
+  const { value } = parsed;
+  const post: Post = { request, responder, principal, accepted, value, incoming: readIncoming(value) };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
   if (isModern && state.isLate(request)) return refuseClosing(responder);
   return isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);

@@ -71,14 +71,14 @@ export class HttpState {
   }
 
   /** Counts a listen request in for as long as it is served. False when too many are open. */
-  admitListen(connection: Connection, serve: () => Promise<void>): boolean {
+  admitListen(connection: Connection, serve: () => Promise<void> | void): boolean {
     const { maxListens, maxListensPerPrincipal } = this.settings.limits;
     const { principal } = connection;
     if (this.listens.size >= maxListens) return false;
     if (principal !== undefined && this.#listensOf(principal) >= maxListensPerPrincipal) return false;
     this.listens.set(
       connection,
-      serve().finally(() => this.listens.delete(connection)),
+      Promise.resolve(serve()).finally(() => this.listens.delete(connection)),
     );
     return true;
   }

@@ -5,7 +5,7 @@ import { revisions } from "../protocol/revisions/index.ts";
 import {
   isObject,
   type JsonObject,
-  readMessage,
+  type ReadMessage,
   type RequestId,
   type RpcError,
   type RpcFailure,
@@ -26,16 +26,18 @@ import { TaskCreated } from "./tasks/forms.ts";
 import { assertScopes } from "./scopes.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
-/** Answers one parsed message; nothing for a notification, a response, or a call that was cancelled. */
-export function dispatch(core: Core, value: unknown, exchange: Exchange): Promise<RpcResponse | undefined> {
-  const read = readMessage(value);
-  if (!read.ok) return Promise.resolve(refuse(core, exchange, read.id, read.error));
+/** The answer to one message: nothing for a notification, a response, or a call that was cancelled. */
+export type Dispatched = RpcResponse | undefined | Promise<RpcResponse | undefined>;
+
+/** Answers one message, at once where its handler does: a turn of the microtask queue costs as much as a small tool. */
+export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Dispatched {
+  if (!read.ok) return refuse(core, exchange, read.id, read.error);
   if (read.kind === "request") return answer(core, read.message, exchange);
   if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
   if (!core.asks.settle(exchange.connection.session, read.message)) {
     core.settings.logger.debug("Ignored a response to nothing that was asked", { id: read.message.id });
   }
-  return Promise.resolve(undefined);
+  return undefined;
 }
 
 /** The error for something that is not a request that can be answered. */
@@ -59,31 +61,59 @@ export function refuse(
   return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
 }
 
-function answer(core: Core, request: RpcRequest, exchange: Exchange): Promise<RpcResponse | undefined> {
+function answer(core: Core, request: RpcRequest, exchange: Exchange): Dispatched {
   const opened = open(core, request, exchange);
   if (opened.ok) return run(opened.call, opened.handler);
-  return Promise.resolve(refuse(core, exchange, request.id, opened.error));
+  return refuse(core, exchange, request.id, opened.error);
+}
+
+function run(call: Call, handler: MethodHandler): Dispatched {
+  const started = call.core.settings.observe && performance.now();
+  call.exchange.connection.inFlight.add(call);
+  let result: JsonObject;
+  try {
+    const running = isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
+    const isReady = !(running instanceof Promise || running instanceof InputRequired);
+    if (!isReady) return settle(call, handler, running, started);
+    result = encode(running, call, handler);
+  } catch (error) {
+    return fail(error, call, handler, started);
+  }
+  return close(call, { jsonrpc: "2.0", id: call.id, result }, started);
 }
 
 /** Waits for the handler with nothing at hand but the call: it may be a listen request, open for days. */
-async function run(call: Call, handler: MethodHandler): Promise<RpcResponse | undefined> {
-  const { core, id } = call;
-  const { inFlight } = call.exchange.connection;
-  const { observe } = core.settings;
-  const started = observe && performance.now();
-  inFlight.add(call);
-  let response: RpcResponse;
+async function settle(
+  call: Call,
+  handler: MethodHandler,
+  running: unknown,
+  started: number | undefined,
+): Promise<RpcResponse | undefined> {
+  let result: JsonObject;
   try {
-    const running = isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
-    const result = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
-    const finished = finish(result, call, handler);
-    response = { jsonrpc: "2.0", id, result: finished instanceof Promise ? await finished : finished };
+    const returned = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
+    const finished = finish(returned, call, handler);
+    result = finished instanceof Promise ? await finished : finished;
   } catch (error) {
-    response = await toFailure(error, call, handler);
+    return fail(error, call, handler, started);
   }
+  return close(call, { jsonrpc: "2.0", id: call.id, result }, started);
+}
+
+async function fail(
+  error: unknown,
+  call: Call,
+  handler: MethodHandler,
+  started: number | undefined,
+): Promise<RpcResponse | undefined> {
+  return close(call, await toFailure(error, call, handler), started);
+}
+
+/** The call has been answered. */
+function close(call: Call, response: RpcResponse, started: number | undefined): RpcResponse | undefined {
   call.finished = true;
   // A task is no longer a matter of its connection.
-  if (call.task === undefined) inFlight.delete(call);
+  if (call.task === undefined) call.exchange.connection.inFlight.delete(call);
   if (started !== undefined) report(call, response, performance.now() - started);
   return call.cancelled ? undefined : response;
 }
@@ -107,6 +137,10 @@ function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unkn
 function finish(result: unknown, call: Call, handler: MethodHandler): JsonObject | Promise<JsonObject> {
   if (result instanceof TaskCreated) return result.reply;
   if (result instanceof InputRequired) return settleInput(call, result, () => around(call, handler));
+  return encode(result, call, handler);
+}
+
+function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject {
   if (!isObject(result)) throw new TypeError(`Middleware of ${call.method} must return the result of next()`);
   return handler.encode !== undefined
     ? stampOwnResult(handler.encode(result as never, call), call)

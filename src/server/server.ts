@@ -9,7 +9,13 @@ import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import type { RpcMessage, RpcResponse } from "../wire/message.ts";
+import {
+  type Incoming,
+  type ReadMessage,
+  readMessage,
+  type RpcMessage,
+  type RpcResponse,
+} from "../wire/message.ts";
 import type { RequestStateOptions } from "./asking/request-state-options.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
@@ -27,7 +33,7 @@ import type { ToolDefinition, ToolHandler, ToolOptions } from "./catalogue/tools
 import { Collection, ResourceCollection } from "./collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
-import { dispatch } from "./dispatch.ts";
+import { dispatch, type Dispatched } from "./dispatch.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
@@ -41,7 +47,7 @@ import {
 import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
-import { type Answer, answerText, answerValue, encodeAnswer } from "./raw.ts";
+import { type Answer, answerIncoming, type Answering, answerText, encodeAnswer } from "./raw.ts";
 
 /**
  * What a transport needs of a server: any {@link McpServer} fits, whatever its middleware adds.
@@ -61,7 +67,8 @@ export interface Servable {
   readonly observe?: ((event: ServerEvent) => void) | undefined;
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
-  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined>;
+  answer(message: ReadMessage, exchange: Exchange): Dispatched;
+  answer(incoming: Incoming, exchange: Exchange): Answering;
   encode(answer: Answer): string;
   attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
   paramHeaders(tool: string): readonly ParamHeader[];
@@ -250,12 +257,17 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Answers one message. Nothing comes back for a notification, or for a call that was cancelled. */
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined> {
-    return dispatch(this.#core, message, exchange);
+    return Promise.resolve(dispatch(this.#core, readMessage(message), exchange));
   }
 
-  /** Answers a parsed message or batch; what a transport gets is for {@link McpServer.encode} to write. */
-  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined> {
-    return answerValue(this.#core, value, exchange);
+  /**
+   * Answers a message whose envelope a transport has read, or a batch; not a promise where the answer is there at once. It
+   * is for {@link McpServer.encode} to write.
+   */
+  answer(message: ReadMessage, exchange: Exchange): Dispatched;
+  answer(incoming: Incoming, exchange: Exchange): Answering;
+  answer(incoming: Incoming, exchange: Exchange): Answering {
+    return answerIncoming(this.#core, incoming, exchange);
   }
 
   /** The text of an answer. */

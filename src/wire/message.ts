@@ -56,6 +56,9 @@ export type ReadMessage =
   | { readonly ok: true; readonly kind: "response"; readonly message: RpcResponse }
   | { readonly ok: false; readonly id: RequestId | undefined; readonly error: RpcError };
 
+/** What a peer has sent: one message, whose envelope has been read, or a batch, whose messages have not. */
+export type Incoming = ReadMessage | readonly unknown[];
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -83,9 +86,22 @@ export function readMessage(value: unknown): ReadMessage {
   return { ok: true, kind: "request", message: value as unknown as RpcRequest };
 }
 
+/** Reads the envelope of a message, once for all who look at it. A batch stays as it is until each of its messages is read. */
+export function readIncoming(value: unknown): Incoming {
+  return Array.isArray(value) ? value : readMessage(value);
+}
+
+export function isBatch(incoming: Incoming): incoming is readonly unknown[] {
+  return Array.isArray(incoming);
+}
+
 /** Whether `value` is a message that asks for no reply: an answer, or a notification. */
 export function isSilent(value: unknown): boolean {
-  const read = readMessage(value);
+  return isSilentMessage(readMessage(value));
+}
+
+/** The same of a message whose envelope has been read. */
+export function isSilentMessage(read: ReadMessage): boolean {
   return read.ok && read.kind !== "request";
 }
 
