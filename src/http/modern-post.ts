@@ -4,12 +4,11 @@ import { newestRevision } from "../protocol/revisions/index.ts";
 import { Connection } from "../server/connection.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
-import { EventStream } from "./event-stream.ts";
 import type { HttpResponder } from "./exchange.ts";
 import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
-import { PendingPost } from "./pending-post.ts";
 import type { Post } from "./parsed-post.ts";
-import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
+import { PostExchange } from "./post-exchange.ts";
+import { accept, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
 import { statusOf } from "./status.ts";
 
 export function answerModernPost(state: HttpState, post: Post): Promise<void> | void {
@@ -60,61 +59,48 @@ function limitLife(state: HttpState, connection: Connection): void {
 
 function answerRequest(
   state: HttpState,
-  { request, responder, accepted, principal }: Post,
+  post: Post,
   read: ReadRequest,
-  connection: Connection = new Connection({ transport: "http", principal }),
+  connection: Connection = new Connection({ transport: "http", principal: post.principal }),
 ): Promise<void> | void {
+  const { responder, accepted } = post;
   // Gone before its work has begun: there is nothing to cancel, and nothing to do.
   if (responder.gone) return undefined;
   responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
-  const stream = accepted.events
-    ? new EventStream({ open: () => responder.stream(eventHeaders) })
-    : undefined;
-  if (!accepted.json) stream?.open();
-  const exchange = {
-    connection,
-    stream,
-    era: "modern",
-    headers: state.headersOf(request),
-    address: request.address,
-  } as const;
-  const isWhole = hasRequiredMeta(read.message.params ?? {});
+  const exchange = new PostExchange(state, post, { connection, era: "modern", hasStream: accepted.events });
+  if (!accepted.json) exchange.stream?.open();
+  const reply = { responder, exchange, isWhole: hasRequiredMeta(read.message.params ?? {}) };
   const answering = state.server.answer(read, exchange);
-  if (!(answering instanceof Promise)) return sendReply(state, { responder, stream, isWhole }, answering);
-  return replyLater(state, { responder, stream, isWhole }, answering);
+  return answering instanceof Promise ? sendLater(state, reply, answering) : send(state, reply, answering);
 }
 
 type ReadRequest = Extract<ReadMessage, { readonly kind: "request" }>;
 
 interface Reply {
   readonly responder: HttpResponder;
-  readonly stream: EventStream | undefined;
+  readonly exchange: PostExchange;
   /** Whether the request had what every modern request must have. */
   readonly isWhole: boolean;
 }
 
-/** Waits for an answer; the stream, if there is one, is opened when that takes long. */
-async function replyLater(
+/** In a scope of its own: a call that stays open keeps what this function holds, and no more. */
+function sendLater(
   state: HttpState,
   reply: Reply,
   answering: Promise<RpcResponse | undefined>,
 ): Promise<void> {
-  const pending = reply.stream && new PendingPost(reply.stream, state.settings);
-  if (pending) state.heartbeat.add(pending);
-  let response: RpcResponse | undefined;
-  try {
-    response = await answering;
-  } finally {
-    if (pending) state.heartbeat.delete(pending);
-  }
-  sendReply(state, reply, response);
+  return reply.exchange.sendLater(answering, (response) => send(state, reply, response));
 }
 
-function sendReply(state: HttpState, reply: Reply, response: RpcResponse | undefined): void {
-  const { responder, stream, isWhole } = reply;
+function send(
+  state: HttpState,
+  { responder, exchange, isWhole }: Reply,
+  response: RpcResponse | undefined,
+): void {
   if (response === undefined) return;
   const text = state.server.encode(response);
-  if (stream?.opened) return stream.finish(text);
+  const { openStream } = exchange;
+  if (openStream !== undefined) return openStream.finish(text);
   const isIncomplete = "error" in response && !isWhole;
   responder.reply(isIncomplete ? 400 : statusOf(response, "modern"), jsonHeaders, text);
 }

@@ -1,6 +1,6 @@
 // One legacy session over HTTP: its connection, its streams, and which of them a push goes to.
 import { findRevision } from "../protocol/revisions/index.ts";
-import type { Principal } from "../protocol/model.ts";
+import type { LogLevel, Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import { Callbacks } from "../push/callbacks.ts";
@@ -24,6 +24,8 @@ export class HttpSession implements LiveSession {
   readonly #gets = new Set<EventStream>();
   readonly #outlet = new Outlet();
   readonly #detach: () => void;
+  /** What a store has been told of it that may change. */
+  #told: Changing;
 
   constructor(server: Servable, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
@@ -33,6 +35,7 @@ export class HttpSession implements LiveSession {
       maxQueueBytes: 256 * 1024,
       subscriptions,
     });
+    this.#told = changing(connection);
   }
 
   /** What it may do is said by each of its requests; the session only keeps whose it is. */
@@ -77,7 +80,19 @@ export class HttpSession implements LiveSession {
     return topics.map((topic) => topic.slice(prefix.length));
   }
 
+  /** Whether there is something that a store should be told. */
+  get hasChanged(): boolean {
+    const { initialized, logLevel, listener } = this.connection;
+    const told = this.#told;
+    return (
+      initialized !== told.initialized ||
+      logLevel !== told.logLevel ||
+      listener?.addedTopics !== told.addedTopics
+    );
+  }
+
   record(): SessionRecord {
+    this.#told = changing(this.connection);
     const { revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
     const date = revision?.date ?? "";
     return {
@@ -140,6 +155,17 @@ export class HttpSession implements LiveSession {
     for (const stream of this.#gets) if (!stream.live) return stream;
     return oldest as EventStream;
   }
+}
+
+/** What of a session changes while it lives. */
+interface Changing {
+  readonly initialized: boolean;
+  readonly logLevel: LogLevel | undefined;
+  readonly addedTopics: number | undefined;
+}
+
+function changing({ initialized, logLevel, listener }: Connection): Changing {
+  return { initialized, logLevel, addedTopics: listener?.addedTopics };
 }
 
 /** The GET streams of a session as one: each message goes to exactly one of them, the newest that has room. */
