@@ -26,14 +26,22 @@ interface Held<Live> {
   readonly session: Live;
   seenAt: number;
   touchedAt: number;
+  /** The number of its last use, among those of all sessions. */
+  use: number;
+  /** The number of the use at which it was put last. */
+  place: number;
 }
+
+/** So many times does each session come up, on average, before one is put last again: doing so at each use costs more. */
+const roundsInPlace = 8;
 
 export class Sessions<Live extends LiveSession> {
   readonly #store: SessionStore;
   readonly #limits: SessionLimits;
   readonly #revive: (record: SessionRecord) => Live;
-  /** Least recently used first. */
+  /** By place. */
   readonly #live = new Map<string, Held<Live>>();
+  #uses = 0;
 
   constructor(store: SessionStore, limits: SessionLimits, revive: (record: SessionRecord) => Live) {
     this.#store = store;
@@ -82,8 +90,12 @@ export class Sessions<Live extends LiveSession> {
     const { session } = held;
     if (!isSamePrincipal(session.principal, principal)) return undefined;
     held.seenAt = Date.now();
-    this.#live.delete(session.id);
-    this.#live.set(session.id, held);
+    held.use = ++this.#uses;
+    if (held.use - held.place > this.#live.size * roundsInPlace) {
+      held.place = held.use;
+      this.#live.delete(session.id);
+      this.#live.set(session.id, held);
+    }
     return session;
   }
 
@@ -128,7 +140,8 @@ export class Sessions<Live extends LiveSession> {
 
   #hold(session: Live): Held<Live> {
     const now = Date.now();
-    const held = { session, seenAt: now, touchedAt: now };
+    const use = ++this.#uses;
+    const held = { session, seenAt: now, touchedAt: now, use, place: use };
     this.#live.set(session.id, held);
     return held;
   }
@@ -140,9 +153,13 @@ export class Sessions<Live extends LiveSession> {
   }
 
   #longestIdle(spared?: string): Live | undefined {
-    for (const { session } of this.#live.values()) {
-      if (!session.busy && session.id !== spared) return session;
+    let longest: Held<Live> | undefined;
+    for (const held of this.#live.values()) {
+      // Whatever comes from here on was put there, and so used, later.
+      if (longest !== undefined && held.place > longest.use) break;
+      const isIdler = longest === undefined || held.use < longest.use;
+      if (isIdler && !held.session.busy && held.session.id !== spared) longest = held;
     }
-    return undefined;
+    return longest?.session;
   }
 }
