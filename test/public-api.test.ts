@@ -33,6 +33,7 @@ describe("public entries", () => {
         "errorCodes",
         "image",
         "inputRequired",
+        "readIncoming",
         "result",
         "text",
       ]
@@ -41,6 +42,7 @@ describe("public entries", () => {
       [
         "Annotations",
         "Answer",
+        "Answering",
         "AnySchema",
         "AskOptions",
         "AttachOptions",
@@ -72,6 +74,7 @@ describe("public entries", () => {
         "Icon",
         "ImageContent",
         "Implementation",
+        "Incoming",
         "IncomingRequest",
         "InputRequest",
         "InputRequiredParts",
@@ -98,6 +101,7 @@ describe("public entries", () => {
         "PromptReturn",
         "Push",
         "PushEvent",
+        "ReadMessage",
         "ReadResourceResult",
         "ReceiveOptions",
         "RefusalEvent",

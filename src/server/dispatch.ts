@@ -26,11 +26,14 @@ import { TaskCreated } from "./tasks/forms.ts";
 import { assertScopes } from "./scopes.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
-/** The answer to one message: nothing for a notification, a response, or a call that was cancelled. */
-export type Dispatched = RpcResponse | undefined | Promise<RpcResponse | undefined>;
+/** An answer, or the promise of one where it is not there at once; undefined when there is nothing to say. */
+export type Answering<A> = A | undefined | Promise<A | undefined>;
 
-/** Answers one message, at once where its handler does: a turn of the microtask queue costs as much as a small tool. */
-export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Dispatched {
+/**
+ * Answers one message; nothing for a notification, a response, or a call that was cancelled. At once where the handler
+ * answers at once: each turn of the microtask queue costs as much as a small tool.
+ */
+export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Answering<RpcResponse> {
   if (!read.ok) return refuse(core, exchange, read.id, read.error);
   if (read.kind === "request") return answer(core, read.message, exchange);
   if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
@@ -61,13 +64,13 @@ export function refuse(
   return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
 }
 
-function answer(core: Core, request: RpcRequest, exchange: Exchange): Dispatched {
+function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<RpcResponse> {
   const opened = open(core, request, exchange);
   if (opened.ok) return run(opened.call, opened.handler);
   return refuse(core, exchange, request.id, opened.error);
 }
 
-function run(call: Call, handler: MethodHandler): Dispatched {
+function run(call: Call, handler: MethodHandler): Answering<RpcResponse> {
   const started = call.core.settings.observe && performance.now();
   call.exchange.connection.inFlight.add(call);
   let result: JsonObject;

@@ -12,14 +12,11 @@ import {
 } from "../wire/message.ts";
 import type { Exchange } from "./connection.ts";
 import type { Core } from "./core.ts";
-import { dispatch, refuse } from "./dispatch.ts";
+import { type Answering, dispatch, refuse } from "./dispatch.ts";
 import { newErrorId } from "./failure.ts";
 
 /** What one message, or one batch, is answered with. */
 export type Answer = RpcResponse | readonly RpcResponse[];
-
-/** An answer that is there at once, or that is waited for; undefined when there is nothing to say. */
-export type Answering = Answer | undefined | Promise<Answer | undefined>;
 
 /** The text of the answer; undefined when there is nothing to say. */
 export async function answerText(core: Core, text: string, exchange: Exchange): Promise<string | undefined> {
@@ -34,7 +31,7 @@ export async function answerText(core: Core, text: string, exchange: Exchange): 
 }
 
 /** The answer to a message or a batch; not a promise where it is there at once. */
-export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchange): Answering {
+export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchange): Answering<Answer> {
   return isBatch(incoming) ? answerBatch(core, incoming, exchange) : dispatch(core, incoming, exchange);
 }
 

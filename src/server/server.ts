@@ -33,7 +33,7 @@ import type { ToolDefinition, ToolHandler, ToolOptions } from "./catalogue/tools
 import { Collection, ResourceCollection } from "./collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
-import { dispatch, type Dispatched } from "./dispatch.ts";
+import { type Answering, dispatch } from "./dispatch.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
@@ -47,7 +47,7 @@ import {
 import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
-import { type Answer, answerIncoming, type Answering, answerText, encodeAnswer } from "./raw.ts";
+import { type Answer, answerIncoming, answerText, encodeAnswer } from "./raw.ts";
 
 /**
  * What a transport needs of a server: any {@link McpServer} fits, whatever its middleware adds.
@@ -67,8 +67,8 @@ export interface Servable {
   readonly observe?: ((event: ServerEvent) => void) | undefined;
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
-  answer(message: ReadMessage, exchange: Exchange): Dispatched;
-  answer(incoming: Incoming, exchange: Exchange): Answering;
+  answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
+  answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
   encode(answer: Answer): string;
   attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
   paramHeaders(tool: string): readonly ParamHeader[];
@@ -264,9 +264,9 @@ export class McpServer<Extra extends object = object> implements Servable {
    * Answers a message whose envelope a transport has read, or a batch; not a promise where the answer is there at once. It
    * is for {@link McpServer.encode} to write.
    */
-  answer(message: ReadMessage, exchange: Exchange): Dispatched;
-  answer(incoming: Incoming, exchange: Exchange): Answering;
-  answer(incoming: Incoming, exchange: Exchange): Answering {
+  answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
+  answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
+  answer(incoming: Incoming, exchange: Exchange): Answering<Answer> {
     return answerIncoming(this.#core, incoming, exchange);
   }
 

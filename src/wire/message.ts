@@ -50,6 +50,7 @@ export type RpcResponse = RpcSuccess | RpcFailure;
 /** One message from a peer. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
+/** A message whose envelope has been read: what kind it is, or why it is none. */
 export type ReadMessage =
   | { readonly ok: true; readonly kind: "request"; readonly message: RpcRequest }
   | { readonly ok: true; readonly kind: "notification"; readonly message: RpcNotification }
@@ -86,7 +87,21 @@ export function readMessage(value: unknown): ReadMessage {
   return { ok: true, kind: "request", message: value as unknown as RpcRequest };
 }
 
-/** Reads the envelope of a message, once for all who look at it. A batch stays as it is until each of its messages is read. */
+/**
+ * Reads the envelope of what a peer has sent, once for all who look at it. A batch stays as it is until each of its messages
+ * is read.
+ *
+ * @example
+ * ```ts
+ * import { Connection, McpServer, readIncoming } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const connection = new Connection({ transport: "example" });
+ * const ping = readIncoming({ jsonrpc: "2.0", id: 1, method: "ping" });
+ * const answer = await server.answer(ping, { connection });
+ * if (answer !== undefined) console.error(server.encode(answer));
+ * ```
+ */
 export function readIncoming(value: unknown): Incoming {
   return Array.isArray(value) ? value : readMessage(value);
 }
