@@ -155,16 +155,9 @@ export class Endpoint {
     visit?.identify(principal);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
     if (request.path === this.settings.path) return this.#answer(request, responder, principal, visit);
-    return this.#answerElsewhere(request, responder, principal, visit);
-  }
-
-  async #answerElsewhere(
-    request: HttpRequest,
-    responder: HttpResponder,
-    principal: Principal | undefined,
-    visit: Visit | undefined,
-  ): Promise<void> {
-    if (await this.#legacySse?.handle(request, responder, principal, visit)) return;
+    if (this.#legacySse?.isAt(request.path)) {
+      return this.#legacySse.handle(request, responder, principal, visit);
+    }
     refuse(responder, 404, "There is nothing here");
   }
 

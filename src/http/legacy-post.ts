@@ -84,9 +84,9 @@ function statelessConnection({ request, principal }: Post, isInitialize: boolean
 }
 
 async function initialize(state: HttpState, post: Post): Promise<void> {
-  const { responder, principal, request, incoming } = post;
-  const connection = HttpSession.mint(principal);
-  const exchange = { connection, principal, headers: state.headersOf(request), address: request.address };
+  const { responder, incoming } = post;
+  const connection = HttpSession.mint(post.principal);
+  const exchange = new PostExchange(state, post, connection, false);
   const response = await state.server.answer(incoming, exchange);
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
@@ -113,7 +113,7 @@ function answerUnder(
   const isSilent = !isBatch(incoming) && isSilentMessage(incoming);
   if (!isSilent && state.isLate(request)) return refuseClosing(responder);
   const hasStream = accepted.events && !isSilent;
-  const exchange = new PostExchange(state, post, { connection, session, hasStream });
+  const exchange = new PostExchange(state, post, connection, hasStream, session);
   const answering = state.server.answer(incoming, exchange);
   if (!accepted.json) exchange.stream?.open();
   return answering instanceof Promise

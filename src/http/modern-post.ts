@@ -67,7 +67,7 @@ function answerRequest(
   // Gone before its work has begun: there is nothing to cancel, and nothing to do.
   if (responder.gone) return undefined;
   responder.onGone(() => connection.inFlight.cancelAll("The client has gone"));
-  const exchange = new PostExchange(state, post, { connection, era: "modern", hasStream: accepted.events });
+  const exchange = new PostExchange(state, post, connection, accepted.events, undefined, "modern");
   if (!accepted.json) exchange.stream?.open();
   const reply = { responder, exchange, isWhole: hasRequiredMeta(read.message.params ?? {}) };
   const answering = state.server.answer(read, exchange);

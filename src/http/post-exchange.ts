@@ -9,22 +9,13 @@ import { eventHeaders } from "./replies.ts";
 import type { HttpSession } from "./session.ts";
 import type { HttpState } from "./state.ts";
 
-/** What is known of a POST beside what was sent. */
-export interface PostExchangeOptions {
-  readonly connection: Connection;
-  /** The session, where there is one: its replies can be resumed. */
-  readonly session?: HttpSession | undefined;
-  readonly era?: "modern" | undefined;
-  /** Whether events may be sent before the answer, or with it. */
-  readonly hasStream: boolean;
-}
-
 /** While its answer is waited for it is looked after: if that takes long, a stream keeps whoever is in between from cutting it. */
 export class PostExchange implements Exchange, Tended {
   readonly connection: Connection;
   readonly era: "modern" | undefined;
   readonly principal: Principal | undefined;
   readonly address: string | undefined;
+  /** Where there is one, its replies can be resumed. */
   readonly session: HttpSession | undefined;
   readonly #state: HttpState;
   readonly #request: HttpRequest;
@@ -35,17 +26,25 @@ export class PostExchange implements Exchange, Tended {
   #streamAt = 0;
   #nextKeepAlive = 0;
 
-  constructor(state: HttpState, post: Post, options: PostExchangeOptions) {
-    this.connection = options.connection;
-    this.era = options.era;
+  /** With `hasStream`, events may be sent before the answer, or with it. */
+  constructor(
+    state: HttpState,
+    post: Post,
+    connection: Connection,
+    hasStream: boolean,
+    session?: HttpSession,
+    era?: "modern",
+  ) {
+    this.connection = connection;
+    this.era = era;
     this.principal = post.principal;
     // A socket that has been closed no longer knows it.
     this.address = post.request.address;
     this.#state = state;
     this.#request = post.request;
     this.#responder = post.responder;
-    this.session = options.session;
-    this.#hasStream = options.hasStream;
+    this.session = session;
+    this.#hasStream = hasStream;
   }
 
   get headers(): Exchange["headers"] {

@@ -1,6 +1,6 @@
 // One legacy session over HTTP: its connection, its streams, and which of them a push goes to.
 import { findRevision } from "../protocol/revisions/index.ts";
-import type { LogLevel, Principal } from "../protocol/model.ts";
+import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import { Callbacks } from "../push/callbacks.ts";
@@ -25,7 +25,7 @@ export class HttpSession implements LiveSession {
   readonly #outlet = new Outlet();
   readonly #detach: () => void;
   /** What a store has been told of it that may change. */
-  #told: Changing;
+  #told: readonly unknown[];
 
   constructor(server: Servable, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
@@ -82,13 +82,7 @@ export class HttpSession implements LiveSession {
 
   /** Whether there is something that a store should be told. */
   get hasChanged(): boolean {
-    const { initialized, logLevel, listener } = this.connection;
-    const told = this.#told;
-    return (
-      initialized !== told.initialized ||
-      logLevel !== told.logLevel ||
-      listener?.addedTopics !== told.addedTopics
-    );
+    return changing(this.connection).some((value, at) => value !== this.#told[at]);
   }
 
   record(): SessionRecord {
@@ -158,14 +152,8 @@ export class HttpSession implements LiveSession {
 }
 
 /** What of a session changes while it lives. */
-interface Changing {
-  readonly initialized: boolean;
-  readonly logLevel: LogLevel | undefined;
-  readonly addedTopics: number | undefined;
-}
-
-function changing({ initialized, logLevel, listener }: Connection): Changing {
-  return { initialized, logLevel, addedTopics: listener?.addedTopics };
+function changing({ initialized, logLevel, listener }: Connection): readonly unknown[] {
+  return [initialized, logLevel, listener?.addedTopics];
 }
 
 /** The GET streams of a session as one: each message goes to exactly one of them, the newest that has room. */

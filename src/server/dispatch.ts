@@ -80,7 +80,7 @@ function run(call: Call, handler: MethodHandler): Answering<RpcResponse> {
     if (!isReady) return settle(call, handler, running, started);
     result = encode(running, call, handler);
   } catch (error) {
-    return fail(error, call, handler, started);
+    return settle(call, handler, Promise.reject(error as Error), started);
   }
   return close(call, { jsonrpc: "2.0", id: call.id, result }, started);
 }
@@ -92,24 +92,16 @@ async function settle(
   running: unknown,
   started: number | undefined,
 ): Promise<RpcResponse | undefined> {
-  let result: JsonObject;
+  const { id } = call;
+  let response: RpcResponse;
   try {
     const returned = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
     const finished = finish(returned, call, handler);
-    result = finished instanceof Promise ? await finished : finished;
+    response = { jsonrpc: "2.0", id, result: finished instanceof Promise ? await finished : finished };
   } catch (error) {
-    return fail(error, call, handler, started);
+    response = await toFailure(error, call, handler);
   }
-  return close(call, { jsonrpc: "2.0", id: call.id, result }, started);
-}
-
-async function fail(
-  error: unknown,
-  call: Call,
-  handler: MethodHandler,
-  started: number | undefined,
-): Promise<RpcResponse | undefined> {
-  return close(call, await toFailure(error, call, handler), started);
+  return close(call, response, started);
 }
 
 /** The call has been answered. */
