@@ -116,6 +116,7 @@ export type {
 export type { ListMethod, ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
 export type { Push } from "./server/push.ts";
 export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
+export type { Answering } from "./server/dispatch.ts";
 export type { Answer } from "./server/answer.ts";
 export type { Servable } from "./server/servable.ts";
 export { McpServer } from "./server/server.ts";
@@ -130,14 +131,17 @@ export {
   type TaskStore,
 } from "./server/tasks/store.ts";
 export type { MessageLimits } from "./wire/limits.ts";
-export type {
-  JsonObject,
-  RequestId,
-  RpcError,
-  RpcFailure,
-  RpcMessage,
-  RpcNotification,
-  RpcRequest,
-  RpcResponse,
-  RpcSuccess,
+export {
+  type Incoming,
+  type JsonObject,
+  readIncoming,
+  type ReadMessage,
+  type RequestId,
+  type RpcError,
+  type RpcFailure,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type RpcSuccess,
 } from "./wire/message.ts";

@@ -33,6 +33,7 @@ describe("public entries", () => {
         "errorCodes",
         "image",
         "inputRequired",
+        "readIncoming",
         "result",
         "text",
       ]
@@ -41,6 +42,7 @@ describe("public entries", () => {
       [
         "Annotations",
         "Answer",
+        "Answering",
         "AnySchema",
         "AskEvent",
         "AskOptions",
@@ -73,6 +75,7 @@ describe("public entries", () => {
         "Icon",
         "ImageContent",
         "Implementation",
+        "Incoming",
         "IncomingRequest",
         "InputRequest",
         "InputRequiredParts",
@@ -99,6 +102,7 @@ describe("public entries", () => {
         "PromptReturn",
         "Push",
         "PushEvent",
+        "ReadMessage",
         "ReadResourceResult",
         "ReceiveOptions",
         "RefusalEvent",
@@ -266,10 +270,10 @@ describe("public entries", () => {
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
-        "Answering",
         "ConnectOptions",
         "Question",
         "Received",
+        "Respond",
         "StoreCheck",
         "Wire",
       ]

@@ -1,5 +1,5 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
-import { isRefusal } from "../auth/door.ts";
+import { type Auth, isRefusal } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
@@ -120,7 +120,8 @@ export class Endpoint {
     };
   }
 
-  async #route(request: HttpRequest, responder: HttpResponder, visit: Visit | undefined): Promise<void> {
+  // Not async, like what comes after it: a call that is let in at once does not wait its turn at each door.
+  #route(request: HttpRequest, responder: HttpResponder, visit: Visit | undefined): Promise<void> | void {
     visit?.arrive(request.address);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
     const { auth } = this.settings;
@@ -129,13 +130,34 @@ export class Endpoint {
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
     }
-    const principal = auth && (await auth.authenticate(request));
+    if (auth === undefined) return this.#enter(request, responder, undefined, visit);
+    return this.#authenticate(auth, request, responder, visit);
+  }
+
+  async #authenticate(
+    auth: Auth,
+    request: HttpRequest,
+    responder: HttpResponder,
+    visit: Visit | undefined,
+  ): Promise<void> {
+    const principal = await auth.authenticate(request);
     if (isRefusal(principal)) return refuseAuth(this.#state, responder, principal);
+    await this.#enter(request, responder, principal, visit);
+  }
+
+  #enter(
+    request: HttpRequest,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+    visit: Visit | undefined,
+  ): Promise<void> | void {
     if (responder.refusals !== undefined) responder.refusals.principal = principal;
     visit?.identify(principal);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
     if (request.path === this.settings.path) return this.#answer(request, responder, principal, visit);
-    if (await this.#legacySse?.handle(request, responder, principal, visit)) return;
+    if (this.#legacySse?.isAt(request.path)) {
+      return this.#legacySse.handle(request, responder, principal, visit);
+    }
     refuse(responder, 404, "There is nothing here");
   }
 

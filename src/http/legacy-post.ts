@@ -3,28 +3,39 @@ import { errorCodes } from "../errors.ts";
 import { findRevision, revisionDates, revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import { Connection } from "../server/connection.ts";
 import { shown } from "../server/failure.ts";
-import { isObject, readMessage, type ReadMessage } from "../wire/message.ts";
+import type { Answer } from "../server/answer.ts";
+import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { headerRevision, versionHeader } from "./mirrored.ts";
-import { PendingPost } from "./pending-post.ts";
 import type { Post } from "./parsed-post.ts";
+import { PostExchange } from "./post-exchange.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
 import { HttpSession } from "./session.ts";
 import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
 
 export const sessionHeader = "mcp-session-id";
 
-export async function answerLegacyPost(state: HttpState, post: Post): Promise<void> {
+export function answerLegacyPost(state: HttpState, post: Post): Promise<void> | void {
   const { request, responder, principal, value } = post;
-  if (refuseVersion(state, request, responder)) return;
+  if (refuseVersion(state, request, responder)) return undefined;
   const isInitialize = isObject(value) && value["method"] === "initialize" && value["id"] !== undefined;
   if (state.server.mode === "stateless") {
     return answerUnder(state, post, statelessConnection(post, isInitialize));
   }
   if (isInitialize && request.header(sessionHeader) === undefined) return initialize(state, post);
-  const session = await findSession(state, request, responder, principal);
-  if (session !== undefined) await answerUnder(state, post, session.connection, session);
+  const found = findSession(state, request, responder, principal);
+  return found instanceof Promise
+    ? found.then((session) => answerInSession(state, post, session))
+    : answerInSession(state, post, found);
+}
+
+function answerInSession(
+  state: HttpState,
+  post: Post,
+  session: HttpSession | undefined,
+): Promise<void> | void {
+  if (session !== undefined) return answerUnder(state, post, session.connection, session);
 }
 
 /** Refuses a version header that names no revision this client could speak. True when it did. */
@@ -41,19 +52,24 @@ export function refuseVersion(state: HttpState, request: HttpRequest, responder:
   return true;
 }
 
-/** The session that the request names; undefined when it has been refused. */
-export async function findSession(
+/** The session that the request names; undefined when it has been refused. At once, if it is served here. */
+export function findSession(
   state: HttpState,
   request: HttpRequest,
   responder: HttpResponder,
   principal: Post["principal"],
-): Promise<HttpSession | undefined> {
+): HttpSession | undefined | Promise<HttpSession | undefined> {
   const id = request.header(sessionHeader);
   if (id === undefined)
     return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
   const found = state.sessions.find(id, principal);
-  const session = found instanceof Promise ? await found : found;
-  if (session === undefined) return void refuse(responder, 404, "There is no such session: initialize again");
+  return found instanceof Promise
+    ? found.then((session) => orRefuse(session, responder))
+    : orRefuse(found, responder);
+}
+
+function orRefuse(session: HttpSession | undefined, responder: HttpResponder): HttpSession | undefined {
+  if (session === undefined) refuse(responder, 404, "There is no such session: initialize again");
   return session;
 }
 
@@ -68,10 +84,10 @@ function statelessConnection({ request, principal }: Post, isInitialize: boolean
 }
 
 async function initialize(state: HttpState, post: Post): Promise<void> {
-  const { responder, principal, request, value } = post;
-  const connection = HttpSession.mint(principal);
-  const exchange = { connection, principal, headers: state.headersOf(request), address: request.address };
-  const response = await state.server.answer(value, exchange);
+  const { responder, incoming } = post;
+  const connection = HttpSession.mint(post.principal);
+  const exchange = new PostExchange(state, post, connection, false);
+  const response = await state.server.answer(incoming, exchange);
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
   // Nothing is kept for a client that could not be initialized.
@@ -81,88 +97,58 @@ async function initialize(state: HttpState, post: Post): Promise<void> {
     return refuse(responder, 503, "Too many sessions are open", { "retry-after": "10" });
   }
   const headers: HttpHeaders = isAgreed ? { "mcp-session-id": connection.session ?? "" } : {};
-  const status = isMalformed(readMessage(value), response) ? 400 : 200;
+  const status = isMalformed(incoming, response) ? 400 : 200;
   if (post.accepted.json) return responder.reply(status, { ...jsonHeaders, ...headers }, text);
   const stream = new EventStream({ open: () => responder.stream({ ...eventHeaders, ...headers }) });
   stream.finish(text);
 }
 
 /** Answers under a connection: a session's, or one that only this request has. */
-async function answerUnder(
+function answerUnder(
   state: HttpState,
   post: Post,
   connection: Connection,
   session?: HttpSession,
-): Promise<void> {
-  const { request, responder, principal, accepted, value } = post;
-  const before = knownOf(connection);
-  const read = Array.isArray(value) ? undefined : readMessage(value);
-  const isSilent = read?.ok === true && read.kind !== "request";
+): Promise<void> | void {
+  const { request, responder, accepted, incoming } = post;
+  const isSilent = !isBatch(incoming) && isSilentMessage(incoming);
   if (!isSilent && state.isLate(request)) return refuseClosing(responder);
-  const stream = accepted.events && !isSilent ? openReply(state, post, session) : undefined;
-  const exchange = {
-    connection,
-    stream,
-    principal,
-    headers: state.headersOf(request),
-    address: request.address,
-  };
-  const answering = state.server.answer(value, exchange);
-  const answer = stream === undefined ? await answering : await streamed(state, post, stream, answering);
-  if (session !== undefined && isChanged(before, connection)) await state.sessions.save(session);
+  const hasStream = accepted.events && !isSilent;
+  const exchange = new PostExchange(state, post, connection, hasStream, session);
+  const answering = state.server.answer(incoming, exchange);
+  if (!accepted.json) exchange.stream?.open();
+  return answering instanceof Promise
+    ? exchange.sendLater(answering, (answer) => send(state, post, exchange, answer))
+    : send(state, post, exchange, answering);
+}
+
+/** Sends an answer, once the store knows what has changed. */
+function send(
+  state: HttpState,
+  post: Post,
+  exchange: PostExchange,
+  answer: Answer | undefined,
+): Promise<void> | void {
+  const { session } = exchange;
+  if (!session?.hasChanged) return reply(state, post, exchange, answer);
+  return state.sessions.save(session).then(() => reply(state, post, exchange, answer));
+}
+
+function reply(
+  state: HttpState,
+  { responder, incoming }: Post,
+  exchange: PostExchange,
+  answer: Answer | undefined,
+): void {
+  const { openStream: stream, session } = exchange;
   if (stream?.log !== undefined) session?.streams.delete(stream.log.id);
   const text = answer && state.server.encode(answer);
-  if (stream?.opened) return text === undefined ? stream.end() : stream.finish(text);
+  if (stream !== undefined) return text === undefined ? stream.end() : stream.finish(text);
   if (text === undefined) return accept(responder);
-  responder.reply(isMalformed(read, answer) ? 400 : 200, jsonHeaders, text);
+  responder.reply(isMalformed(incoming, answer) ? 400 : 200, jsonHeaders, text);
 }
 
 /** Whether what was sent was no message; a batch that is answered with one message was refused as a whole. */
-function isMalformed(read: ReadMessage | undefined, answer: unknown): boolean {
-  return read === undefined ? !Array.isArray(answer) : !read.ok;
-}
-
-/** Waits for an answer with a stream at hand: at once where the client takes nothing else, or when it takes long. */
-async function streamed<T>(
-  state: HttpState,
-  post: Post,
-  stream: EventStream,
-  answering: Promise<T>,
-): Promise<T> {
-  if (!post.accepted.json) stream.open();
-  const pending = new PendingPost(stream, state.settings);
-  state.heartbeat.add(pending);
-  try {
-    return await answering;
-  } finally {
-    state.heartbeat.delete(pending);
-  }
-}
-
-/** What a store would have to know of a change. */
-function knownOf({ initialized, logLevel, listener }: Connection): readonly unknown[] {
-  return [initialized, logLevel, listener?.addedTopics];
-}
-
-function isChanged(before: readonly unknown[], connection: Connection): boolean {
-  const now = knownOf(connection);
-  return before.some((value, at) => value !== now[at]);
-}
-
-/** The stream of a reply. In a session it is logged: a client that loses it comes back for the rest. */
-function openReply(
-  state: HttpState,
-  { responder, principal }: Post,
-  session: HttpSession | undefined,
-): EventStream {
-  const reply = new EventStream({
-    open: () => responder.stream(eventHeaders),
-    resumable: session && (() => state.resumable("post", session)),
-    primes: session?.connection.revision?.primesStreams,
-    onOpened: (stream) => {
-      if (stream.log !== undefined) session?.streams.set(stream.log.id, stream);
-    },
-  });
-  reply.expiresAt = principal?.expiresAt;
-  return reply;
+function isMalformed(incoming: Incoming, answer: unknown): boolean {
+  return isBatch(incoming) ? !Array.isArray(answer) : !incoming.ok;
 }

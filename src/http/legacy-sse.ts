@@ -39,23 +39,24 @@ export class LegacySse {
     return this.#clients.size;
   }
 
-  /** Answers a request to one of the two paths; false for any other. */
-  async handle(
+  /** Whether it answers requests to this path. */
+  isAt(path: string): boolean {
+    return path === this.#paths.ssePath || path === this.#paths.messagePath;
+  }
+
+  /** Answers a request to one of the two paths. */
+  handle(
     request: HttpRequest,
     responder: HttpResponder,
     principal: Principal | undefined,
     visit: Visit | undefined,
-  ): Promise<boolean> {
-    const { ssePath, messagePath } = this.#paths;
-    if (request.path === ssePath) {
-      if (request.method !== "GET") refuse(responder, 405, "Method not allowed", { allow: "GET" });
-      else this.#open(request, responder, principal);
-      return true;
-    }
-    if (request.path !== messagePath) return false;
-    if (request.method !== "POST") refuse(responder, 405, "Method not allowed", { allow: "POST" });
-    else await this.#receive(request, responder, principal, visit);
-    return true;
+  ): Promise<void> | void {
+    const isStream = request.path === this.#paths.ssePath;
+    const allow = isStream ? "GET" : "POST";
+    if (request.method !== allow) return refuse(responder, 405, "Method not allowed", { allow });
+    return isStream
+      ? this.#open(request, responder, principal)
+      : this.#receive(request, responder, principal, visit);
   }
 
   /** The client whose token a message carries. */

@@ -1,5 +1,6 @@
 // A POST whose body has been read.
 import type { Principal } from "../protocol/model.ts";
+import type { Incoming } from "../wire/message.ts";
 import type { Accepted } from "./accept.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 
@@ -11,4 +12,6 @@ export interface Post {
   readonly accepted: Accepted;
   /** What the body holds: a message, or whatever else. */
   readonly value: unknown;
+  /** The same, read. */
+  readonly incoming: Incoming;
 }

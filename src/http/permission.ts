@@ -22,7 +22,7 @@ export function refuseUnpermitted(
   principal: Principal | undefined,
 ): boolean {
   const needed = state.server.neededScopes(value);
-  if (missingScopes(needed, principal).length === 0) return false;
+  if (needed.length === 0 || missingScopes(needed, principal).length === 0) return false;
   const { auth } = state.settings;
   if (auth !== undefined) {
     refuseAuth(state, responder, auth.refuseScopes(needed, principal));

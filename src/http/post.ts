@@ -3,10 +3,11 @@ import { errorCodes } from "../errors.ts";
 import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
 import { checkValue, parseJson, type ParsedJson } from "../wire/json.ts";
-import { isObject } from "../wire/message.ts";
+import type { MessageLimits } from "../wire/limits.ts";
+import { isObject, readIncoming } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import type { HttpBody, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import { answerLegacyPost } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
@@ -29,31 +30,28 @@ export async function answerPost(
   }
   const refusal = contentTypeRefusal(request.header("content-type"));
   if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
-  const parsed = await readBody(state, request, responder);
+  const { limits } = state.server;
+  const parsed = parseBody(await request.body(limits.maxBytes), limits, responder);
   if (parsed === undefined) return;
   if (!parsed.ok && parsed.reason === "size") return refuse(responder, 413, parsed.problem);
   if (!parsed.ok) {
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return replyError(responder, 400, { code, message: parsed.problem });
   }
-  if (visit !== undefined && !visit.admits(parsed.value, state.server.limits.maxBatch)) {
+  if (visit !== undefined && !visit.admits(parsed.value, limits.maxBatch)) {
     return refuseHurried(responder, visit.retryAfter);
   }
   if (refuseUnpermitted(state, responder, parsed.value, principal)) return;
-  const post: Post = { request, responder, principal, accepted, value: parsed.value };
+  const { value } = parsed;
+  const post: Post = { request, responder, principal, accepted, value, incoming: readIncoming(value) };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
   if (isModern && state.isLate(request)) return refuseClosing(responder);
-  return isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
+  const answering = isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
+  if (answering instanceof Promise) await answering;
 }
 
 /** What the body holds; undefined when the request has been refused. */
-async function readBody(
-  state: HttpState,
-  request: HttpRequest,
-  responder: HttpResponder,
-): Promise<ParsedJson | undefined> {
-  const { limits } = state.server;
-  const body = await request.body(limits.maxBytes);
+function parseBody(body: HttpBody, limits: MessageLimits, responder: HttpResponder): ParsedJson | undefined {
   switch (body.kind) {
     case "text":
       return parseJson(body.text, limits);

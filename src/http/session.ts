@@ -24,6 +24,8 @@ export class HttpSession implements LiveSession {
   readonly #gets = new Set<EventStream>();
   readonly #outlet = new Outlet();
   readonly #detach: () => void;
+  /** What a store has been told of it that may change. */
+  #told: readonly unknown[];
 
   constructor(server: Servable, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
@@ -33,6 +35,7 @@ export class HttpSession implements LiveSession {
       maxQueueBytes: 256 * 1024,
       subscriptions,
     });
+    this.#told = changing(connection);
   }
 
   /** What it may do is said by each of its requests; the session only keeps whose it is. */
@@ -77,7 +80,13 @@ export class HttpSession implements LiveSession {
     return topics.map((topic) => topic.slice(prefix.length));
   }
 
+  /** Whether there is something that a store should be told. */
+  get hasChanged(): boolean {
+    return changing(this.connection).some((value, at) => value !== this.#told[at]);
+  }
+
   record(): SessionRecord {
+    this.#told = changing(this.connection);
     const { revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
     const date = revision?.date ?? "";
     return {
@@ -140,6 +149,11 @@ export class HttpSession implements LiveSession {
     for (const stream of this.#gets) if (!stream.live) return stream;
     return oldest as EventStream;
   }
+}
+
+/** What of a session changes while it lives. */
+function changing({ initialized, logLevel, listener }: Connection): readonly unknown[] {
+  return [initialized, logLevel, listener?.addedTopics];
 }
 
 /** The GET streams of a session as one: each message goes to exactly one of them, the newest that has room. */

@@ -121,8 +121,10 @@ export class NodeResponder implements HttpResponder {
   reply(status: number, headers: HttpHeaders, body = ""): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) return;
-    response.writeHead(status, flat(headers, status === 204 ? undefined : Buffer.byteLength(body)));
-    response.end(body);
+    const length = Buffer.byteLength(body);
+    response.writeHead(status, flat(headers, status === 204 ? undefined : length));
+    // As many bytes as characters: ASCII, which is the same in both, and one of them only copies it.
+    response.end(body, length === body.length ? "latin1" : "utf8");
   }
 
   stream(headers: HttpHeaders): EventSink {

@@ -1,10 +1,18 @@
 // One message or, where the revision has them, a batch: parsed, answered, and written as text.
 import { errorCodes } from "../errors.ts";
 import { parseJson } from "../wire/json.ts";
-import { encodeResponse, isObject, type RpcResponse } from "../wire/message.ts";
+import {
+  encodeResponse,
+  type Incoming,
+  isBatch,
+  isObject,
+  readIncoming,
+  readMessage,
+  type RpcResponse,
+} from "../wire/message.ts";
 import type { Exchange } from "./connection.ts";
 import type { Core } from "./core.ts";
-import { dispatch, refuse } from "./dispatch.ts";
+import { type Answering, dispatch, refuse } from "./dispatch.ts";
 import { newErrorId } from "./failure.ts";
 
 /** What one message, or one batch, is answered with. */
@@ -17,22 +25,23 @@ export async function answerText(core: Core, text: string, exchange: Exchange): 
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
   }
-  const answer = await answerValue(core, parsed.value, exchange);
+  const answering = answerIncoming(core, readIncoming(parsed.value), exchange);
+  const answer = answering instanceof Promise ? await answering : answering;
   return answer && encodeAnswer(core, answer);
 }
 
-/** The answer to a parsed message or batch. */
-export function answerValue(core: Core, value: unknown, exchange: Exchange): Promise<Answer | undefined> {
-  return Array.isArray(value) ? answerBatch(core, value, exchange) : dispatch(core, value, exchange);
+/** The answer to a message or a batch; not a promise where it is there at once. */
+export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchange): Answering<Answer> {
+  return isBatch(incoming) ? answerBatch(core, incoming, exchange) : dispatch(core, incoming, exchange);
 }
 
 /** The text of an answer. */
 export function encodeAnswer(core: Core, answer: Answer): string {
-  if (!isBatch(answer)) return encodeSafely(core, answer);
+  if (!isBatchAnswer(answer)) return encodeSafely(core, answer);
   return `[${answer.map((response) => encodeSafely(core, response)).join(",")}]`;
 }
 
-function isBatch(answer: Answer): answer is readonly RpcResponse[] {
+function isBatchAnswer(answer: Answer): answer is readonly RpcResponse[] {
   return Array.isArray(answer);
 }
 
@@ -45,7 +54,7 @@ async function answerBatch(
   if (problem !== undefined) {
     return refuse(core, exchange, undefined, { code: errorCodes.invalidRequest, message: problem });
   }
-  const responses = await Promise.all(batch.map((value) => dispatch(core, value, exchange)));
+  const responses = await Promise.all(batch.map((value) => dispatch(core, readMessage(value), exchange)));
   const answered = responses.filter((response) => response !== undefined);
   return answered.length === 0 ? undefined : answered;
 }

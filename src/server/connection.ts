@@ -79,7 +79,7 @@ export interface Exchange {
   /** Without one there is no way back but the reply: no progress, no log, no listen. */
   readonly stream?: Stream | undefined;
   /** Set when the transport knows that the peer speaks the modern era, whatever the message says. */
-  readonly era?: "modern";
+  readonly era?: "modern" | undefined;
   /** Who sent this message, where each says so itself; otherwise whoever the connection belongs to. */
   readonly principal?: Principal | undefined;
   /** The headers of the HTTP request, where there is one. */

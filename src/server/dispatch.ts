@@ -5,7 +5,7 @@ import { revisions } from "../protocol/revisions/index.ts";
 import {
   isObject,
   type JsonObject,
-  readMessage,
+  type ReadMessage,
   type RequestId,
   type RpcError,
   type RpcFailure,
@@ -27,16 +27,21 @@ import { TaskCreated } from "./tasks/forms.ts";
 import { assertScopes } from "./scopes.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
-/** Answers one parsed message; nothing for a notification, a response, or a call that was cancelled. */
-export function dispatch(core: Core, value: unknown, exchange: Exchange): Promise<RpcResponse | undefined> {
-  const read = readMessage(value);
-  if (!read.ok) return Promise.resolve(refuse(core, exchange, read.id, read.error));
+/** An answer, or the promise of one where it is not there at once; undefined when there is nothing to say. */
+export type Answering<A> = A | undefined | Promise<A | undefined>;
+
+/**
+ * Answers one message; nothing for a notification, a response, or a call that was cancelled. At once where the handler
+ * answers at once: each turn of the microtask queue costs as much as a small tool.
+ */
+export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Answering<RpcResponse> {
+  if (!read.ok) return refuse(core, exchange, read.id, read.error);
   if (read.kind === "request") return answer(core, read.message, exchange);
   if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
   if (!core.asks.settle(exchange.connection.session, read.message)) {
     core.settings.logger.debug("Ignored a response to nothing that was asked", { id: read.message.id });
   }
-  return Promise.resolve(undefined);
+  return undefined;
 }
 
 /** The error for something that is not a request that can be answered. */
@@ -58,29 +63,38 @@ export function refuse(
   return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
 }
 
-function answer(core: Core, request: RpcRequest, exchange: Exchange): Promise<RpcResponse | undefined> {
+function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<RpcResponse> {
   const opened = open(core, request, exchange);
   if (opened.ok) return run(opened.call, opened.handler);
-  return Promise.resolve(refuse(core, exchange, request.id, opened.error));
+  return refuse(core, exchange, request.id, opened.error);
 }
 
 /** Runs the handler, and what surrounds it. */
-function run(call: Call, handler: MethodHandler): Promise<RpcResponse | undefined> {
+function run(call: Call, handler: MethodHandler): Answering<RpcResponse> {
   const started = call.core.settings.observe && performance.now();
   call.exchange.connection.inFlight.add(call);
-  const running = begin(call, handler);
-  if (!call.row.stream || !(running instanceof Promise)) return settle(call, handler, running, started);
-  // It may be open for days: a suspended function would weigh more than the call itself.
-  const atEnd = (): Promise<RpcResponse | undefined> => settle(call, handler, running, started);
-  return running.then(atEnd, atEnd);
+  let result: JsonObject;
+  try {
+    const running = isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
+    if (running instanceof Promise && call.row.stream) return settleAtEnd(call, handler, running, started);
+    const isReady = !(running instanceof Promise || running instanceof InputRequired);
+    if (!isReady) return settle(call, handler, running, started);
+    result = encode(running, call, handler);
+  } catch (error) {
+    return settle(call, handler, Promise.reject(error as Error), started);
+  }
+  return close(call, { jsonrpc: "2.0", id: call.id, result }, started);
 }
 
-function begin(call: Call, handler: MethodHandler): unknown {
-  try {
-    return isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
-  } catch (error) {
-    return Promise.reject(error);
-  }
+/** For a call that may be open for days: a suspended function would weigh more than the call itself. */
+function settleAtEnd(
+  call: Call,
+  handler: MethodHandler,
+  running: Promise<unknown>,
+  started: number | undefined,
+): Promise<RpcResponse | undefined> {
+  const atEnd = (): Promise<RpcResponse | undefined> => settle(call, handler, running, started);
+  return running.then(atEnd, atEnd);
 }
 
 /** Waits for what the handler comes to, and makes a response of it. */
@@ -93,12 +107,17 @@ async function settle(
   const { id } = call;
   let response: RpcResponse;
   try {
-    const result = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
-    const finished = finish(result, call, handler);
+    const returned = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
+    const finished = finish(returned, call, handler);
     response = { jsonrpc: "2.0", id, result: finished instanceof Promise ? await finished : finished };
   } catch (error) {
     response = await toFailure(error, call, handler);
   }
+  return close(call, response, started);
+}
+
+/** The call has been answered. */
+function close(call: Call, response: RpcResponse, started: number | undefined): RpcResponse | undefined {
   call.finished = true;
   // A task is no longer a matter of its connection, and goes on asking.
   if (call.task === undefined) {
@@ -128,6 +147,10 @@ function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unkn
 function finish(result: unknown, call: Call, handler: MethodHandler): JsonObject | Promise<JsonObject> {
   if (result instanceof TaskCreated) return result.reply;
   if (result instanceof InputRequired) return settleInput(call, result, () => around(call, handler));
+  return encode(result, call, handler);
+}
+
+function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject {
   if (!isObject(result))
     throw new TypeError(
       `${call.method} came to no result: middleware must return that of next(), a method an object`,

@@ -2,9 +2,10 @@
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import type { Stream } from "../push/listener.ts";
-import type { RpcMessage, RpcResponse } from "../wire/message.ts";
+import type { Incoming, ReadMessage, RpcMessage, RpcResponse } from "../wire/message.ts";
 import type { AttachOptions } from "./attach.ts";
 import type { Connection, Exchange } from "./connection.ts";
+import type { Answering } from "./dispatch.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Logger } from "./logger.ts";
 import type { ServerLimits, ServerMode } from "./options.ts";
@@ -28,7 +29,8 @@ export interface Servable {
   readonly observe?: ((event: ServerEvent) => void) | undefined;
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
-  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined>;
+  answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
+  answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
   encode(answer: Answer): string;
   attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
   paramHeaders(tool: string): readonly ParamHeader[];

@@ -7,7 +7,13 @@ import { findRevision, newestRevision, revisions } from "../protocol/revisions/i
 import type { Stream } from "../push/listener.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import type { RpcMessage, RpcResponse } from "../wire/message.ts";
+import {
+  type Incoming,
+  type ReadMessage,
+  readMessage,
+  type RpcMessage,
+  type RpcResponse,
+} from "../wire/message.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
 import { assemble } from "./assemble.ts";
 import { attach, type AttachOptions } from "./attach.ts";
@@ -27,7 +33,7 @@ import type { ToolOptions } from "./catalogue/tools.ts";
 import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
-import { dispatch } from "./dispatch.ts";
+import { type Answering, dispatch } from "./dispatch.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
@@ -42,7 +48,7 @@ import type { Logger } from "./logger.ts";
 import type { Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
 import type { Servable } from "./servable.ts";
-import { type Answer, answerText, answerValue, encodeAnswer } from "./answer.ts";
+import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
 
 /**
  * An MCP server: registered once, served to any number of clients of any revision over any transport.
@@ -209,12 +215,17 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Answers one message. Nothing comes back for a notification, or for a call that was cancelled. */
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined> {
-    return dispatch(this.#core, message, exchange);
+    return Promise.resolve(dispatch(this.#core, readMessage(message), exchange));
   }
 
-  /** Answers a parsed message or batch; what a transport gets is for {@link McpServer.encode} to write. */
-  answer(value: unknown, exchange: Exchange): Promise<Answer | undefined> {
-    return answerValue(this.#core, value, exchange);
+  /**
+   * Answers a message whose envelope a transport has read, or a batch; not a promise where the answer is there at once. It
+   * is for {@link McpServer.encode} to write.
+   */
+  answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
+  answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
+  answer(incoming: Incoming, exchange: Exchange): Answering<Answer> {
+    return answerIncoming(this.#core, incoming, exchange);
   }
 
   /** The text of an answer. */

@@ -10,7 +10,7 @@ export interface Question {
 }
 
 /** Gives the result that answers a question; undefined leaves it unanswered. */
-export type Answering = (question: Question) => JsonObject | undefined;
+export type Respond = (question: Question) => JsonObject | undefined;
 
 /**
  * The questions of a result, in their order; none if it asks nothing.
@@ -58,7 +58,7 @@ export function questionsIn(result: JsonObject): Question[] {
  * await client.close();
  * ```
  */
-export function retryOf(result: JsonObject, answer: Answering): JsonObject {
+export function retryOf(result: JsonObject, answer: Respond): JsonObject {
   const answers = questionsIn(result).flatMap((question) => {
     const given = answer(question);
     return given === undefined ? [] : [[question.key, given] as const];

@@ -3,7 +3,7 @@ import { metaKeys } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import { findRevision } from "../protocol/revisions/index.ts";
 import type { JsonObject, RequestId, RpcError, RpcNotification, RpcResponse } from "../wire/message.ts";
-import { type Answering, questionsIn, retryOf } from "./answering.ts";
+import { type Respond, questionsIn, retryOf } from "./answering.ts";
 
 /** The other end of a pipe. */
 export interface Wire {
@@ -51,7 +51,7 @@ export interface TestClientOptions {
   /** What the client declares. @default {{}} */
   readonly capabilities?: ClientCapabilities;
   /** Answers what the server asks, so that a request resolves with its last result. @default {nothing is answered} */
-  readonly answer?: Answering;
+  readonly answer?: Respond;
 }
 
 /**
@@ -76,7 +76,7 @@ export class TestClient {
   readonly received: Received[] = [];
   readonly #wire: Wire;
   readonly #capabilities: ClientCapabilities;
-  readonly #answer: Answering | undefined;
+  readonly #answer: Respond | undefined;
   readonly #waiting = new Set<() => void>();
   #nextId = 1;
 

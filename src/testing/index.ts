@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { type Answering, type Question, questionsIn, retryOf } from "./answering.ts";
+export { type Respond, type Question, questionsIn, retryOf } from "./answering.ts";
 export { connect, type ConnectOptions } from "./memory.ts";
 export { type Received, RpcRejection, TestClient, type Wire } from "./client.ts";
 export { protocolRevisions } from "./protocol-revisions.ts";

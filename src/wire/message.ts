@@ -50,11 +50,15 @@ export type RpcResponse = RpcSuccess | RpcFailure;
 /** One message from a peer. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
+/** A message whose envelope has been read: what kind it is, or why it is none. */
 export type ReadMessage =
   | { readonly ok: true; readonly kind: "request"; readonly message: RpcRequest }
   | { readonly ok: true; readonly kind: "notification"; readonly message: RpcNotification }
   | { readonly ok: true; readonly kind: "response"; readonly message: RpcResponse }
   | { readonly ok: false; readonly id: RequestId | undefined; readonly error: RpcError };
+
+/** What a peer has sent: one message, whose envelope has been read, or a batch, whose messages have not. */
+export type Incoming = ReadMessage | readonly unknown[];
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -90,9 +94,36 @@ export function readMessage(value: unknown): ReadMessage {
   return { ok: true, kind: "request", message: value as unknown as RpcRequest };
 }
 
+/**
+ * Reads the envelope of what a peer has sent, once for all who look at it. A batch stays as it is until each of its messages
+ * is read.
+ *
+ * @example
+ * ```ts
+ * import { Connection, McpServer, readIncoming } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const connection = new Connection({ transport: "example" });
+ * const ping = readIncoming({ jsonrpc: "2.0", id: 1, method: "ping" });
+ * const answer = await server.answer(ping, { connection });
+ * if (answer !== undefined) console.error(server.encode(answer));
+ * ```
+ */
+export function readIncoming(value: unknown): Incoming {
+  return Array.isArray(value) ? value : readMessage(value);
+}
+
+export function isBatch(incoming: Incoming): incoming is readonly unknown[] {
+  return Array.isArray(incoming);
+}
+
 /** Whether `value` is a message that asks for no reply: an answer, or a notification. */
 export function isSilent(value: unknown): boolean {
-  const read = readMessage(value);
+  return isSilentMessage(readMessage(value));
+}
+
+/** The same of a message whose envelope has been read. */
+export function isSilentMessage(read: ReadMessage): boolean {
   return read.ok && read.kind !== "request";
 }
 

@@ -1,6 +1,6 @@
 // observe: every question to a client as it goes out and as it ends, whichever way it goes.
 import { type Context, inputRequired, McpServer, type ServerEvent } from "halyard";
-import { type Answering, questionsIn, retryOf, type TestClient } from "halyard/testing";
+import { type Respond, questionsIn, retryOf, type TestClient } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ableClient, converse, spoken } from "../support/answering.ts";
 import { askingTool } from "../support/asking-tool.ts";
@@ -19,7 +19,7 @@ const lost = "The client cannot be reached any more";
 const late = "No answer within 40 ms";
 const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 
-const answerAll: Answering = ({ method }) =>
+const answerAll: Respond = ({ method }) =>
   method === roots ? { roots: [{ uri: `file:///${secret}` }] } : spoken(secret);
 
 /** What was told of each question: how it stands, what was asked, and why it failed. */
@@ -95,7 +95,7 @@ describeMatrix("observe of questions in rounds", { eras: ["modern"] }, (cell) =>
     });
     const params = { name: "ask" };
     const first = await client.request("tools/call", params);
-    const onlyRoots: Answering = (question) => (question.method === roots ? answerAll(question) : undefined);
+    const onlyRoots: Respond = (question) => (question.method === roots ? answerAll(question) : undefined);
     const second = await client.request("tools/call", { ...params, ...retryOf(first, onlyRoots) });
     expect(questionsIn(second).map(({ method }) => method)).toEqual([sampling]);
     await client.request("tools/call", { ...params, ...retryOf(second, answerAll) });

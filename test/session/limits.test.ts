@@ -114,6 +114,21 @@ describe("the number of sessions", () => {
     ]);
   });
 
+  test("at the maximum the one that was idle for longest ends, however often the others were used [SESS-TERMINATE]", async () => {
+    const served = await serve(makeServer(), { limits: { maxSessions: 3 } });
+    const clients = await Promise.all([1, 2, 3].map(() => SessionClient.open(served)));
+    const [one, two, three] = clients as [SessionClient, SessionClient, SessionClient];
+    for (let round = 0; round < 31; round++) {
+      for (const client of round % 2 ? [one, two, three] : [three, one]) await client.request("ping");
+    }
+    await SessionClient.open(served);
+    expect((await two.start("ping")).status).toBe(404);
+    await one.request("ping");
+    await SessionClient.open(served);
+    expect((await three.start("ping")).status).toBe(404);
+    expect((await one.start("ping")).status).toBe(200);
+  });
+
   test("a busy one is passed over, and when all are busy a new one is 503", async () => {
     const server = makeServer();
     const [began, release] = [deferred(), deferred()];

@@ -1,7 +1,7 @@
 // A client that answers: requests of the server on a legacy revision, questions in place of the result on a modern one.
 import type { ClientCapabilities, JsonObject } from "halyard";
 import {
-  type Answering,
+  type Respond,
   type Question,
   questionsIn,
   type Received,
@@ -30,7 +30,7 @@ export function converse(
   client: TestClient,
   method: string,
   params: JsonObject,
-  answer: Answering,
+  answer: Respond,
 ): Promise<Talk> {
   return client.era === "modern"
     ? conversePerRound(client, method, params, answer)
@@ -41,7 +41,7 @@ async function conversePerRound(
   client: TestClient,
   method: string,
   params: JsonObject,
-  answer: Answering,
+  answer: Respond,
 ): Promise<Talk> {
   const asked: Question[] = [];
   const retries: JsonObject[] = [];
@@ -83,7 +83,7 @@ async function conversePerRequest(
   client: TestClient,
   method: string,
   params: JsonObject,
-  answer: Answering,
+  answer: Respond,
 ): Promise<Talk> {
   const id = `talk-${++talks}`;
   const asked: Question[] = [];
@@ -105,7 +105,7 @@ function isAnswerTo(id: string, message: Received): boolean {
 }
 
 /** An answer by the message of the question: the content of the form, or any other result as it is. */
-export function answersBy(answers: Readonly<Record<string, JsonObject>>): Answering {
+export function answersBy(answers: Readonly<Record<string, JsonObject>>): Respond {
   return ({ method, params }) => {
     const given = answers[method === "elicitation/create" ? String(params["message"]) : method];
     if (given === undefined) throw new Error(`Nobody expected ${method} ${JSON.stringify(params)}`);

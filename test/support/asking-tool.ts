@@ -6,7 +6,7 @@ import {
   McpServer,
   type ServerOptions,
 } from "halyard";
-import { type Answering, connect, type Question, type TestClient } from "halyard/testing";
+import { type Respond, connect, type Question, type TestClient } from "halyard/testing";
 import { onTestFinished } from "vitest";
 import { ableClient, converse, type Talk } from "./answering.ts";
 import { type LogEntry, recordingLogger } from "./log.ts";
@@ -19,7 +19,7 @@ export interface AskingTool {
   /** Calls the tool, with what a retry adds. */
   readonly ask: (more?: JsonObject) => Promise<JsonObject>;
   /** Calls the tool and answers until its result is there. */
-  readonly converse: (answer: Answering) => Promise<Talk>;
+  readonly converse: (answer: Respond) => Promise<Talk>;
 }
 
 export interface AskingOptions {

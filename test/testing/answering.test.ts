@@ -1,13 +1,13 @@
 // A test client that answers: what users of halyard/testing have for handlers that ask.
 import { inputRequired, McpServer } from "halyard";
-import { type Answering, connect, type Question, type TestClient } from "halyard/testing";
+import { type Respond, connect, type Question, type TestClient } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { ableClient, spoken } from "../support/answering.ts";
 
 const revisions = ["2026-07-28", "2025-11-25", "2025-06-18"];
 
-async function travelClient(revision: string, answer?: Answering): Promise<TestClient> {
+async function travelClient(revision: string, answer?: Respond): Promise<TestClient> {
   const server = new McpServer({ name: "travel", version: "1.0.0" });
   server.tool("book", {}, async (_, ctx) => {
     const { city } = await ctx.elicit("Where to?", z.object({ city: z.string() }));

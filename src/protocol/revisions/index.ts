@@ -24,11 +24,17 @@ export function findRevision(date: unknown): Revision | undefined {
   return byDate.get(date);
 }
 
+const newest = { modern: newestOf("modern"), legacy: newestOf("legacy") };
+
+function newestOf(era: Revision["era"]): Revision {
+  const found = revisions.find((revision) => revision.era === era);
+  if (found === undefined) throw new TypeError(`No revision of the ${era} era`);
+  return found;
+}
+
 /** The newest revision of an era. */
 export function newestRevision(era: Revision["era"]): Revision {
-  const newest = revisions.find((revision) => revision.era === era);
-  if (newest === undefined) throw new TypeError(`No revision of the ${era} era`);
-  return newest;
+  return newest[era];
 }
 
 /** The dates of every revision of these eras, newest first. */

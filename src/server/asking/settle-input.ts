@@ -12,8 +12,9 @@ import { asVisits, visitRefusal } from "./visits.ts";
 
 /** Whether the client comes back with answers, or with a state. */
 export function isRetry(call: Call): boolean {
+  if (call.row.repeats === undefined) return false;
   const { inputResponses, requestState } = call.params;
-  return call.row.repeats !== undefined && (inputResponses !== undefined || requestState !== undefined);
+  return inputResponses !== undefined || requestState !== undefined;
 }
 
 /** Takes up the call where the last round left it. Throws when what the client brought cannot be used. */

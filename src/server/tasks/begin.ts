@@ -41,9 +41,9 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
     throw error;
   }
   const run = new TaskRun(record, call, leave);
-  const { stream: _, ...exchange } = call.exchange;
-  exchange.connection.inFlight.delete(call);
-  call.exchange = exchange;
+  const { connection, era, principal, headers, address } = call.exchange;
+  connection.inFlight.delete(call);
+  call.exchange = { connection, era, principal, headers, address };
   call.task = run;
   call.conversation.askThrough(run.asker);
   tasks.runs.set(record.id, run);
