@@ -110,7 +110,11 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   let actualPort = port;
   for (const address of hosts) {
     const http = configured(
-      createServer({ connectionsCheckingInterval }, (request, response) => void handler(request, response)),
+      createServer(
+        // Of two Host headers, or two tokens, node would take the first, and a proxy maybe the other.
+        { connectionsCheckingInterval, joinDuplicateHeaders: true },
+        (request, response) => void handler(request, response),
+      ),
     );
     try {
       await listen(http, actualPort, address);

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { describeEdges, modernPost, openSession, post, type RawRequest, sendTo } from "../support/http.ts";
 import { discover, httpServer, ping } from "../support/http-server.ts";
 import { initializeRequest, newestLegacy } from "../support/raw.ts";
+import { openRaw } from "../support/raw-socket.ts";
 
 const routes: readonly [string, RawRequest][] = [
   ["a modern POST", modernPost(discover)],
@@ -251,5 +252,34 @@ describe("serveHttp", () => {
       message: `Port ${port} on 127.0.0.2 is taken: stop what uses it, or choose another with { port }`,
     });
     await expect(sendTo(port, modernPost(discover))).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("serveHttp()", () => {
+  async function send(head: string): Promise<{ text: string; tokens: unknown[] }> {
+    const tokens: unknown[] = [];
+    const http = await serveHttp(httpServer().server, {
+      port: 0,
+      auth: (request) => void tokens.push(request.header("authorization")),
+    });
+    onTestFinished(() => http.close());
+    const text = await openRaw(http.port).request(
+      `GET /mcp HTTP/1.1\r\n${head}\r\nConnection: close\r\n\r\n`,
+    );
+    return { text, tokens };
+  }
+
+  test.each(["Host: localhost\r\nHost: evil.example", "Host: evil.example\r\nHost: localhost"])(
+    "takes neither of two Host headers: %j [HTTP-HOST-VALIDATE]",
+    async (head) => {
+      const { text, tokens } = await send(head);
+      expect(text).toMatch(/^HTTP\/1.1 403/);
+      expect(tokens).toEqual([]);
+    },
+  );
+
+  test("does not choose between two tokens", async () => {
+    const { tokens } = await send("Host: localhost\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b");
+    expect(tokens).toEqual(["Bearer a, Bearer b"]);
   });
 });
