@@ -136,7 +136,10 @@ function around(call: Call, handler: MethodHandler): unknown {
 function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unknown>): Promise<unknown> {
   const canBe = call.row.repeats !== undefined || call.params["task"] !== undefined;
   if (!canBe) return running;
-  call.outcome = () => running.catch((error: unknown) => askInstead(error, call, handler));
+  call.outcome = () =>
+    running.catch((error: unknown) =>
+      settleInput(call, questionsOf(error, call), () => around(call, handler)),
+    );
   return new Promise((resolve, reject) => {
     call.interrupt = resolve;
     running.then(resolve, reject);
@@ -146,8 +149,10 @@ function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unkn
 /** The result as it is sent. */
 function finish(result: unknown, call: Call, handler: MethodHandler): JsonObject | Promise<JsonObject> {
   if (result instanceof TaskCreated) return result.reply;
-  if (result instanceof InputRequired) return settleInput(call, result, () => around(call, handler));
-  return encode(result, call, handler);
+  if (!(result instanceof InputRequired)) return encode(result, call, handler);
+  const { comesBack } = call.conversation;
+  const settled = settleInput(call, result, () => around(call, handler));
+  return comesBack ? settled : settled.then((last) => encode(last, call, handler));
 }
 
 function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject {
@@ -160,21 +165,10 @@ function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject
     : stampResult(result, call);
 }
 
-/** What comes of an error that means a question; any other is thrown again. */
-async function askInstead(error: unknown, call: Call, handler: MethodHandler): Promise<unknown> {
-  const required = questionsOf(error, call);
-  if (required === undefined) throw error;
-  return settleInput(call, required, () => around(call, handler));
-}
-
 async function toFailure(error: unknown, call: Call, handler: MethodHandler): Promise<RpcResponse> {
   const { id } = call;
   try {
-    const result = await askInstead(error, call, handler);
-    const finished = call.conversation.comesBack
-      ? (result as JsonObject)
-      : await finish(result, call, handler);
-    return { jsonrpc: "2.0", id, result: finished };
+    return { jsonrpc: "2.0", id, result: await finish(questionsOf(error, call), call, handler) };
   } catch (failure) {
     return { jsonrpc: "2.0", id, error: toRpcError(failure, call) };
   }

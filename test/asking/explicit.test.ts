@@ -103,6 +103,28 @@ test("inputRequired() sends a sampling request with a limit even if the author n
   }
 });
 
+test.each(["2026-07-28", "2025-11-25", "2024-11-05"])(
+  "inputRequired() may be returned by middleware, again and again, and the result is that of the revision: %s",
+  async (revision) => {
+    const { client } = await askingTool(survey, {
+      revision,
+      prepare: (server) => {
+        server.tool("shape", { output: z.object({ sides: z.number() }) }, () => ({ sides: 3 }));
+        server.use("tools/call", async (_, ctx, next) => {
+          const rounds = ctx.requestState<number>() ?? 0;
+          const requestState = rounds + 1;
+          const inputRequests = { where: { method: "roots/list" } } as const;
+          return rounds < 2 ? (inputRequired({ inputRequests, requestState }) as never) : next();
+        });
+      },
+    });
+    const { result, asked } = await converse(client, "tools/call", { name: "shape" }, answers);
+    expect(asked.map(({ method }) => method)).toEqual(["roots/list", "roots/list"]);
+    expect(result["content"]).toEqual([{ type: "text", text: '{"sides":3}' }]);
+    expect(result["structuredContent"]).toEqual(revision === "2024-11-05" ? undefined : { sides: 3 });
+  },
+);
+
 test("inputRequired() needs questions or a state [MRTR-AT-LEAST-ONE]", () => {
   expect(() => inputRequired({})).toThrow("needs inputRequests, or a requestState");
   expect(() => inputRequired({ inputRequests: {} })).toThrow("needs inputRequests, or a requestState");

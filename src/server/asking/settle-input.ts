@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { stampAs } from "../stamp.ts";
 import { tellRound } from "./ask-events.ts";
-import { type InputRequired, InputRound, plainQuestion } from "./input-required.ts";
+import { InputRequired, InputRound, plainQuestion } from "./input-required.ts";
 import { assertCanAsk, toRequest } from "./question.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { boundTo } from "../request-state/binding.ts";
@@ -36,11 +36,11 @@ async function openState(call: Call, requestState: unknown): Promise<RoundState>
   return (await call.core.requestState.open(requestState, await boundTo(call))) as RoundState;
 }
 
-/** The questions that an error stands for; undefined when it is none of these. */
-export function questionsOf(error: unknown, call: Call): InputRequired | undefined {
+/** The questions that an error stands for; throws any other error again. */
+export function questionsOf(error: unknown, call: Call): InputRequired {
   if (error instanceof InputRound) return error.required;
   const isQuestion = error instanceof UrlElicitationRequired && call.table.urlRequired === "question";
-  if (!isQuestion) return undefined;
+  if (!isQuestion) throw error;
   const refusal = visitRefusal(error, call);
   if (refusal !== undefined) throw refusal;
   return asVisits(error, call);
@@ -98,11 +98,11 @@ async function askAndRun(call: Call, first: InputRequired, run: () => unknown): 
     const own: unknown = requestState === undefined ? undefined : JSON.parse(JSON.stringify(requestState));
     call.conversation.takeUp({ ...firstRound, rounds: rounds + 1, own }, responses);
     try {
-      return (await run()) as JsonObject;
+      const returned = await run();
+      if (!(returned instanceof InputRequired)) return returned as JsonObject;
+      required = returned;
     } catch (error) {
-      const next = questionsOf(error, call);
-      if (next === undefined) throw error;
-      required = next;
+      required = questionsOf(error, call);
     }
   }
 }
