@@ -2,19 +2,20 @@
 import { askFailed } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { type AskOptions, type Asker, type Question, readResponse, toRequest } from "../asking/question.ts";
+import { type AskOptions, type Question, readResponse, toRequest } from "../asking/question.ts";
+import type { TaskAsker } from "./task-asker.ts";
 
 interface Open {
-  readonly question: Question<unknown>;
-  readonly resolve: (answer: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly ended: ReturnType<Watch> | undefined;
+  readonly request: InputRequest;
+  /** Reads an answer; what it resolves with hands it to whoever asked. */
+  readonly read: (response: JsonObject) => Promise<() => void>;
+  readonly giveUp: (problem: string) => void;
 }
 
 /** Is told the method of a question that is open now; what it returns is told that it has ended, and why, if that is not with an answer. */
 type Watch = (method: string) => (problem?: string) => void;
 
-export class InputAsker implements Asker {
+export class InputAsker implements TaskAsker {
   readonly #open = new Map<string, Open>();
   readonly #used = new Set<string>();
   readonly #changed: () => void;
@@ -27,42 +28,52 @@ export class InputAsker implements Asker {
     this.#watch = watch;
   }
 
-  /** The open questions. */
-  get requests(): Record<string, InputRequest> {
-    return Object.fromEntries([...this.#open].map(([key, { question }]) => [key, toRequest(question)]));
+  get isAsking(): boolean {
+    return this.#open.size > 0;
+  }
+
+  get requests(): Record<string, InputRequest> | undefined {
+    if (!this.isAsking) return undefined;
+    return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
     if (this.#problem !== undefined) return Promise.reject(askFailed(question.method, this.#problem));
     return new Promise<Answer>((resolve, reject) => {
-      const ended = this.#watch?.(question.method);
-      const open = { question, resolve, reject, ended } as unknown as Open;
-      this.#open.set(this.#newKey(options.key ?? question.method), open);
+      const { method } = question;
+      const ended = this.#watch?.(method);
+      const key = this.#newKey(options.key ?? method);
+      const read = async (response: JsonObject): Promise<() => void> => {
+        const answer = await readResponse(question, key, response);
+        return () => (ended?.(), resolve(answer));
+      };
+      const giveUp = (problem: string): void => (ended?.(problem), reject(askFailed(method, problem)));
+      this.#open.set(key, { request: toRequest(question), read, giveUp });
       this.#changed();
     });
   }
 
-  /** Takes answers. Those to questions that are not open are left aside. */
+  /** Answers to questions that are not open are left aside. */
   async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
     for (const [key, response] of Object.entries(responses)) {
       const open = this.#open.get(key);
       if (open === undefined) continue;
-      const answer = await readResponse(open.question, key, response);
+      const settle = await open.read(response);
       if (!this.#open.delete(key)) continue;
-      open.ended?.();
-      open.resolve(answer);
+      settle();
       this.#changed();
     }
   }
 
-  /** Nobody will answer any more. */
   giveUp(problem: string): void {
     this.#problem ??= problem;
-    for (const { question, reject, ended } of this.#open.values()) {
-      ended?.(problem);
-      reject(askFailed(question.method, problem));
-    }
+    for (const open of this.#open.values()) open.giveUp(problem);
     this.#open.clear();
+  }
+
+  /** Its questions need no stream. */
+  attach(): () => void {
+    return () => {};
   }
 
   /** A key is never used for a second question of the same task. */

@@ -4,9 +4,10 @@ import { type Ask, type Asks, type Place, streamLost } from "../../push/asks.ts"
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
-import type { AskOptions, Asker, Question } from "../asking/question.ts";
+import type { AskOptions, Question } from "../asking/question.ts";
 import { inBackground } from "../timers.ts";
 import { relatedTask } from "./forms.ts";
+import type { TaskAsker } from "./task-asker.ts";
 
 /** Whose task it is, and how its client is reached. */
 export interface Reach {
@@ -19,20 +20,22 @@ export interface Reach {
   readonly asks: Asks;
 }
 
-export class StreamAsker implements Asker {
+export class StreamAsker implements TaskAsker {
   readonly #reach: Reach;
   readonly #changed: () => void;
   readonly #places = new Set<Place>();
   readonly #waiting = new Set<(place: Place) => void>();
-  /** How many questions are open. */
-  open = 0;
+  #open = 0;
 
   constructor(reach: Reach, changed: () => void) {
     this.#reach = reach;
     this.#changed = changed;
   }
 
-  /** A stream on which the task's result is awaited, until the returned function is called. */
+  get isAsking(): boolean {
+    return this.#open > 0;
+  }
+
   attach(place: Place): () => void {
     this.#places.add(place);
     for (const take of this.#waiting) take(place);
@@ -44,7 +47,7 @@ export class StreamAsker implements Asker {
     const { session, taskId } = this.#reach;
     const { method, params } = question;
     if (session === undefined) throw askFailed(method, "the client of this task has no session");
-    this.open++;
+    this.#open++;
     this.#changed();
     try {
       const _meta = { ...(params?.["_meta"] as object), ...relatedTask(taskId) };
@@ -56,10 +59,16 @@ export class StreamAsker implements Asker {
       };
       return await readAnswer(question, await this.#put(session, request));
     } finally {
-      this.open--;
+      this.#open--;
       this.#changed();
     }
   }
+
+  /** Nothing that comes with tasks/update: its answers are responses. */
+  async answer(): Promise<void> {}
+
+  /** Its signal does that. */
+  giveUp(): void {}
 
   /** A client that is lost while it is asked may come back for its task: then it is asked again. */
   async #put(session: string, request: Omit<Ask, keyof Place>): Promise<JsonObject> {

@@ -5,7 +5,6 @@ import { errorCodes } from "../../errors.ts";
 import type { Place } from "../../push/asks.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { watchAsk } from "../asking/ask-events.ts";
-import type { Asker } from "../asking/question.ts";
 import { inBackground } from "../timers.ts";
 import type { Call } from "../call.ts";
 import type { TaskEnd } from "../events.ts";
@@ -16,6 +15,7 @@ import { InputAsker } from "./input-asker.ts";
 import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./store.ts";
 import { StreamAsker } from "./stream-asker.ts";
 import type { RunningTask } from "./table.ts";
+import type { TaskAsker } from "./task-asker.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
 
@@ -24,8 +24,7 @@ export class TaskRun implements RunningTask {
   readonly call: Call;
   readonly #leave: () => void;
   readonly #waiting = new Set<(end: TaskEnd) => void>();
-  readonly #inputs: InputAsker | undefined;
-  readonly #streams: StreamAsker | undefined;
+  readonly asker: TaskAsker;
   #timer: unknown;
   #end: TaskEnd | undefined;
   #writes: Promise<unknown> = Promise.resolve();
@@ -39,26 +38,11 @@ export class TaskRun implements RunningTask {
     this.record = record;
     this.call = call;
     this.#leave = leave;
-    const changed = (): void => this.#writeSoon();
-    const { id: taskId, session } = record;
-    const { hub, asks, settings } = call.core;
-    if (record.form === "extension") {
-      const { observe } = settings;
-      const watch = observe && ((method: string) => watchAsk(observe, { to: call, taskId, method }));
-      this.#inputs = new InputAsker(changed, watch);
-    } else {
-      const mayReturn = !call.exchange.connection.sharesPipe;
-      const reach = { taskId, session, signal: call.asking, mayReturn, hub, asks };
-      this.#streams = new StreamAsker(reach, changed);
-    }
-  }
-
-  get asker(): Asker {
-    return (this.#inputs ?? this.#streams) as Asker;
+    this.asker = this.#makeAsker();
   }
 
   attach(place: Place): () => void {
-    return this.#streams?.attach(place) ?? (() => {});
+    return this.asker.attach(place);
   }
 
   /** Not a promise: that would keep what waits for it until the end, even if it has long gone. */
@@ -68,8 +52,8 @@ export class TaskRun implements RunningTask {
     return () => void this.#waiting.delete(callback);
   }
 
-  async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
-    await this.#inputs?.answer(responses);
+  answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
+    return this.asker.answer(responses);
   }
 
   report(status: string): void {
@@ -91,7 +75,7 @@ export class TaskRun implements RunningTask {
   stop(status: TaskEnd, reason: string): void {
     this.#isOver = true;
     this.call.cancel(reason);
-    this.#inputs?.giveUp(reason);
+    this.asker.giveUp(reason);
     this.#finish(status);
   }
 
@@ -105,9 +89,23 @@ export class TaskRun implements RunningTask {
     this.#leave();
     // What the handler did not wait for is answered by nobody now.
     this.call.stopAsking();
-    this.#inputs?.giveUp("The call that asked has ended");
+    this.asker.giveUp("The call that asked has ended");
     // It had ended before if nothing was changed: another process has cancelled it.
     this.#finish(((await this.#write(end)) as TaskEnd | undefined) ?? "cancelled");
+  }
+
+  #makeAsker(): TaskAsker {
+    const { record, call } = this;
+    const { id: taskId, session } = record;
+    const { hub, asks, settings } = call.core;
+    const changed = (): void => this.#writeSoon();
+    if (record.form === "core") {
+      const mayReturn = !call.exchange.connection.sharesPipe;
+      return new StreamAsker({ taskId, session, signal: call.asking, mayReturn, hub, asks }, changed);
+    }
+    const { observe } = settings;
+    const watch = observe && ((method: string) => watchAsk(observe, { to: call, taskId, method }));
+    return new InputAsker(changed, watch);
   }
 
   #finish(status: TaskEnd): void {
@@ -149,13 +147,9 @@ export class TaskRun implements RunningTask {
   }
 
   #now(): Change {
-    const inputRequests = this.#inputs?.requests ?? {};
-    const isAsking = Object.keys(inputRequests).length > 0 || (this.#streams?.open ?? 0) > 0;
-    return {
-      status: isAsking ? "input_required" : "working",
-      statusMessage: this.#statusMessage,
-      inputRequests: this.#inputs && isAsking ? inputRequests : undefined,
-    };
+    const { isAsking, requests: inputRequests } = this.asker;
+    const status = isAsking ? "input_required" : "working";
+    return { status, statusMessage: this.#statusMessage, inputRequests };
   }
 
   /** The status that it has now; undefined when it had ended before, or its time is up. */
