@@ -121,15 +121,8 @@ export type { Answer } from "./server/answer.ts";
 export type { Servable } from "./server/servable.ts";
 export { McpServer } from "./server/server.ts";
 export type { TaskOptions } from "./server/tasks/options.ts";
-export {
-  MemoryTaskStore,
-  type MemoryTaskStoreOptions,
-  type TaskChange,
-  type TaskQuery,
-  type TaskRecord,
-  type TaskStatus,
-  type TaskStore,
-} from "./server/tasks/store.ts";
+export { MemoryTaskStore, type MemoryTaskStoreOptions } from "./server/tasks/memory-store.ts";
+export type { TaskChange, TaskQuery, TaskRecord, TaskStatus, TaskStore } from "./server/tasks/store.ts";
 export type { MessageLimits } from "./wire/limits.ts";
 export {
   type Incoming,

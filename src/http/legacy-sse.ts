@@ -7,6 +7,7 @@ import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
+import { refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
@@ -169,11 +170,7 @@ export class LegacySse {
     }
     const { maxBytes } = this.#state.server.limits;
     const body = await request.body(maxBytes);
-    if (body.kind === "too-large") {
-      const problem = `The body is larger than ${maxBytes} bytes`;
-      return refuse(responder, 413, problem, { connection: "close" });
-    }
-    if (body.kind === "broken") return refuse(responder, 400, "The body ended before it was complete");
+    if (refuseUnread(body, maxBytes, responder)) return;
     const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
     if (this.#state.closing && !isSilentText(text, this.#state.server.limits))
       return refuseClosing(responder);

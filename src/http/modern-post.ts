@@ -110,5 +110,5 @@ function send(
   const { openStream } = exchange;
   if (openStream !== undefined) return openStream.finish(text);
   const isIncomplete = "error" in response && !isWhole;
-  responder.reply(isIncomplete ? 400 : statusOf(response, "modern"), jsonHeaders, text);
+  responder.reply(isIncomplete ? 400 : statusOf(response), jsonHeaders, text);
 }

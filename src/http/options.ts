@@ -92,7 +92,6 @@ export const defaultHttpLimits: HttpLimits = {
 /** The options with every default filled in. */
 export interface HttpSettings {
   readonly path: string;
-  readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly cors: CorsOptions | undefined;
   readonly legacySse: { readonly ssePath: string; readonly messagePath: string } | undefined;
@@ -119,7 +118,6 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   }
   return {
     path,
-    allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: [...(options.allowedOrigins ?? []), ...(options.cors?.origins ?? [])],
     cors: options.cors,
     legacySse: resolveLegacySse(options.legacySse),

@@ -2,12 +2,12 @@
 import { errorCodes } from "../errors.ts";
 import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
-import { checkValue, parseJson, type ParsedJson } from "../wire/json.ts";
-import type { MessageLimits } from "../wire/limits.ts";
+import { checkValue, parseJson } from "../wire/json.ts";
 import { isObject, readIncoming } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";
+import { refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
-import type { HttpBody, HttpRequest, HttpResponder } from "./exchange.ts";
+import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import { answerLegacyPost } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
@@ -31,8 +31,9 @@ export async function answerPost(
   const refusal = contentTypeRefusal(request.header("content-type"));
   if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
   const { limits } = state.server;
-  const parsed = parseBody(await request.body(limits.maxBytes), limits, responder);
-  if (parsed === undefined) return;
+  const body = await request.body(limits.maxBytes);
+  if (refuseUnread(body, limits.maxBytes, responder)) return;
+  const parsed = body.kind === "text" ? parseJson(body.text, limits) : checkValue(body.value, limits);
   if (!parsed.ok && parsed.reason === "size") return refuse(responder, 413, parsed.problem);
   if (!parsed.ok) {
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
@@ -48,22 +49,6 @@ export async function answerPost(
   if (isModern && state.isLate(request)) return refuseClosing(responder);
   const answering = isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
   if (answering instanceof Promise) await answering;
-}
-
-/** What the body holds; undefined when the request has been refused. */
-function parseBody(body: HttpBody, limits: MessageLimits, responder: HttpResponder): ParsedJson | undefined {
-  switch (body.kind) {
-    case "text":
-      return parseJson(body.text, limits);
-    case "parsed":
-      return checkValue(body.value, limits);
-    case "too-large":
-      return void refuse(responder, 413, `The body is larger than ${limits.maxBytes} bytes`, {
-        connection: "close",
-      });
-    case "broken":
-      return void refuse(responder, 400, "The body ended before it was complete");
-  }
 }
 
 /** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */

@@ -1,8 +1,8 @@
-// The HTTP status of an answer: a modern client can tell from it what happened, a legacy one always gets 200.
+// The HTTP status of an answer to a modern client, who can tell from it what happened; a legacy one gets 200.
 import { errorCodes } from "../errors.ts";
 import type { RpcResponse } from "../wire/message.ts";
 
-const modernStatuses: ReadonlyMap<number, number> = new Map<number, number>([
+const statuses: ReadonlyMap<number, number> = new Map<number, number>([
   [errorCodes.parse, 400],
   [errorCodes.invalidRequest, 400],
   [errorCodes.methodNotFound, 404],
@@ -11,7 +11,6 @@ const modernStatuses: ReadonlyMap<number, number> = new Map<number, number>([
   [errorCodes.unsupportedVersion, 400],
 ]);
 
-export function statusOf(response: RpcResponse, era: "modern" | "legacy"): number {
-  if (era === "legacy" || !("error" in response)) return 200;
-  return modernStatuses.get(response.error.code) ?? 200;
+export function statusOf(response: RpcResponse): number {
+  return ("error" in response && statuses.get(response.error.code)) || 200;
 }

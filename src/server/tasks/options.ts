@@ -1,6 +1,7 @@
 // How tasks are kept, and how many.
 import { isTimerMs } from "../timers.ts";
-import { MemoryTaskStore, type TaskStore } from "./store.ts";
+import { MemoryTaskStore } from "./memory-store.ts";
+import type { TaskStore } from "./store.ts";
 
 /** How tasks behave; everything has a default. */
 export interface TaskOptions {

@@ -1,0 +1,172 @@
+// Tasks in the memory of one process, as JSON: what a store far away would do.
+import { inBackground } from "../timers.ts";
+import { hasEnded, type TaskChange, type TaskQuery, type TaskRecord, type TaskStore } from "./store.ts";
+
+/** What a {@link MemoryTaskStore} may hold. */
+export interface MemoryTaskStoreOptions {
+  /** Further ones are refused, until others have had their time. @default {10000} */
+  readonly maxTasks?: number;
+  /** Characters of all tasks together, their results included; each counts for 1024 at least. @default {67108864} */
+  readonly maxSize?: number;
+  /** Tasks of one owner. Callers who are not authenticated are many, and share the whole. @default {1000} */
+  readonly maxTasksPerOwner?: number;
+  /** Characters of the tasks of one owner, in the same way. @default {16777216} */
+  readonly maxSizePerOwner?: number;
+}
+
+type Place = Pick<TaskRecord, "createdAt" | "id">;
+
+/** What tasks are found by stands beside the text: to look for one must not cost reading all of them. */
+interface Kept extends Place {
+  readonly owner: string;
+  readonly session: string | undefined;
+  readonly expiresAt: number;
+  text: string;
+}
+
+/** What each task counts for at least: room for it to end, whatever it ends with. */
+const minSize = 1024;
+
+function sizeOf(text: string): number {
+  return Math.max(text.length, minSize);
+}
+
+/** How much is kept, of all or of one owner. */
+interface Amount {
+  tasks: number;
+  size: number;
+}
+
+const none: Readonly<Amount> = { tasks: 0, size: 0 };
+
+function fits(amount: Amount, more: Amount, max: Amount): boolean {
+  return amount.tasks + more.tasks <= max.tasks && amount.size + more.size <= max.size;
+}
+
+/**
+ * Keeps tasks in the memory of one process, as JSON.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, MemoryTaskStore } from "halyard";
+ *
+ * const store = new MemoryTaskStore({ maxTasks: 100 });
+ * const server = new McpServer({ name: "demo", version: "1.0.0" }, { tasks: { store, ttlMs: 600_000 } });
+ * ```
+ */
+export class MemoryTaskStore implements TaskStore {
+  readonly #tasks = new Map<string, Kept>();
+  readonly #owners = new Map<string, Amount>();
+  readonly #max: Amount;
+  readonly #maxPerOwner: Amount;
+  readonly #all: Amount = { tasks: 0, size: 0 };
+  #sweeping = false;
+
+  constructor(options: MemoryTaskStoreOptions = {}) {
+    const {
+      maxTasks = 10_000,
+      maxSize = 64 * 1024 * 1024,
+      maxTasksPerOwner = 1000,
+      maxSizePerOwner = 16 * 1024 * 1024,
+    } = options;
+    this.#max = { tasks: maxTasks, size: maxSize };
+    this.#maxPerOwner = { tasks: maxTasksPerOwner, size: maxSizePerOwner };
+  }
+
+  async create(task: TaskRecord): Promise<boolean> {
+    const { id, owner, session, createdAt } = task;
+    const text = JSON.stringify(task);
+    const more = { tasks: 1, size: sizeOf(text) };
+    if (!this.#hasRoom(owner, more)) this.#sweep();
+    if (!this.#hasRoom(owner, more)) return false;
+    const expiresAt = Date.parse(createdAt) + task.ttlMs;
+    this.#tasks.set(id, { id, owner, session, createdAt, expiresAt, text });
+    this.#count(owner, more);
+    this.#sweepLater();
+    return true;
+  }
+
+  async read(owner: string, id: string): Promise<TaskRecord | undefined> {
+    const kept = this.#find(owner, id);
+    return kept && parse(kept);
+  }
+
+  async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
+    const kept = this.#find(owner, id);
+    const before = kept && parse(kept);
+    if (kept === undefined || before === undefined || hasEnded(before)) return undefined;
+    const text = JSON.stringify({ ...before, ...change });
+    const more = { tasks: 0, size: sizeOf(text) - sizeOf(kept.text) };
+    if (more.size > 0 && !this.#hasRoom(owner, more))
+      throw new RangeError("There is no room for more of a task");
+    this.#count(owner, more);
+    kept.text = text;
+    return parse(kept);
+  }
+
+  async list(owner: string, { session, after, limit }: TaskQuery): Promise<readonly TaskRecord[]> {
+    const found: Kept[] = [];
+    for (const id of this.#tasks.keys()) {
+      const kept = this.#find(owner, id);
+      if (kept === undefined || (session !== undefined && kept.session !== session)) continue;
+      if (after === undefined || isAfter(kept, after)) found.push(kept);
+    }
+    return found
+      .toSorted((one, other) => (isAfter(one, other) ? 1 : -1))
+      .slice(0, limit)
+      .map(parse);
+  }
+
+  #find(owner: string, id: string): Kept | undefined {
+    const kept = this.#tasks.get(id);
+    return kept?.owner === owner && kept.expiresAt > Date.now() ? kept : undefined;
+  }
+
+  #hasRoom(owner: string, more: Amount): boolean {
+    if (!fits(this.#all, more, this.#max)) return false;
+    return owner === "" || fits(this.#owners.get(owner) ?? none, more, this.#maxPerOwner);
+  }
+
+  #count(owner: string, { tasks, size }: Amount): void {
+    const own = this.#owners.get(owner) ?? { ...none };
+    for (const amount of [this.#all, own]) {
+      amount.tasks += tasks;
+      amount.size += size;
+    }
+    if (own.tasks === 0) this.#owners.delete(owner);
+    else this.#owners.set(owner, own);
+  }
+
+  /** Forgets those whose time is up. */
+  #sweep(): void {
+    const now = Date.now();
+    for (const [id, { expiresAt, owner, text }] of this.#tasks) {
+      if (expiresAt > now) continue;
+      this.#tasks.delete(id);
+      this.#count(owner, { tasks: -1, size: -sizeOf(text) });
+    }
+  }
+
+  /** One timer for all, at the first end, and none when nothing is kept. It keeps no process alive. */
+  #sweepLater(): void {
+    if (this.#sweeping || this.#tasks.size === 0) return;
+    this.#sweeping = true;
+    let first = Number.POSITIVE_INFINITY;
+    for (const { expiresAt } of this.#tasks.values()) first = Math.min(first, expiresAt);
+    const sweep = (): void => {
+      this.#sweeping = false;
+      this.#sweep();
+      this.#sweepLater();
+    };
+    inBackground(setTimeout(sweep, Math.min(Math.max(first - Date.now(), 50), 60_000)));
+  }
+}
+
+function parse({ text }: Kept): TaskRecord {
+  return JSON.parse(text) as TaskRecord;
+}
+
+function isAfter(one: Place, other: Place): boolean {
+  if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt;
+  return one.id > other.id;
+}
