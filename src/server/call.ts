@@ -27,6 +27,12 @@ import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 
 const noMeta: JsonObject = {};
+const unknownPeer: Peer = {
+  revision: undefined,
+  clientInfo: undefined,
+  clientCapabilities: {},
+  logLevel: undefined,
+};
 
 /** A call that goes on as a task says what it has to say there. */
 interface Task {
@@ -41,7 +47,7 @@ export class Call implements Context {
   readonly core: Core;
   request: RpcRequest;
   exchange: Exchange;
-  readonly peer: Peer;
+  peer: Peer;
   readonly table: Revision;
   readonly row: RequestRow;
   finished = false;
@@ -165,9 +171,10 @@ export class Call implements Context {
     this.#controller.abort(reason);
   }
 
-  /** The parameters have been read: a call that stays open need not keep them. */
+  /** The parameters have been read: a call that stays open need not keep them, nor what its client says there of itself. */
   forgetParams(): void {
     this.request = { jsonrpc: "2.0", id: this.id, method: this.method };
+    this.peer = unknownPeer;
   }
 
   /** Calls back when the call is cancelled; an `AbortSignal` would weigh more than everything else about an idle call. */

@@ -1,5 +1,5 @@
 // subscriptions/listen: what is acknowledged, what is told, and to whom.
-import { McpServer, type RequestId } from "halyard";
+import { type Context, McpServer, type RequestId } from "halyard";
 import { expect, test } from "vitest";
 import {
   acknowledged,
@@ -38,6 +38,23 @@ async function changeEverything(server: McpServer): Promise<void> {
 }
 
 describeMatrix("subscriptions/listen", { eras: ["modern"] }, (cell) => {
+  test("an open subscription keeps nothing of what its client has said of itself", async () => {
+    let told: unknown;
+    let open: Context | undefined;
+    const authorizeSubscription = (_: string, ctx: Context): boolean => {
+      told = { client: ctx.client, capabilities: ctx.clientCapabilities };
+      open = ctx;
+      return true;
+    };
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { authorizeSubscription });
+    server.resource("note:///a", {}, () => "a");
+    const client = await cell.connect(server, { capabilities: { sampling: {} } });
+    await listen(client, { resourceSubscriptions: ["note:///a"] }, "one");
+    expect(told).toMatchObject({ client: { name: expect.any(String) }, capabilities: { sampling: {} } });
+    expect([open?.client, open?.clientCapabilities]).toEqual([undefined, {}]);
+    await client.close();
+  });
+
   test("several subscriptions on one pipe each get what they asked for and nothing else [SUB-OPT-IN, SUB-CONCURRENT, SUB-CONCURRENT-FANOUT, SUB-ID-TAG, LIST-CHANGED-SEND-MODERN, RES-UPDATED-MODERN]", async () => {
     const server = fullServer();
     const client = await cell.connect(server);
