@@ -28,16 +28,24 @@ interface Held<Live> {
   readonly session: Live;
   seenAt: number;
   touchedAt: number;
+  /** The number of its last use, among those of all sessions. */
+  use: number;
+  /** The number of the use at which it was put last. */
+  place: number;
 }
+
+/** So many times does each session come up, on average, before one is put last again: doing so at each use costs more. */
+const roundsInPlace = 8;
 
 export class Sessions<Live extends LiveSession> {
   readonly #store: SessionStore;
   readonly #limits: SessionLimits;
   readonly #revive: (record: SessionRecord) => Live;
-  /** Least recently used first. */
+  /** By place. */
   readonly #live = new Map<string, Held<Live>>();
   /** Those of each principal, by its key. */
   readonly #owned = new Map<string, Set<Held<Live>>>();
+  #uses = 0;
 
   constructor(store: SessionStore, limits: SessionLimits, revive: (record: SessionRecord) => Live) {
     this.#store = store;
@@ -55,11 +63,8 @@ export class Sessions<Live extends LiveSession> {
 
   /** Takes a new session in. False when there is no room: every session is busy. */
   async add(session: Live): Promise<boolean> {
-    const owned = session.principal && this.#owned.get(principalKey(session.principal));
-    const hasTooMany = owned !== undefined && owned.size >= this.#limits.maxSessionsPerPrincipal;
-    const isFull = hasTooMany || this.#live.size >= this.#limits.maxSessions;
-    const ending = hasTooMany ? longestIdleOf(owned) : isFull ? this.#longestIdle() : undefined;
-    if (isFull && ending === undefined) return false;
+    const ending = this.#pushedOutBy(session.principal);
+    if (ending === "nobody") return false;
     // Takes its place before anything is waited for: others may be coming in at the same time.
     this.#hold(session);
     if (ending !== undefined) await this.end(ending);
@@ -88,8 +93,12 @@ export class Sessions<Live extends LiveSession> {
     const { session } = held;
     if (!isSamePrincipal(session.principal, principal)) return undefined;
     held.seenAt = Date.now();
-    this.#live.delete(session.id);
-    this.#live.set(session.id, held);
+    held.use = ++this.#uses;
+    if (held.use - held.place > this.#live.size * roundsInPlace) {
+      held.place = held.use;
+      this.#live.delete(session.id);
+      this.#live.set(session.id, held);
+    }
     return session;
   }
 
@@ -126,15 +135,16 @@ export class Sessions<Live extends LiveSession> {
     const held = this.#live.get(id);
     if (held !== undefined || record === undefined) return held;
     if (!isSamePrincipal(record.principal, principal)) return undefined;
+    const ending = this.#pushedOutBy(record.principal);
     const revived = this.#hold(this.#revive(record));
-    const ending = this.#live.size > this.#limits.maxSessions ? this.#longestIdle(id) : undefined;
-    if (ending !== undefined) await this.end(ending);
+    if (ending !== undefined && ending !== "nobody") await this.end(ending);
     return revived;
   }
 
   #hold(session: Live): Held<Live> {
     const now = Date.now();
-    const held = { session, seenAt: now, touchedAt: now };
+    const use = ++this.#uses;
+    const held = { session, seenAt: now, touchedAt: now, use, place: use };
     this.#live.set(session.id, held);
     const key = session.principal && principalKey(session.principal);
     if (key !== undefined) this.#owned.set(key, (this.#owned.get(key) ?? new Set()).add(held));
@@ -152,18 +162,26 @@ export class Sessions<Live extends LiveSession> {
     session.close();
   }
 
-  #longestIdle(spared?: string): Live | undefined {
-    for (const { session } of this.#live.values()) {
-      if (!session.busy && session.id !== spared) return session;
-    }
-    return undefined;
+  /** Which session ends for one more of this principal; nobody's, if all that could are busy. Undefined while there is room. */
+  #pushedOutBy(principal: Principal | undefined): Live | "nobody" | undefined {
+    const { maxSessions, maxSessionsPerPrincipal } = this.#limits;
+    const owned = principal && this.#owned.get(principalKey(principal));
+    if (owned !== undefined && owned.size >= maxSessionsPerPrincipal) return longestIdle(owned) ?? "nobody";
+    if (this.#live.size < maxSessions) return undefined;
+    return longestIdle(this.#live.values(), (held, longest) => held.place > longest.use) ?? "nobody";
   }
 }
 
-function longestIdleOf<Live extends LiveSession>(owned: Iterable<Held<Live>>): Live | undefined {
+/** `isLater` says that whatever comes from here on was used later, where they come by place. */
+function longestIdle<Live extends LiveSession>(
+  sessions: Iterable<Held<Live>>,
+  isLater?: (held: Held<Live>, longest: Held<Live>) => boolean,
+): Live | undefined {
   let longest: Held<Live> | undefined;
-  for (const held of owned) {
-    if (!held.session.busy && !(longest !== undefined && longest.seenAt <= held.seenAt)) longest = held;
+  for (const held of sessions) {
+    if (longest !== undefined && isLater?.(held, longest)) break;
+    const isIdler = longest === undefined || held.use < longest.use;
+    if (isIdler && !held.session.busy) longest = held;
   }
   return longest?.session;
 }

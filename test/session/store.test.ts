@@ -129,6 +129,28 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
     expect(await sessionStore.load(client.id)).toMatchObject({ subscriptions: [] });
   });
 
+  test("a principal that comes back to many sessions pushes out its own, and nobody else's", async () => {
+    const options = { sessionStore: new MemorySessionStore(), auth: authenticate };
+    const limits = { maxSessions: 4, maxSessionsPerPrincipal: 2 };
+    const [first, second] = [
+      await serve(makeServer(), options, edge),
+      await serve(makeServer(), { ...options, limits }, edge),
+    ];
+    const [mallory, bob] = [{ headers: { "x-user": "mallory" } }, { headers: { "x-user": "bob" } }];
+    const victim = await SessionClient.open(second, bob);
+    const back: SessionClient[] = [];
+    for (let at = 0; at < 6; at++) {
+      const { id } = await SessionClient.open(first, mallory);
+      const client = new SessionClient(second.url, id, mallory);
+      expect((await client.start("ping")).status).toBe(200);
+      back.push(client);
+    }
+    expect(second.stats().sessions).toBe(3);
+    expect((await victim.start("ping")).status).toBe(200);
+    const statuses = await Promise.all(back.map(async (client) => (await client.start("ping")).status));
+    expect(statuses).toEqual([404, 404, 404, 404, 200, 200]);
+  });
+
   test("many requests at once bring in one session, and a stranger's none", async () => {
     const sessionStore = new MemorySessionStore();
     const server = makeServer();
