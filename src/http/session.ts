@@ -153,7 +153,7 @@ export class HttpSession implements LiveSession {
 
 /** What of a session changes while it lives. */
 function changing({ initialized, logLevel, listener }: Connection): readonly unknown[] {
-  return [initialized, logLevel, listener?.addedTopics];
+  return [initialized, logLevel, listener?.topicChanges];
 }
 
 /** The GET streams of a session as one: each message goes to exactly one of them, the newest that has room. */

@@ -123,6 +123,7 @@ export class Hub {
   #count(topic: string, listener: Listener, sign: 1 | -1): void {
     const length = sign * keyLengthOf(topic);
     listener.keyLength += length;
+    listener.topicChanges++;
     this.#keyLength += length;
   }
 

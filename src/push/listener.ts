@@ -50,6 +50,8 @@ export class Listener implements Waiting {
   readonly topics: Set<string>;
   /** How many characters the keys of its topics have; counted by the hub. */
   keyLength = 0;
+  /** How often its topics have changed; counted by the hub. */
+  topicChanges = 0;
   readonly #initialTopics: number;
   readonly stream: Stream;
   readonly transport: string;

@@ -129,6 +129,18 @@ describe.each(edges)("two endpoints that share a store · %s", (edge) => {
     expect(await sessionStore.load(client.id)).toMatchObject({ subscriptions: [] });
   });
 
+  test("one subscription for another in one batch is kept, too", async () => {
+    const sessionStore = new MemorySessionStore();
+    const served = await serve(makeServer(), { sessionStore }, edge);
+    const client = await SessionClient.open(served, { revision: "2025-03-26" });
+    await client.request("resources/subscribe", { uri: "note:///a" });
+    await client.say([
+      { jsonrpc: "2.0", id: "a", method: "resources/unsubscribe", params: { uri: "note:///a" } },
+      { jsonrpc: "2.0", id: "b", method: "resources/subscribe", params: { uri: "note:///b" } },
+    ]);
+    expect(await sessionStore.load(client.id)).toMatchObject({ subscriptions: ["note:///b"] });
+  });
+
   test("a principal that comes back to many sessions pushes out its own, and nobody else's", async () => {
     const options = { sessionStore: new MemorySessionStore(), auth: authenticate };
     const limits = { maxSessions: 4, maxSessionsPerPrincipal: 2 };
