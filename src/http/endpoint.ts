@@ -91,7 +91,7 @@ export class Endpoint {
   async #close(): Promise<void> {
     this.#state.closing = true;
     const { listens } = this.#state;
-    for (const connection of listens.keys()) for (const end of connection.subscriptions.values()) end();
+    for (const connection of listens.keys()) connection.endSubscriptions();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       if (this.#inFlight === 0) resolve();

@@ -60,7 +60,7 @@ function limitLife(state: HttpState, connection: Connection): void {
   state.heartbeat.add({
     tend(now) {
       if (now < endAt) return state.listens.has(connection);
-      for (const end of connection.subscriptions.values()) end();
+      connection.endSubscriptions();
       return false;
     },
   });

@@ -131,13 +131,13 @@ export class Pipe {
    * result, and running calls may finish within `graceMs`, with the answers to what they ask. {@link Pipe.end} comes next.
    */
   async drain(graceMs: number): Promise<void> {
-    const subscriptions = this.#draining ? [] : [...this.connection.subscriptions];
+    const isFirst = !this.#draining;
     this.#draining = true;
     this.#detach?.();
     this.#detach = undefined;
-    for (const [, close] of subscriptions) close();
+    const ended = isFirst ? this.connection.endSubscriptions() : [];
     await within(graceMs, this.#idle());
-    for (const [requestId] of subscriptions) {
+    for (const requestId of ended) {
       this.#write(
         encodeNotification("notifications/cancelled", { requestId, reason: "The server is shutting down" }),
       );

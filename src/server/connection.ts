@@ -51,6 +51,20 @@ export class Connection implements Peer {
     return (this.#subscriptions ??= new Map());
   }
 
+  /** Set by {@link Connection.endSubscriptions}. */
+  endsSubscriptions = false;
+
+  /**
+   * Ends every open listen request with its closing result, and one that is still being authorized as soon as it is open.
+   * Answers with the ids of those that were open.
+   */
+  endSubscriptions(): RequestId[] {
+    this.endsSubscriptions = true;
+    const open = [...(this.#subscriptions ?? [])];
+    for (const [, end] of open) end();
+    return open.map(([id]) => id);
+  }
+
   /** How many calls are running, subscriptions left aside: they stay open. */
   get running(): number {
     return this.inFlight.size - (this.#subscriptions?.size ?? 0);

@@ -16,6 +16,7 @@ import {
 } from "../support/listen.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { PipePeer } from "../support/pipe.ts";
+import { edges, listenOver, serve } from "../support/sessions.ts";
 import { deferred, nextTurn, until } from "../support/turns.ts";
 
 function toolServer(): McpServer {
@@ -68,6 +69,44 @@ describeMatrix("end of a subscription", { eras: ["modern"] }, (cell) => {
       const cancelled = client.notifications("notifications/cancelled").map(paramsOf);
       expect(cancelled.map(({ requestId }) => requestId)).toEqual(ids);
       expect(await server.push.count()).toBe(0);
+    },
+  );
+});
+
+describe("end of a server while it asks who may subscribe", () => {
+  function hesitant(): { server: McpServer; asked: Promise<void>; allow: () => void } {
+    const [asked, verdict] = [deferred(), deferred<boolean>()];
+    const authorizeSubscription = (): Promise<boolean> => (asked.resolve(), verdict.promise);
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { authorizeSubscription });
+    server.resource("note:///a", {}, () => "a");
+    return { server, asked: asked.promise, allow: () => verdict.resolve(true) };
+  }
+  const wanted = { resourceSubscriptions: ["note:///a"] };
+
+  test("on a pipe, a subscription that is authorized only then is opened, and ended at once [SUB-GRACEFUL-RESULT]", async () => {
+    const { server, asked, allow } = hesitant();
+    const { client, pipe } = new PipePeer(server);
+    startListening(client, wanted, "late");
+    await asked;
+    const drained = pipe.drain(60_000);
+    allow();
+    await drained;
+    const own = stampedWith(client.received, "late").map((message) => ("id" in message ? "result" : "ack"));
+    expect(own).toEqual(["ack", "result"]);
+    await pipe.end(0);
+  });
+
+  test.each(edges)(
+    "over HTTP, a subscription that is authorized only then is opened, and ended at once [SUB-GRACEFUL-RESULT]: %s",
+    async (edge) => {
+      const { server, asked, allow } = hesitant();
+      const served = await serve(server, { graceMs: 60_000 }, edge);
+      const opened = listenOver(served.url, wanted, { id: "late" });
+      await asked;
+      const closed = served.close();
+      allow();
+      await (await opened).message((message) => message["id"] === "late");
+      await closed;
     },
   );
 });

@@ -54,6 +54,8 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
   stream.write(encodeNotification(acknowledged, { _meta: subscriptionMeta(id), notifications: honoured }));
   listener.release();
   call.forgetParams();
+  const { connection } = call.exchange;
+  if (connection.endsSubscriptions) connection.endSubscriptions();
   return closing;
 }
 
