@@ -75,7 +75,10 @@ async function verifySigned(
     let tries = 0;
     for await (const key of error) {
       const found = await jwtVerify(token, key, limits).catch((problem: unknown) => {
-        if (!(problem instanceof errors.JWSSignatureVerificationFailed)) throw problem;
+        // A key that cannot be used, such as a short one, is one that does not fit. Whatever else is wrong is the token's fault.
+        const isOfKey =
+          problem instanceof errors.JWSSignatureVerificationFailed || !(problem instanceof errors.JOSEError);
+        if (!isOfKey) throw problem;
       });
       if (found !== undefined) return found;
       if (++tries === maxTries) break;

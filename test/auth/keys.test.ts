@@ -1,4 +1,6 @@
 // Where keys come from: found by the metadata of the issuer, kept, asked for again when they change, and not too often.
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { type JSONWebKeySet, SignJWT } from "jose";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { passSeconds, stopClock } from "../support/clock.ts";
 import { modernPost } from "../support/http.ts";
@@ -48,6 +50,22 @@ describe("keys", () => {
     expect(await statusOf(edge, fresh)).toBe(200);
     expect(await statusOf(edge, old)).toBe(401);
     expect(issuer.asked.get("/jwks")).toBe(2);
+  });
+
+  test("that cannot be used are passed over for a token that names none", async () => {
+    const [short, own] = [1024, 2048].map((modulusLength) => generateKeyPairSync("rsa", { modulusLength }));
+    const keys = [short, own].map((pair) => pair?.publicKey.export({ format: "jwk" }));
+    const edge = await open({ jwks: { keys } as JSONWebKeySet });
+    const token = (exp: string): Promise<string> =>
+      new SignJWT({ sub: "alice" })
+        .setProtectedHeader({ alg: "RS256", typ: "at+jwt" })
+        .setIssuer(issuer.issuer)
+        .setAudience(edge.resource)
+        .setExpirationTime(exp)
+        .sign(own?.privateKey as KeyObject);
+    expect([await statusOf(edge, await token("1h")), await statusOf(edge, await token("1h ago"))]).toEqual([
+      200, 401,
+    ]);
   });
 
   test("are fetched again when they are old", async () => {
