@@ -28,20 +28,15 @@ interface Held<Live> {
   readonly session: Live;
   seenAt: number;
   touchedAt: number;
-  /** The number of its last use, among those of all sessions. */
+  /** The number of its last use, among those of all sessions: times in milliseconds are often the same. */
   use: number;
-  /** The number of the use at which it was put last. */
-  place: number;
 }
-
-/** So many times does each session come up, on average, before one is put last again: doing so at each use costs more. */
-const roundsInPlace = 8;
 
 export class Sessions<Live extends LiveSession> {
   readonly #store: SessionStore;
   readonly #limits: SessionLimits;
   readonly #revive: (record: SessionRecord) => Live;
-  /** By place. */
+  /** Least recently used first. */
   readonly #live = new Map<string, Held<Live>>();
   /** Those of each principal, by its key. */
   readonly #owned = new Map<string, Set<Held<Live>>>();
@@ -94,11 +89,8 @@ export class Sessions<Live extends LiveSession> {
     if (!isSamePrincipal(session.principal, principal)) return undefined;
     held.seenAt = Date.now();
     held.use = ++this.#uses;
-    if (held.use - held.place > this.#live.size * roundsInPlace) {
-      held.place = held.use;
-      this.#live.delete(session.id);
-      this.#live.set(session.id, held);
-    }
+    this.#live.delete(session.id);
+    this.#live.set(session.id, held);
     return session;
   }
 
@@ -143,8 +135,7 @@ export class Sessions<Live extends LiveSession> {
 
   #hold(session: Live): Held<Live> {
     const now = Date.now();
-    const use = ++this.#uses;
-    const held = { session, seenAt: now, touchedAt: now, use, place: use };
+    const held = { session, seenAt: now, touchedAt: now, use: ++this.#uses };
     this.#live.set(session.id, held);
     const key = session.principal && principalKey(session.principal);
     if (key !== undefined) this.#owned.set(key, (this.#owned.get(key) ?? new Set()).add(held));
@@ -168,18 +159,14 @@ export class Sessions<Live extends LiveSession> {
     const owned = principal && this.#owned.get(principalKey(principal));
     if (owned !== undefined && owned.size >= maxSessionsPerPrincipal) return longestIdle(owned) ?? "nobody";
     if (this.#live.size < maxSessions) return undefined;
-    return longestIdle(this.#live.values(), (held, longest) => held.place > longest.use) ?? "nobody";
+    for (const { session } of this.#live.values()) if (!session.busy) return session;
+    return "nobody";
   }
 }
 
-/** `isLater` says that whatever comes from here on was used later, where they come by place. */
-function longestIdle<Live extends LiveSession>(
-  sessions: Iterable<Held<Live>>,
-  isLater?: (held: Held<Live>, longest: Held<Live>) => boolean,
-): Live | undefined {
+function longestIdle<Live extends LiveSession>(sessions: Iterable<Held<Live>>): Live | undefined {
   let longest: Held<Live> | undefined;
   for (const held of sessions) {
-    if (longest !== undefined && isLater?.(held, longest)) break;
     const isIdler = longest === undefined || held.use < longest.use;
     if (isIdler && !held.session.busy) longest = held;
   }
