@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { stampAs } from "../stamp.ts";
 import { tellRound } from "./ask-events.ts";
-import { InputRequired, InputRound, plainQuestion } from "./input-required.ts";
+import { type InputRequired, InputRound, orAsk, plainQuestion } from "./input-required.ts";
 import { assertCanAsk, toRequest } from "./question.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { boundTo } from "../request-state/binding.ts";
@@ -98,9 +98,7 @@ async function askAndRun(call: Call, first: InputRequired, run: () => unknown): 
     const own: unknown = requestState === undefined ? undefined : JSON.parse(JSON.stringify(requestState));
     call.conversation.takeUp({ ...firstRound, rounds: rounds + 1, own }, responses);
     try {
-      const returned = await run();
-      if (!(returned instanceof InputRequired)) return returned as JsonObject;
-      required = returned;
+      return orAsk(await run()) as JsonObject;
     } catch (error) {
       required = questionsOf(error, call);
     }
