@@ -36,8 +36,7 @@ export class Conversation {
   before: RoundState = firstRound;
   inputResponses: { readonly [key: string]: JsonObject } | undefined;
   onces: Onces = new Onces();
-  #asker: Asker | undefined;
-  #rounds: RoundAsker | undefined;
+  #asker: RoundAsker | RememberingAsker | undefined;
 
   constructor(call: Asking) {
     this.#call = call;
@@ -45,22 +44,28 @@ export class Conversation {
 
   /** Whether questions end the call, for the client to come back with answers. */
   get comesBack(): boolean {
-    return (
-      this.#call.row.repeats !== undefined && (this.#asker === undefined || this.#asker === this.#rounds)
-    );
+    return this.#call.row.repeats !== undefined && !(this.#asker instanceof RememberingAsker);
   }
 
   get asker(): Asker {
     return (this.#asker ??= this.#makeAsker());
   }
 
-  /** From here on questions go another way: the call has become a task. */
+  get #rounds(): RoundAsker | undefined {
+    return this.#asker instanceof RoundAsker ? this.#asker : undefined;
+  }
+
+  /** From here on questions go another way: the call has become a task. What was answered before is not asked again there. */
   askThrough(asker: Asker): void {
-    const rounds = this.#rounds;
-    if (!this.hasClosed) rounds?.handOver(asker);
-    const keys = rounds?.keys ?? new QuestionKeys();
+    const before = this.#asker;
+    const keys = before?.keys ?? new QuestionKeys();
     keys.mayRepeat = true;
-    this.#asker = new RememberingAsker(asker, keys, rounds?.answers);
+    if (before instanceof RememberingAsker) before.asker = asker;
+    else {
+      const remembering = new RememberingAsker(asker, keys, this.answers);
+      before?.handOver(remembering);
+      this.#asker = remembering;
+    }
   }
 
   /** Whether open questions have ended the call, so that nothing that the handler still does matters. */
@@ -127,13 +132,12 @@ export class Conversation {
     return this.asker.ask(question, options);
   }
 
-  #makeAsker(): Asker {
+  #makeAsker(): RoundAsker | RememberingAsker {
     const call = this.#call;
     if (!this.comesBack) {
       const direct = directAsker((method, params, options) => call.ask(method, params, options));
       return new RememberingAsker(direct, new QuestionKeys());
     }
-    this.#rounds = new RoundAsker(this.before, this.onces, (round) => call.interrupt?.(round));
-    return this.#rounds;
+    return new RoundAsker(this.before, this.onces, (round) => call.interrupt?.(round));
   }
 }
