@@ -53,6 +53,8 @@ export function settleInput(call: Call, required: InputRequired, run: () => unkn
 
 /** The questions as a result, and a sealed state with all that the next run has to know. */
 async function sealRound(call: Call, required: InputRequired): Promise<JsonObject> {
+  // A task that the handler did not wait for would come too late: its client would never hear of it.
+  call.interrupt = undefined;
   const { before, answers, onces, pending, hasClosed, inputResponses } = call.conversation;
   assertRoundsLeft(call, before.rounds);
   const { inputRequests } = required;
