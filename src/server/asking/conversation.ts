@@ -1,4 +1,5 @@
 // What a handler and the client say to each other during one call: questions, answers, and what was done between them.
+import { ToolError } from "../../errors.ts";
 import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema } from "../../schema/compile.ts";
@@ -27,6 +28,7 @@ interface Asking extends Asked {
   readonly row: RequestRow;
   readonly core: { readonly elicitations: ElicitationIds };
   readonly interrupt: ((answer: object) => void) | undefined;
+  readonly signal: AbortSignal;
   ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
 }
 
@@ -138,6 +140,16 @@ export class Conversation {
       const direct = directAsker((method, params, options) => call.ask(method, params, options));
       return new RememberingAsker(direct, new QuestionKeys());
     }
-    return new RoundAsker(this.before, this.onces, (round) => call.interrupt?.(round));
+    return new RoundAsker(this.before, this.onces, (round) =>
+      call.interrupt?.(round instanceof Promise ? orAborted(round, call.signal) : round),
+    );
   }
+}
+
+/** The round when what is done once has ended; that may be never, and a call has its time. */
+function orAborted(round: Promise<object>, signal: AbortSignal): Promise<object> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new ToolError((signal.reason as Error).message)));
+    void round.then(resolve);
+  });
 }
