@@ -1,5 +1,11 @@
 // From the questions of a handler to the answer of its call: sealed for a client that comes back, or asked right away.
-import { errorCodes, invalidParams, ProtocolError, UrlElicitationRequired } from "../../errors.ts";
+import {
+  errorCodes,
+  invalidParams,
+  invalidRequest,
+  ProtocolError,
+  UrlElicitationRequired,
+} from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { stampAs } from "../stamp.ts";
@@ -93,6 +99,7 @@ async function askAndRun(call: Call, first: InputRequired, run: () => unknown): 
       return [key, question] as const;
     });
     if (questions.length === 0) await pause();
+    if (call.cancelled) throw invalidRequest("The call was cancelled while its handler waited to run again");
     const asked = questions.map(
       async ([key, question]) => [key, await call.conversation.askAnew(question, key)] as const,
     );
