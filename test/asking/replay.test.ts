@@ -305,29 +305,33 @@ describe("ctx.once beside a question", () => {
     expect(answer instanceof Error ? answer.message : said(answer)).toContain("limit of 20 ms");
   });
 
-  test("is not waited for when its client has cancelled the call", async () => {
-    const outcomes: string[] = [];
-    const { server } = makeServer({
-      observe: (event) => event.type === "request" && outcomes.push(event.outcome),
-    });
-    const begun = deferred();
-    server.tool("endless", {}, async (_, ctx) => {
-      await Promise.all([ctx.once("k", never), ctx.elicit("A", text)]).finally(begun.resolve);
-      return "done";
-    });
-    const client = await connect(server, { revision: newestModern, capabilities: ableClient });
-    onTestFinished(() => client.close());
-    client.send({
-      jsonrpc: "2.0",
-      id: "endless",
-      method: "tools/call",
-      ...client.withMeta({ name: "endless" }),
-    });
-    await begun.promise;
-    client.notify("notifications/cancelled", { requestId: "endless" });
-    await until(() => outcomes.length === 1);
-    expect(outcomes).toEqual(["cancelled"]);
-  });
+  test.each(["before the question", "after it"])(
+    "is not waited for when its client has cancelled the call %s",
+    async (moment) => {
+      const outcomes: string[] = [];
+      const { server } = makeServer({
+        observe: (event) => event.type === "request" && outcomes.push(event.outcome),
+      });
+      const begun = deferred();
+      server.tool("endless", {}, async (_, ctx) => {
+        const work = ctx.once("k", never);
+        if (moment === "before the question") {
+          begun.resolve();
+          await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+        }
+        await Promise.all([work, ctx.elicit("A", text)]).finally(begun.resolve);
+        return "done";
+      });
+      const client = await connect(server, { revision: newestModern, capabilities: ableClient });
+      onTestFinished(() => client.close());
+      const request = { jsonrpc: "2.0", id: "endless", method: "tools/call" };
+      client.send({ ...request, ...client.withMeta({ name: "endless" }) });
+      await begun.promise;
+      client.notify("notifications/cancelled", { requestId: request.id });
+      await until(() => outcomes.length === 1);
+      expect(outcomes).toEqual(["cancelled"]);
+    },
+  );
 });
 
 /** Lets some turns of the microtask queue pass, and no more. */

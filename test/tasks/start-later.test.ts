@@ -130,7 +130,6 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
     const problems: string[] = [];
     server.tool("careless", { task: { starts: "handler" } }, async (_, ctx) => {
       ctx.startTask().catch((error: Error) => problems.push(error.message));
-      await null;
       return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
     });
     const tasks = new Tasks(await open(cell, server, { capabilities }));

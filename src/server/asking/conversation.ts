@@ -149,7 +149,9 @@ export class Conversation {
 /** The round when what is done once has ended; that may be never, and a call has its time. */
 function orAborted(round: Promise<object>, signal: AbortSignal): Promise<object> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(new ToolError((signal.reason as Error).message)));
+    const giveUp = (): void => reject(new ToolError((signal.reason as Error).message));
+    if (signal.aborted) return giveUp();
+    signal.addEventListener("abort", giveUp);
     void round.then(resolve);
   });
 }
