@@ -12,7 +12,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from "../wire/message.ts";
-import { InputRequired } from "./asking/input-required.ts";
+import { InputRequired, orAsk } from "./asking/input-required.ts";
 import { isRetry, questionsOf, settleInput, takeUp } from "./asking/settle-input.ts";
 import type { Exchange } from "./connection.ts";
 import { Call } from "./call.ts";
@@ -137,9 +137,9 @@ function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unkn
   const canBe = call.row.repeats !== undefined || call.params["task"] !== undefined;
   if (!canBe) return running;
   call.outcome = () =>
-    running.catch((error: unknown) =>
-      settleInput(call, questionsOf(error, call), () => around(call, handler)),
-    );
+    running
+      .then(orAsk)
+      .catch((error: unknown) => settleInput(call, questionsOf(error, call), () => around(call, handler)));
   return new Promise((resolve, reject) => {
     call.interrupt = resolve;
     running.then(resolve, reject);
@@ -151,8 +151,12 @@ function finish(result: unknown, call: Call, handler: MethodHandler): JsonObject
   if (result instanceof TaskCreated) return result.reply;
   if (!(result instanceof InputRequired)) return encode(result, call, handler);
   const { comesBack } = call.conversation;
-  const settled = settleInput(call, result, () => around(call, handler));
-  return comesBack ? settled : settled.then((last) => encode(last, call, handler));
+  const settled = settleInput(call, result, () => {
+    const running = around(call, handler);
+    // Middleware may have asked before there was a task: this run makes one, and answers the call with it.
+    return running instanceof Promise ? orInterrupted(call, handler, running) : running;
+  });
+  return comesBack ? settled : settled.then((last) => finish(last, call, handler));
 }
 
 function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject {

@@ -78,6 +78,8 @@ export class TestClient {
   readonly #capabilities: ClientCapabilities;
   readonly #answer: Respond | undefined;
   readonly #waiting = new Set<() => void>();
+  /** What an answer has thrown, until somebody waits who can be told. */
+  #thrown: { readonly error: unknown } | undefined;
   #nextId = 1;
 
   constructor(wire: Wire, options: TestClientOptions) {
@@ -91,7 +93,7 @@ export class TestClient {
     wire.onMessage = (text) => {
       const messages = [JSON.parse(text) as Received | Received[]].flat();
       this.received.push(...messages);
-      for (const wake of this.#waiting) wake();
+      for (const look of this.#waiting) look();
       for (const message of messages) this.#reply(message);
     };
   }
@@ -172,12 +174,17 @@ export class TestClient {
     return isEmpty && questionsIn(result).length > 0 ? undefined : retry;
   }
 
-  /** Answers a request of the server. */
+  /** Answers a request of the server. What `answer` throws, such as an assertion of a test, fails what is waited for. */
   #reply(message: Received): void {
     if (!("method" in message) || !("id" in message)) return;
     const { method, params = {} } = message;
-    const result = this.#answer?.({ key: "", method, params });
-    if (result !== undefined) this.send({ jsonrpc: "2.0", id: message.id, result });
+    try {
+      const result = this.#answer?.({ key: "", method, params });
+      if (result !== undefined) this.send({ jsonrpc: "2.0", id: message.id, result });
+    } catch (error) {
+      this.#thrown = { error };
+      for (const look of this.#waiting) look();
+    }
   }
 
   #find<T extends Received>(
@@ -188,6 +195,11 @@ export class TestClient {
     return new Promise((resolve, reject) => {
       let at = from;
       const look = (): void => {
+        if (this.#thrown !== undefined) {
+          fail(this.#thrown.error);
+          this.#thrown = undefined;
+          return;
+        }
         for (; at < this.received.length; at++) {
           const message = this.received[at];
           if (message !== undefined && matches(message)) {
@@ -196,13 +208,13 @@ export class TestClient {
           }
         }
       };
-      const timer = setTimeout(() => {
+      const fail = (error: unknown): void => {
         stop();
-        reject(
-          new Error(
-            `No such message within ${timeoutMs} ms; received ${JSON.stringify(this.received.slice(-5))}`,
-          ),
-        );
+        reject(error as Error);
+      };
+      const timer = setTimeout(() => {
+        const received = JSON.stringify(this.received.slice(-5));
+        fail(new Error(`No such message within ${timeoutMs} ms; received ${received}`));
       }, timeoutMs);
       const stop = (): void => {
         clearTimeout(timer);

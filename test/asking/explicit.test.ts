@@ -1,11 +1,11 @@
 // The explicit form: a handler returns its questions and keeps its own state, for clients of every revision.
 import { type Context, InputPending, inputRequired, type JsonObject, McpServer } from "halyard";
-import { questionsIn, retryOf } from "halyard/testing";
-import { describe, expect, test } from "vitest";
+import { connect, questionsIn, retryOf } from "halyard/testing";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { ableClient, answersBy, converse, spoken } from "../support/answering.ts";
 import { askingTool, echo, said } from "../support/asking-tool.ts";
-import { open } from "../support/catalogue.ts";
+import { makeServer, open } from "../support/catalogue.ts";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { newestLegacy, newestModern } from "../support/raw.ts";
@@ -144,6 +144,25 @@ test("a state alone makes a legacy client wait, and the handler runs again by it
     ctx.requestState<{ at: string }>()?.at ?? inputRequired({ requestState: { at: new Date(0) } });
   const { ask } = await askingTool(handler, { revision: newestLegacy });
   expect(said(await ask())).toBe("1970-01-01T00:00:00.000Z");
+});
+
+test("a state alone runs no handler again whose call was cancelled meanwhile", async () => {
+  const outcomes: string[] = [];
+  const { server } = makeServer({
+    observe: (event) => event.type === "request" && outcomes.push(`${event.method} ${event.outcome}`),
+  });
+  let runs = 0;
+  server.tool("later", {}, () => inputRequired({ requestState: ++runs }));
+  const client = await connect(server, { revision: newestLegacy });
+  onTestFinished(() => client.close());
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  client.send({ jsonrpc: "2.0", id: "later", method: "tools/call", params: { name: "later" } });
+  await vi.advanceTimersByTimeAsync(10);
+  client.notify("notifications/cancelled", { requestId: "later" });
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(runs).toBe(1);
+  expect(outcomes).toEqual(["initialize ok", "tools/call cancelled"]);
 });
 
 describe.each([newestModern, newestLegacy])("inputRequired() · %s", (revision) => {

@@ -1,11 +1,13 @@
 // What a handler that runs again may rely on: work done once, ends that are run, and a reply that nothing else changes.
-import { InputPending, type JsonObject } from "halyard";
-import { questionsIn, retryOf } from "halyard/testing";
-import { describe, expect, test } from "vitest";
+import { type Context, InputPending, type JsonObject } from "halyard";
+import { connect, questionsIn, retryOf } from "halyard/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
+import { ableClient } from "../support/answering.ts";
 import { askingTool, echo, said } from "../support/asking-tool.ts";
+import { makeServer } from "../support/catalogue.ts";
 import { newestLegacy, newestModern } from "../support/raw.ts";
-import { deferred, nextTurn } from "../support/turns.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 const text = z.object({ text: z.string() });
 const pause = (timeMs: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, timeMs));
@@ -284,6 +286,52 @@ describe("ctx.once beside a question", () => {
     const first: JsonObject = await asked;
     expect(said(await ask(retryOf(first, echo)))).toBe("done");
   });
+
+  const never = (): Promise<never> => new Promise(() => {});
+  const orders: Readonly<Record<string, (ctx: Context) => readonly Promise<unknown>[]>> = {
+    "the question first": (ctx) => [ctx.elicit("A", text), ctx.once("k", never)],
+    "the work first": (ctx) => [ctx.once("k", never), ctx.elicit("A", text)],
+  };
+
+  test.each(Object.keys(orders))("has the time of its tool and no more, %s", async (order) => {
+    const { server } = makeServer();
+    server.tool("endless", { timeoutMs: 20 }, async (_, ctx) => {
+      await Promise.all(orders[order]?.(ctx) ?? []);
+      return "done";
+    });
+    const client = await connect(server, { revision: newestModern, capabilities: ableClient });
+    onTestFinished(() => client.close());
+    const answer = await client.request("tools/call", { name: "endless" }).catch((error: Error) => error);
+    expect(answer instanceof Error ? answer.message : said(answer)).toContain("limit of 20 ms");
+  });
+
+  test.each(["before the question", "after it"])(
+    "is not waited for when its client has cancelled the call %s",
+    async (moment) => {
+      const outcomes: string[] = [];
+      const { server } = makeServer({
+        observe: (event) => event.type === "request" && outcomes.push(event.outcome),
+      });
+      const begun = deferred();
+      server.tool("endless", {}, async (_, ctx) => {
+        const work = ctx.once("k", never);
+        if (moment === "before the question") {
+          begun.resolve();
+          await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+        }
+        await Promise.all([work, ctx.elicit("A", text)]).finally(begun.resolve);
+        return "done";
+      });
+      const client = await connect(server, { revision: newestModern, capabilities: ableClient });
+      onTestFinished(() => client.close());
+      const request = { jsonrpc: "2.0", id: "endless", method: "tools/call" };
+      client.send({ ...request, ...client.withMeta({ name: "endless" }) });
+      await begun.promise;
+      client.notify("notifications/cancelled", { requestId: request.id });
+      await until(() => outcomes.length === 1);
+      expect(outcomes).toEqual(["cancelled"]);
+    },
+  );
 });
 
 /** Lets some turns of the microtask queue pass, and no more. */

@@ -1,5 +1,6 @@
 // A tool that asks first, and goes on as a task when its handler says so.
 import { inputRequired } from "halyard";
+import { type Respond, retryOf } from "halyard/testing";
 import { expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { describeMatrix } from "../support/matrix.ts";
@@ -12,7 +13,8 @@ import {
   Tasks,
   textOf,
 } from "../support/tasks.ts";
-import { deferred, until } from "../support/turns.ts";
+import { storeThat } from "../support/task-store.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 
@@ -87,6 +89,56 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
     expect(await tasks.answer(taskId, { roots: [] })).toMatchObject({ method: "roots/list" });
     await tasks.answer(taskId, accepted({ name: "pasta" }));
     expect(await tasks.result(taskId)).toMatchObject(textOf("pizza, pasta"));
+  });
+
+  test("remembers what the client answers in the task to a question that was open before it", async () => {
+    const { server } = taskServer();
+    server.tool("open", { task: { starts: "handler", pollIntervalMs: 10 } }, async (_, ctx) => {
+      const [{ name }] = await Promise.all([ctx.elicit("What?", named), ctx.startTask()]);
+      if (ctx.inputResponses !== undefined) return String(name);
+      return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
+    });
+    const tasks = new Tasks(await open(cell, server, { capabilities }));
+    const { taskId } = await tasks.start("open");
+    await tasks.answer(taskId, accepted({ name: "pizza" }));
+    expect(await tasks.answer(taskId, { roots: [] })).toMatchObject({ method: "roots/list" });
+    expect(await tasks.result(taskId)).toMatchObject(textOf("pizza"));
+  });
+
+  test("keeps the answers of earlier rounds for a handler that asks only after it", async () => {
+    const { server } = taskServer();
+    server.tool("turns", { task: { starts: "handler", pollIntervalMs: 10 } }, async (_, ctx) => {
+      const isAnswered = ctx.inputResponses?.["where"] !== undefined;
+      if (isAnswered) await ctx.startTask();
+      const { name } = await ctx.elicit("What?", named);
+      return isAnswered
+        ? String(name)
+        : inputRequired({ inputRequests: { where: { method: "roots/list" } } });
+    });
+    const answer: Respond = ({ method }) =>
+      method === "roots/list" ? { roots: [] } : accepted({ name: "pizza" });
+    const tasks = new Tasks(await open(cell, server, { capabilities }));
+    const first = await tasks.client.request("tools/call", { name: "turns", arguments: {} });
+    const second = await tasks.start("turns", {}, retryOf(first, answer));
+    const { taskId } = await tasks.start("turns", {}, retryOf(second, answer));
+    expect(await tasks.result(taskId)).toMatchObject(textOf("pizza"));
+  });
+
+  test("makes no task of a call whose handler did not wait for it and returned questions", async () => {
+    const store = storeThat((inner) => ({ create: (task) => nextTurn().then(() => inner.create(task)) }));
+    const { server } = taskServer({ tasks: { store, maxRunning: 1 } });
+    const problems: string[] = [];
+    server.tool("careless", { task: { starts: "handler" } }, async (_, ctx) => {
+      ctx.startTask().catch((error: Error) => problems.push(error.message));
+      return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
+    });
+    const tasks = new Tasks(await open(cell, server, { capabilities }));
+    const answer = await tasks.client.request("tools/call", { name: "careless" });
+    expect(answer).toMatchObject({ resultType: "input_required" });
+    await until(() => problems.length === 1);
+    // The one place for a task is free.
+    const { taskId } = await tasks.start("quick");
+    expect(await tasks.result(taskId)).toMatchObject(textOf("quick"));
   });
 
   test("is false for a client that knows no tasks, and the call goes on", async () => {

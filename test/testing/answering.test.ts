@@ -47,6 +47,13 @@ describe.each(revisions)("a test client with an answer, under %s", (revision) =>
     ]);
   });
 
+  test("rejects a request with what its answer throws, so that an assertion in it fails the test", async () => {
+    const client = await travelClient(revision, () => {
+      throw new Error("not what was expected");
+    });
+    await expect(client.request("tools/call", { name: "book" })).rejects.toThrow("not what was expected");
+  });
+
   test("leaves unanswered what it has no answer to", async () => {
     const client = await travelClient(revision, () => undefined);
     const running = client.request("tools/call", { name: "book" }, "the-call");

@@ -1,4 +1,5 @@
 // What a handler and the client say to each other during one call: questions, answers, and what was done between them.
+import { ToolError } from "../../errors.ts";
 import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema } from "../../schema/compile.ts";
@@ -27,6 +28,7 @@ interface Asking extends Asked {
   readonly row: RequestRow;
   readonly core: { readonly elicitations: ElicitationIds };
   readonly interrupt: ((answer: object) => void) | undefined;
+  readonly signal: AbortSignal;
   ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
 }
 
@@ -36,8 +38,7 @@ export class Conversation {
   before: RoundState = firstRound;
   inputResponses: { readonly [key: string]: JsonObject } | undefined;
   onces: Onces = new Onces();
-  #asker: Asker | undefined;
-  #rounds: RoundAsker | undefined;
+  #asker: RoundAsker | RememberingAsker | undefined;
 
   constructor(call: Asking) {
     this.#call = call;
@@ -45,22 +46,28 @@ export class Conversation {
 
   /** Whether questions end the call, for the client to come back with answers. */
   get comesBack(): boolean {
-    return (
-      this.#call.row.repeats !== undefined && (this.#asker === undefined || this.#asker === this.#rounds)
-    );
+    return this.#call.row.repeats !== undefined && !(this.#asker instanceof RememberingAsker);
   }
 
   get asker(): Asker {
     return (this.#asker ??= this.#makeAsker());
   }
 
-  /** From here on questions go another way: the call has become a task. */
+  get #rounds(): RoundAsker | undefined {
+    return this.#asker instanceof RoundAsker ? this.#asker : undefined;
+  }
+
+  /** From here on questions go another way: the call has become a task. What was answered before is not asked again there. */
   askThrough(asker: Asker): void {
-    const rounds = this.#rounds;
-    if (!this.hasClosed) rounds?.handOver(asker);
-    const keys = rounds?.keys ?? new QuestionKeys();
+    const before = this.#asker;
+    const keys = before?.keys ?? new QuestionKeys();
     keys.mayRepeat = true;
-    this.#asker = new RememberingAsker(asker, keys, rounds?.answers);
+    if (before instanceof RememberingAsker) before.asker = asker;
+    else {
+      const remembering = new RememberingAsker(asker, keys, this.answers);
+      before?.handOver(remembering);
+      this.#asker = remembering;
+    }
   }
 
   /** Whether open questions have ended the call, so that nothing that the handler still does matters. */
@@ -127,13 +134,24 @@ export class Conversation {
     return this.asker.ask(question, options);
   }
 
-  #makeAsker(): Asker {
+  #makeAsker(): RoundAsker | RememberingAsker {
     const call = this.#call;
     if (!this.comesBack) {
       const direct = directAsker((method, params, options) => call.ask(method, params, options));
       return new RememberingAsker(direct, new QuestionKeys());
     }
-    this.#rounds = new RoundAsker(this.before, this.onces, (round) => call.interrupt?.(round));
-    return this.#rounds;
+    return new RoundAsker(this.before, this.onces, (round) =>
+      call.interrupt?.(round instanceof Promise ? orAborted(round, call.signal) : round),
+    );
   }
+}
+
+/** The round when what is done once has ended; that may be never, and a call has its time. */
+function orAborted(round: Promise<object>, signal: AbortSignal): Promise<object> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new ToolError((signal.reason as Error).message));
+    if (signal.aborted) return giveUp();
+    signal.addEventListener("abort", giveUp);
+    void round.then(resolve);
+  });
 }

@@ -1,7 +1,7 @@
 // Names the questions of one run of a handler, so that a later run finds their answers.
 import type { Question } from "./question.ts";
 
-interface Named {
+export interface Named {
   readonly key: string;
   /** Tells whether an answer under this key belongs to this question. */
   readonly fingerprint: string;

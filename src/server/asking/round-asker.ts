@@ -6,6 +6,7 @@ import { InputRequired } from "./input-required.ts";
 import type { Onces } from "./onces.ts";
 import { type AskOptions, type Asker, type Question, readResponse, toRequest } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
+import type { RememberingAsker } from "./remembering-asker.ts";
 import type { RoundState } from "./round-state.ts";
 
 /** A question that waits for its answer. */
@@ -13,7 +14,7 @@ interface Open {
   readonly request: InputRequest;
   readonly fingerprint: string;
   /** Has it asked by another asker. */
-  readonly handTo: (asker: Asker) => void;
+  readonly handTo: (asker: RememberingAsker) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -42,19 +43,21 @@ export class RoundAsker implements Asker {
   }
 
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { key, fingerprint } = this.keys.name(question, options.key);
+    const named = this.keys.name(question, options.key);
+    const { key, fingerprint } = named;
     const answer = this.#answerTo(key, fingerprint);
     if (answer !== undefined) return readResponse(question, key, answer);
     if (this.#closed) return Promise.reject(new InputPending());
     return new Promise<Answer>((resolve, reject) => {
-      const handTo = (asker: Asker): void => void asker.ask(question, { key }).then(resolve, reject);
+      const handTo = (asker: RememberingAsker): void =>
+        void asker.put(question, named, { key }).then(resolve, reject);
       this.#open.set(key, { request: toRequest(question), fingerprint, handTo, reject });
       if (this.#open.size === 1 || !this.#onces.isIdle) this.#closeSoon(this.#onces.isIdle);
     });
   }
 
   /** The call has become a task: what is open is asked there, and ends no call any more. */
-  handOver(asker: Asker): void {
+  handOver(asker: RememberingAsker): void {
     for (const { handTo } of this.#open.values()) handTo(asker);
     this.#open.clear();
   }

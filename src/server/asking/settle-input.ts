@@ -1,10 +1,16 @@
 // From the questions of a handler to the answer of its call: sealed for a client that comes back, or asked right away.
-import { errorCodes, invalidParams, ProtocolError, UrlElicitationRequired } from "../../errors.ts";
+import {
+  errorCodes,
+  invalidParams,
+  invalidRequest,
+  ProtocolError,
+  UrlElicitationRequired,
+} from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { stampAs } from "../stamp.ts";
 import { tellRound } from "./ask-events.ts";
-import { InputRequired, InputRound, plainQuestion } from "./input-required.ts";
+import { type InputRequired, InputRound, orAsk, plainQuestion } from "./input-required.ts";
 import { assertCanAsk, toRequest } from "./question.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { boundTo } from "../request-state/binding.ts";
@@ -53,6 +59,8 @@ export function settleInput(call: Call, required: InputRequired, run: () => unkn
 
 /** The questions as a result, and a sealed state with all that the next run has to know. */
 async function sealRound(call: Call, required: InputRequired): Promise<JsonObject> {
+  // A task that the handler did not wait for would come too late: its client would never hear of it.
+  call.interrupt = undefined;
   const { before, answers, onces, pending, hasClosed, inputResponses } = call.conversation;
   assertRoundsLeft(call, before.rounds);
   const { inputRequests } = required;
@@ -91,6 +99,7 @@ async function askAndRun(call: Call, first: InputRequired, run: () => unknown): 
       return [key, question] as const;
     });
     if (questions.length === 0) await pause();
+    if (call.cancelled) throw invalidRequest("The call was cancelled while its handler waited to run again");
     const asked = questions.map(
       async ([key, question]) => [key, await call.conversation.askAnew(question, key)] as const,
     );
@@ -98,9 +107,7 @@ async function askAndRun(call: Call, first: InputRequired, run: () => unknown): 
     const own: unknown = requestState === undefined ? undefined : JSON.parse(JSON.stringify(requestState));
     call.conversation.takeUp({ ...firstRound, rounds: rounds + 1, own }, responses);
     try {
-      const returned = await run();
-      if (!(returned instanceof InputRequired)) return returned as JsonObject;
-      required = returned;
+      return orAsk(await run()) as JsonObject;
     } catch (error) {
       required = questionsOf(error, call);
     }

@@ -25,6 +25,9 @@ export const toolLimitFields: readonly (keyof ToolLimits)[] = ["timeoutMs", "max
 interface Limited {
   readonly core: { readonly settings: { readonly logger: Logger } };
   readonly cancelled: boolean;
+  /** Whether its questions have ended the run of the handler; what it does once may still be under way. */
+  readonly hasAsked: boolean;
+  readonly conversation: { readonly onces: { idle(): Promise<void> } };
   abort(reason: DOMException): void;
 }
 
@@ -92,8 +95,10 @@ function raceTime(
       call.abort(new DOMException(problem, "TimeoutError"));
     };
     const timer = inBackground(setTimeout(giveUp, timeoutMs));
+    const inTimeAfterAll = (): void => clearTimeout(timer);
     const settle = (finish: (value: unknown) => void) => (value: unknown) => {
-      clearTimeout(timer);
+      if (call.hasAsked) void call.conversation.onces.idle().then(inTimeAfterAll);
+      else inTimeAfterAll();
       finish(value);
     };
     pending.then(settle(resolve), settle(reject));

@@ -35,7 +35,8 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   const leave = tasks.enter(record.owner);
   try {
     if (!(await tasks.store.create(record))) throw invalidRequest("Too many tasks are kept: try again later");
-    if (call.cancelled || call.finished || call.hasAsked) await withdraw(record, call);
+    const isOver = call.cancelled || call.finished || call.hasAsked || call.interrupt === undefined;
+    if (isOver) await withdraw(record, call);
   } catch (error) {
     leave();
     throw error;
