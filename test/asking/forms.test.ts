@@ -170,10 +170,9 @@ test.each<[string, AnySchema]>([
 );
 
 const object = (field: unknown): JsonObject => ({ type: "object", properties: { field } });
-const selfish = {
-  ...object({ $ref: "#/$defs/a" }),
-  $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } },
-};
+const withDefinition = (a: unknown): JsonObject => ({ ...object({ $ref: "#/$defs/a" }), $defs: { a } });
+const itself = { $ref: "#/$defs/a" };
+const selfish = withDefinition({ anyOf: [{ type: "string" }, itself] });
 
 test.each<[string, AnySchema, string]>([
   ["a text", { type: "string" }, "schema must be that of an object"],
@@ -194,7 +193,9 @@ test.each<[string, AnySchema, string]>([
   ["null", object({ type: "null" }), "field must be a string, number"],
   ["several types", object({ type: ["string", "null"] }), "field must be a string, number"],
   ["no type", object({}), "field must be a string, number"],
-  ["a field that refers to itself", selfish, "field must be a string, number"],
+  ["a field that may be itself", selfish, "field must be a string, number"],
+  ["a field that is nothing but itself", withDefinition(itself), "field must be a string, number"],
+  ["a list of itself", withDefinition({ type: "array", items: itself }), "field must be a string, number"],
   ["a nullable field", z.object({ field: z.string().nullable() }), "field must be a string, number"],
 ])(
   "what is no form is a ConfigurationError that names the field: %s [ELIC-FORM-SCHEMA]",

@@ -46,15 +46,20 @@ export function formFor(schema: JsonObject, revision: Revision): JsonObject {
   };
 }
 
+/** A form has lists of choices and nothing deeper: what refers to itself is not followed for ever. */
+const maxDepth = 8;
+
 /** A field where it is used: libraries write what has a name of its own, or is used twice, under `$defs`. */
-function inPlace(field: unknown, schema: JsonObject): unknown {
-  if (!isObject(field)) return field;
+function inPlace(field: unknown, schema: JsonObject, depth = 0): unknown {
+  if (!isObject(field) || depth > maxDepth) return undefined;
   const { $ref, ...beside } = field;
-  if (typeof $ref !== "string")
-    return field["items"] ? { ...field, items: inPlace(field["items"], schema) } : field;
+  if (typeof $ref !== "string") {
+    const { items } = field;
+    return items === undefined ? field : { ...field, items: inPlace(items, schema, depth + 1) };
+  }
   let target: unknown = schema;
   for (const name of $ref.split("/").slice(1)) target = isObject(target) ? target[name] : undefined;
-  return isObject(target) ? inPlace({ ...target, ...beside }, schema) : undefined;
+  return isObject(target) ? inPlace({ ...target, ...beside }, schema, depth + 1) : undefined;
 }
 
 function fieldFor(name: string, given: unknown, revision: Revision): Field {
