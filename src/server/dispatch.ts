@@ -1,6 +1,4 @@
-// From one message to its answer: who asks, does the method exist for them, run it, write it as their revision does.
-import { errorCodes, invalidRequest, ProtocolError } from "../errors.ts";
-import type { RequestRow } from "../protocol/revision.ts";
+// From one message to its answer: run what it asks for, and write what that comes to as the revision of its client does.
 import { revisions } from "../protocol/revisions/index.ts";
 import {
   isObject,
@@ -15,16 +13,14 @@ import {
 import { InputRequired, orAsk } from "./asking/input-required.ts";
 import { isRetry, questionsOf, settleInput, takeUp } from "./asking/settle-input.ts";
 import type { Exchange } from "./connection.ts";
-import { Call } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { peerOf } from "./events.ts";
-import { shown, subjectOf, toRpcError } from "./failure.ts";
-import { methods } from "./methods/index.ts";
+import { subjectOf, toRpcError } from "./failure.ts";
 import type { MethodHandler } from "./methods/method.ts";
 import { receiveNotification } from "./notifications.ts";
-import { type KnownPeer, resolvePeer } from "./peer.ts";
+import { openCall } from "./open-call.ts";
 import { TaskCreated } from "./tasks/forms.ts";
-import { assertScopes } from "./scopes.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
 /** An answer, or the promise of one where it is not there at once; undefined when there is nothing to say. */
@@ -64,7 +60,7 @@ export function refuse(
 }
 
 function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<RpcResponse> {
-  const opened = open(core, request, exchange);
+  const opened = openCall(core, request, exchange);
   if (opened.ok) return run(opened.call, opened.handler);
   return refuse(core, exchange, request.id, opened.error);
 }
@@ -176,54 +172,6 @@ async function toFailure(error: unknown, call: Call, handler: MethodHandler): Pr
   } catch (failure) {
     return { jsonrpc: "2.0", id, error: toRpcError(failure, call) };
   }
-}
-
-type Opened =
-  | { readonly ok: true; readonly call: Call; readonly handler: MethodHandler }
-  | { readonly ok: false; readonly error: RpcError };
-
-/** Everything that is settled before a handler runs. */
-function open(core: Core, request: RpcRequest, exchange: Exchange): Opened {
-  const { connection } = exchange;
-  try {
-    if (connection.sharesPipe && connection.inFlight.has(request.id)) {
-      throw invalidRequest("A request with this id is still being answered");
-    }
-    const { maxInFlight } = core.settings.limits;
-    if (connection.running >= maxInFlight) {
-      throw invalidRequest(`More than ${maxInFlight} requests at once: wait for an answer`);
-    }
-    const peer = resolvePeer(core, request, exchange);
-    const { row, handler } = findMethod(core, request.method, peer, exchange);
-    assertScopes(core, request, exchange.principal ?? connection.principal);
-    const mustWait =
-      core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
-    if (mustWait && !row.beforeInitialized) {
-      throw invalidRequest("Send notifications/initialized first");
-    }
-    return { ok: true, handler, call: new Call(core, request, exchange, peer, peer.revision, row) };
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    return { ok: false, error: { code: error.rpcCode, message: error.message, data: error.data } };
-  }
-}
-
-function findMethod(
-  core: Core,
-  method: string,
-  { revision }: KnownPeer,
-  exchange: Exchange,
-): { row: RequestRow; handler: MethodHandler } {
-  const row = revision.requests.get(method);
-  const isThere =
-    row !== undefined &&
-    (row.feature === undefined || core.features.isOffered(row.feature, revision, exchange));
-  const handler = isThere ? methods.get(method) : undefined;
-  if (row !== undefined && handler !== undefined) return { row, handler };
-  const added = revision.era === "modern" ? core.extensions.requests.get(method) : undefined;
-  if (added !== undefined)
-    return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
-  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
 }
 
 function report(call: Call, response: RpcResponse, durationMs: number): void {
