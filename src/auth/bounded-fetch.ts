@@ -3,6 +3,9 @@
 const maxBytes = 512 * 1024;
 const timeoutMs = 5000;
 
+/** What could not be had is not asked for again before that, whatever tokens come. */
+export const retryMs = 1000;
+
 /** Like `fetch`, for small JSON documents. */
 export async function boundedFetch(url: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, {

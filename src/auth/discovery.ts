@@ -6,7 +6,7 @@ import {
   discoveryRequest,
   processDiscoveryResponse,
 } from "oauth4webapi";
-import { boundedFetch } from "./bounded-fetch.ts";
+import { boundedFetch, retryMs } from "./bounded-fetch.ts";
 import { urlProblem } from "./urls.ts";
 
 /** The options of every request to an authorization server; whether http will do has been decided when it was configured. */
@@ -18,7 +18,6 @@ interface RequestOptions {
 }
 
 const keepMs = 10 * 60_000;
-const retryMs = 1000;
 
 /** The metadata of one authorization server, kept for a while; when it cannot be had, that is remembered for a moment. */
 export class Discovery {

@@ -11,13 +11,10 @@ import {
   type JWTVerifyOptions,
   type JWTVerifyResult,
 } from "jose";
-import { boundedFetch } from "./bounded-fetch.ts";
+import { boundedFetch, retryMs } from "./bounded-fetch.ts";
 import type { TokenClaims } from "./claims.ts";
 import type { Discovery } from "./discovery.ts";
 import { Unavailable, type Verify } from "./verify.ts";
-
-/** After keys could not be had they are not asked for again at once, whatever tokens come. */
-const retryMs = 1000;
 
 /** What the type of a token may be: many authorization servers do not use the one of RFC 9068. */
 const lenientTypes = new Set([undefined, "jwt", "at+jwt", "application/at+jwt"]);

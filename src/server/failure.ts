@@ -9,7 +9,7 @@ import {
   ToolError,
   UrlElicitationRequired,
 } from "../errors.ts";
-import type { RpcError } from "../wire/message.ts";
+import { type RpcError, rpcErrorOf } from "../wire/message.ts";
 import { urlRequired } from "./asking/visits.ts";
 import type { Call } from "./call.ts";
 import { peerOf } from "./events.ts";
@@ -17,8 +17,7 @@ import type { Logger } from "./logger.ts";
 
 /** The JSON-RPC error for whatever a handler threw. */
 export function toRpcError(error: unknown, call: Call): RpcError {
-  if (error instanceof ProtocolError)
-    return { code: error.rpcCode, message: error.message, data: error.data };
+  if (error instanceof ProtocolError) return rpcErrorOf(error);
   if (error instanceof ResourceNotFoundError) {
     return { code: call.table.resourceNotFoundCode, message: error.message, data: { uri: error.uri } };
   }

@@ -1,7 +1,7 @@
 // Everything that is settled before a handler runs: who asks, whether they may, and whether their revision has the method.
 import { errorCodes, invalidRequest, ProtocolError } from "../errors.ts";
 import type { RequestRow } from "../protocol/revision.ts";
-import type { RpcError, RpcRequest } from "../wire/message.ts";
+import { type RpcError, rpcErrorOf, type RpcRequest } from "../wire/message.ts";
 import type { Exchange } from "./connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
@@ -37,7 +37,7 @@ export function openCall(core: Core, request: RpcRequest, exchange: Exchange): O
     return { ok: true, handler, call: new Call(core, request, exchange, peer, peer.revision, row) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    return { ok: false, error: { code: error.rpcCode, message: error.message, data: error.data } };
+    return { ok: false, error: rpcErrorOf(error) };
   }
 }
 

@@ -1,5 +1,5 @@
 // JSON-RPC 2.0 envelopes: their types, how one is recognised, and how one is written. Knows nothing of MCP.
-import { errorCodes } from "../errors.ts";
+import { errorCodes, type ProtocolError } from "../errors.ts";
 
 /** A JSON-RPC id: a string or a safe integer, echoed verbatim. */
 export type RequestId = string | number;
@@ -59,6 +59,11 @@ export type ReadMessage =
 
 /** What a peer has sent: one message, whose envelope has been read, or a batch, whose messages have not. */
 export type Incoming = ReadMessage | readonly unknown[];
+
+/** An error of the protocol as a client gets it. */
+export function rpcErrorOf({ rpcCode: code, message, data }: ProtocolError): RpcError {
+  return { code, message, data };
+}
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -7,7 +7,7 @@ import {
   UrlElicitationRequired,
 } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
-import type { RpcError } from "../../wire/message.ts";
+import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
 import { InputRequired } from "./input-required.ts";
@@ -41,7 +41,7 @@ export function asVisits(error: UrlElicitationRequired, call: Call): InputRequir
 export function urlRequired(error: UrlElicitationRequired, call: Call): RpcError {
   const { message: text } = error;
   const refusal = cannotAsk(call, elicitationMethod, elicitationNeeds.url);
-  if (refusal !== undefined) return { code: refusal.rpcCode, message: refusal.message, data: refusal.data };
+  if (refusal !== undefined) return rpcErrorOf(refusal);
   if (call.table.urlRequired !== "error") return { code: errorCodes.internal, message: text };
   const elicitations = error.elicitations.map(({ message, url, elicitationId = crypto.randomUUID() }) => {
     call.core.elicitations.remember(elicitationId, call.session);
