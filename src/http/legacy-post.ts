@@ -1,14 +1,15 @@
 // A legacy POST: under a session where the server has them, and never cancelled by a lost connection.
 import { errorCodes } from "../errors.ts";
 import { findRevision, revisionDates, revisionWithoutHeader } from "../protocol/revisions/index.ts";
-import { Connection } from "../server/connection.ts";
+import type { Connection } from "../server/connection.ts";
 import { shown } from "../server/failure.ts";
 import type { Answer } from "../server/answer.ts";
 import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
+import { addressKey } from "./address-key.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { headerRevision, versionHeader } from "./mirrored.ts";
-import type { Post } from "./parsed-post.ts";
+import { ownConnection, type Post } from "./parsed-post.ts";
 import { PostExchange } from "./post-exchange.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
 import { HttpSession } from "./session.ts";
@@ -74,10 +75,10 @@ function orRefuse(session: HttpSession | undefined, responder: HttpResponder): H
 }
 
 /** Without sessions every request stands alone, under the revision that its header names. */
-function statelessConnection({ request, principal }: Post, isInitialize: boolean): Connection {
-  const connection = new Connection({ transport: "http", principal });
+function statelessConnection(post: Post, isInitialize: boolean): Connection {
+  const connection = ownConnection(post);
   if (isInitialize) return connection;
-  connection.revision = headerRevision(request) ?? revisionWithoutHeader;
+  connection.revision = headerRevision(post.request) ?? revisionWithoutHeader;
   connection.logLevel = "info";
   connection.initialized = true;
   return connection;
@@ -85,7 +86,7 @@ function statelessConnection({ request, principal }: Post, isInitialize: boolean
 
 async function initialize(state: HttpState, post: Post): Promise<void> {
   const { responder, incoming } = post;
-  const connection = HttpSession.mint(post.principal);
+  const connection = HttpSession.mint(post.principal, addressKey(post.request.address ?? ""));
   const exchange = new PostExchange(state, post, connection, false);
   const response = await state.server.answer(incoming, exchange);
   if (response === undefined) return accept(responder);

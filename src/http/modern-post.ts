@@ -1,12 +1,12 @@
 // A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
 import { errorCodes } from "../errors.ts";
 import { newestRevision } from "../protocol/revisions/index.ts";
-import { Connection } from "../server/connection.ts";
+import type { Connection } from "../server/connection.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import type { HttpResponder } from "./exchange.ts";
 import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
-import type { Post } from "./parsed-post.ts";
+import { ownConnection, type Post } from "./parsed-post.ts";
 import { PostExchange } from "./post-exchange.ts";
 import { accept, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
 import { statusOf } from "./status.ts";
@@ -24,7 +24,7 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
   // Gone before its work has begun: there is nothing to cancel, and nothing to do.
   if (responder.gone) return;
   if (isListen) return serveListen(state, post, read);
-  return answerRequest(state, post, read, new Connection({ transport: "http", principal: post.principal }));
+  return answerRequest(state, post, read, ownConnection(post));
 }
 
 /** A listen request stays open: no function waits for it, neither here nor on the way here, so that little of it is kept. */
@@ -33,7 +33,7 @@ function serveListen(state: HttpState, post: Post, read: ReadRequest): void {
     const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
     return replyError(post.responder, 429, error, read.message.id, { "retry-after": "10" });
   }
-  const connection = new Connection({ transport: "http", principal: post.principal });
+  const connection = ownConnection(post);
   const served = Promise.resolve(answerRequest(state, post, read, connection));
   state.listens.set(
     connection,
@@ -42,14 +42,9 @@ function serveListen(state: HttpState, post: Post, read: ReadRequest): void {
   limitLife(state, connection);
 }
 
-async function acceptNotification(
-  state: HttpState,
-  { responder, principal }: Post,
-  read: ReadMessage,
-): Promise<void> {
-  const connection = new Connection({ transport: "http", principal });
-  await state.server.answer(read, { connection, era: "modern" });
-  accept(responder);
+async function acceptNotification(state: HttpState, post: Post, read: ReadMessage): Promise<void> {
+  await state.server.answer(read, { connection: ownConnection(post), era: "modern" });
+  accept(post.responder);
 }
 
 /** A listen request ends in good order when its stream has had its time, or the token that opened it. */

@@ -39,8 +39,9 @@ export class HttpSession implements LiveSession {
   }
 
   /** What it may do is said by each of its requests; the session only keeps whose it is. */
-  static mint(principal: Principal | undefined): Connection {
-    return new Connection({ transport: "http", session: randomId(32), principal: identityOf(principal) });
+  static mint(principal: Principal | undefined, caller: string): Connection {
+    const session = randomId(32);
+    return new Connection({ transport: "http", session, principal: identityOf(principal), caller });
   }
 
   /** A session that another process has begun, or that this one had let go of. */

@@ -1,5 +1,6 @@
 // What is known of one peer. Transports make it and pass it in; the server keeps nothing of its own about a peer.
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
+import { principalKey } from "../protocol/principal.ts";
 import type { Revision } from "../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../wire/message.ts";
@@ -22,6 +23,8 @@ export interface ConnectionOptions {
   /** The name of the session that a legacy peer has on this connection; without one it takes no pushes. */
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
+  /** Who a peer without a principal counts as, where callers share a limit: over HTTP its address. @default {the session} */
+  readonly caller?: string | undefined;
   /** All replies share one pipe, so that two calls in flight must not have the same id. @default {false} */
   readonly sharesPipe?: boolean;
 }
@@ -43,6 +46,7 @@ export class Connection implements Peer {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly sharesPipe: boolean;
+  readonly #caller: string | undefined;
   #subscriptions: Map<RequestId, () => void> | undefined;
   /** The calls that are running. */
   readonly inFlight: InFlight = new InFlight();
@@ -84,6 +88,13 @@ export class Connection implements Peer {
     this.session = options.session;
     this.principal = options.principal;
     this.sharesPipe = options.sharesPipe ?? false;
+    this.#caller = options.caller;
+  }
+
+  /** Who it counts as where callers share a limit: its principal, else what the transport says, else itself. */
+  get caller(): string {
+    if (this.principal !== undefined) return principalKey(this.principal);
+    return this.#caller ?? this.session ?? "";
   }
 }
 
