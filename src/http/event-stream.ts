@@ -153,14 +153,12 @@ export class EventStream implements Stream {
     this.#losses.clear();
   }
 
-  /** The client has come back: it gets what it has missed, then what comes. */
-  resume(sink: EventSink, missed: readonly { readonly sequence: number; readonly text: string }[]): void {
+  /** The client has come back, on a connection that has what it had missed: from now on it gets what comes. */
+  resume(sink: EventSink): void {
     this.#sink?.end();
     this.lostAt = undefined;
     this.#use(sink);
-    for (const { sequence, text } of missed) sink.write(encodeEvent(text, this.log?.eventId(sequence)));
-    if (this.#done) sink.end();
-    else this.#drains.call();
+    this.#drains.call();
   }
 
   /** Keeps a connection open that has been silent for so long; to be called every second or so. */

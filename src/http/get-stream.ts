@@ -32,7 +32,7 @@ export class GetStream implements Tended {
   #tendLost(now: number): boolean {
     const { resumeWindowMs, limits } = this.#state.settings;
     const lostMs = now - (this.#stream.lostAt ?? Number.NEGATIVE_INFINITY);
-    if (lostMs >= resumeWindowMs) this.#stream.giveUp();
+    if (lostMs >= resumeWindowMs) this.#session.giveUpGetStream(this.#stream);
     if (lostMs < limits.keepMs) return true;
     this.#session.dropGetStream(this.#stream);
     return false;

@@ -1,7 +1,6 @@
 // GET and DELETE: the streams that take pushes or are resumed, and the end of a session.
 import type { Principal } from "../protocol/model.ts";
 import { isPostEvent } from "../push/replay.ts";
-import { encodeEvent } from "../wire/sse.ts";
 import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
@@ -10,6 +9,7 @@ import { GetStream } from "./get-stream.ts";
 import { findSession, refuseVersion } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
 import { eventHeaders, refuse } from "./replies.ts";
+import { resume } from "./resume.ts";
 import type { HttpSession } from "./session.ts";
 
 type Route = (
@@ -40,7 +40,10 @@ export const answerGet: Route = async (state, request, responder, principal) => 
   if (session === undefined) return;
   const lastEventId = request.header("last-event-id");
   const expiresAt = principal?.expiresAt;
-  if (lastEventId === undefined) return openStream(state, session, responder, expiresAt);
+  if (lastEventId === undefined) {
+    session.forgetLost();
+    return openStream(state, session, responder, expiresAt);
+  }
   if (resume(state, session, responder, { lastEventId, expiresAt })) return;
   if (isPostEvent(lastEventId))
     return refuse(responder, 400, "This stream is no longer kept: send the request again");
@@ -81,27 +84,4 @@ function openStream(
   stream.open();
   state.heartbeat.add(new GetStream(state, session, stream));
   session.addGetStream(stream);
-}
-
-/** Goes on with a stream of this session where the client lost it. False when it is not, or no longer, kept. */
-function resume(
-  state: HttpState,
-  session: HttpSession,
-  responder: HttpResponder,
-  { lastEventId, expiresAt }: { readonly lastEventId: string; readonly expiresAt: number | undefined },
-): boolean {
-  const found = state.logs.find(lastEventId, session.id);
-  const missed = found?.log.after(found.sequence);
-  if (found === undefined || missed === undefined) return false;
-  const sink = responder.stream(eventHeaders);
-  const stream = session.streams.get(found.log.id);
-  if (stream === undefined) {
-    for (const { sequence, text } of missed) sink.write(encodeEvent(text, found.log.eventId(sequence)));
-    sink.end();
-    return true;
-  }
-  stream.expiresAt = expiresAt;
-  stream.resume(sink, missed);
-  if (found.log.kind === "get") session.addGetStream(stream);
-  return true;
 }

@@ -52,7 +52,10 @@ export class HttpSession implements LiveSession {
     connection.clientCapabilities = record.clientCapabilities;
     connection.logLevel = record.logLevel;
     connection.initialized = record.initialized;
-    return new HttpSession(server, connection, record.subscriptions);
+    const session = new HttpSession(server, connection, record.subscriptions);
+    // What was pushed to it before, and whether that arrived, is not known here.
+    session.makeGood();
+    return session;
   }
 
   get id(): string {
@@ -117,11 +120,27 @@ export class HttpSession implements LiveSession {
     return this.#gets.has(stream);
   }
 
-  /** Nobody comes back to this stream any more; what it has not delivered is made good when somebody does. */
+  /** Nobody comes back to this stream any more. */
   dropGetStream(stream: EventStream): void {
     this.#gets.delete(stream);
     if (stream.log !== undefined) this.streams.delete(stream.log.id);
     stream.discard();
+    if (settles(stream)) this.connection.listener?.makeGood();
+  }
+
+  /** The client did not come back to a stream in time. Where it can be reached on another, it is told what to read again. */
+  giveUpGetStream(stream: EventStream): void {
+    stream.giveUp();
+    if (this.#outlet.size > 0 && settles(stream)) this.connection.listener?.makeGood();
+  }
+
+  /**
+   * The client has come without the id of an event, so that it may have lost what was written to streams that were cut. What
+   * they have sent stays theirs, for a client that comes back to them after all; the next stream says what to read again.
+   */
+  forgetLost(): void {
+    const unsettled = [...this.#gets].filter((stream) => !stream.live && settles(stream));
+    if (unsettled.length > 0) this.makeGood();
   }
 
   /** A stream has lost its connection, or has ended. */
@@ -150,6 +169,13 @@ export class HttpSession implements LiveSession {
     for (const stream of this.#gets) if (!stream.live) return stream;
     return oldest as EventStream;
   }
+}
+
+/** Whether the client may have lost something of this stream that it must be told of now; it need not be told again. */
+function settles({ log }: EventStream): boolean {
+  if (log === undefined || log.isSettled) return false;
+  log.settle();
+  return true;
 }
 
 /** What of a session changes while it lives. */

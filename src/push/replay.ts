@@ -27,6 +27,7 @@ export class StreamLog {
   sequence = 0;
   /** When its last message was sent. */
   finishedAt: number | undefined;
+  #settledTo = 0;
 
   constructor(kind: StreamKind, session: string) {
     this.id = `${kind === "get" ? "g" : "p"}${randomId()}`;
@@ -37,6 +38,16 @@ export class StreamLog {
   /** The id of the event with that sequence number. */
   eventId(sequence: number = this.sequence): string {
     return `${this.id}.${sequence}`;
+  }
+
+  /** Whether nothing is owed to the client: whatever was sent, it has shown that it has it, or it has been told to read again. */
+  get isSettled(): boolean {
+    return this.#settledTo >= this.sequence;
+  }
+
+  /** Nothing is owed up to that event. That it was written proves nothing: only coming back after it does. */
+  settle(sequence: number = this.sequence): void {
+    this.#settledTo = Math.max(this.#settledTo, sequence);
   }
 
   /** What came after `sequence`; undefined when some of it is no longer kept. */
