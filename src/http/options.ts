@@ -43,7 +43,10 @@ export interface HttpOptions {
   readonly retryMs?: number;
   /** Milliseconds after which a GET or listen stream is closed in good order. @default {never} */
   readonly maxStreamMs?: number;
-  /** Milliseconds that a client has to come back to a stream it lost while it is being asked something. @default {30000} */
+  /**
+   * Milliseconds that a client has to come back to a stream it lost. Then a question on it fails, and where the client has
+   * another stream open it is told there what to read again. @default {30000}
+   */
   readonly resumeWindowMs?: number;
   /** Milliseconds that running calls get to finish when the server is closed. @default {5000} */
   readonly graceMs?: number;

@@ -41,7 +41,7 @@ export const answerGet: Route = async (state, request, responder, principal) => 
   const lastEventId = request.header("last-event-id");
   const expiresAt = principal?.expiresAt;
   if (lastEventId === undefined) {
-    session.forgetLost();
+    session.settleLost();
     return openStream(state, session, responder, expiresAt);
   }
   if (resume(state, session, responder, { lastEventId, expiresAt })) return;

@@ -138,7 +138,7 @@ export class HttpSession implements LiveSession {
    * The client has come without the id of an event, so that it may have lost what was written to streams that were cut. What
    * they have sent stays theirs, for a client that comes back to them after all; the next stream says what to read again.
    */
-  forgetLost(): void {
+  settleLost(): void {
     const unsettled = [...this.#gets].filter((stream) => !stream.live && settles(stream));
     if (unsettled.length > 0) this.makeGood();
   }

@@ -24,11 +24,14 @@ export async function serve(
   options: HttpOptions = {},
   edge: Edge = "serveHttp",
 ): Promise<Served> {
-  const given = { graceMs: 1000, ...options };
-  const served =
-    edge === "serveHttp" ? await serveHttp(server, { ...given, port: 0 }) : await mount(server, given, edge);
+  const served = await start(server, { graceMs: 1000, ...options }, edge);
   onTestFinished(() => served.close());
   return served;
+}
+
+/** Serves on a free port until it is closed. */
+export async function start(server: Servable, options: HttpOptions, edge: Edge): Promise<Served> {
+  return edge === "serveHttp" ? serveHttp(server, { ...options, port: 0 }) : mount(server, options, edge);
 }
 
 async function mount(server: Servable, options: HttpOptions, edge: Edge): Promise<Served> {
