@@ -125,13 +125,13 @@ export class HttpSession implements LiveSession {
     this.#gets.delete(stream);
     if (stream.log !== undefined) this.streams.delete(stream.log.id);
     stream.discard();
-    if (settles(stream)) this.connection.listener?.makeGood();
+    if (owes(stream)) this.#sayReadAgain();
   }
 
   /** The client did not come back to a stream in time. Where it can be reached on another, it is told what to read again. */
   giveUpGetStream(stream: EventStream): void {
     stream.giveUp();
-    if (this.#outlet.size > 0 && settles(stream)) this.connection.listener?.makeGood();
+    if (this.#outlet.size > 0 && owes(stream)) this.#sayReadAgain();
   }
 
   /**
@@ -139,8 +139,7 @@ export class HttpSession implements LiveSession {
    * they have sent stays theirs, for a client that comes back to them after all; the next stream says what to read again.
    */
   settleLost(): void {
-    const unsettled = [...this.#gets].filter((stream) => !stream.live && settles(stream));
-    if (unsettled.length > 0) this.makeGood();
+    if ([...this.#gets].some((stream) => !stream.live && owes(stream))) this.makeGood();
   }
 
   /** A stream has lost its connection, or has ended. */
@@ -152,7 +151,7 @@ export class HttpSession implements LiveSession {
   /** Pushes have been lost: the stream that is opened next begins with what the client has to read again. */
   makeGood(): void {
     this.connection.listener?.hold();
-    this.connection.listener?.makeGood();
+    this.#sayReadAgain();
   }
 
   close(): void {
@@ -163,6 +162,12 @@ export class HttpSession implements LiveSession {
     this.#gets.clear();
   }
 
+  /** Whatever was sent until now is made good by it. If it is lost in its turn, then on a stream that owes it. */
+  #sayReadAgain(): void {
+    for (const { log } of this.#gets) log?.settle();
+    this.connection.listener?.makeGood();
+  }
+
   /** The oldest stream that has lost its connection, else the oldest. */
   #leastUseful(): EventStream {
     const [oldest] = this.#gets;
@@ -171,11 +176,9 @@ export class HttpSession implements LiveSession {
   }
 }
 
-/** Whether the client may have lost something of this stream that it must be told of now; it need not be told again. */
-function settles({ log }: EventStream): boolean {
-  if (log === undefined || log.isSettled) return false;
-  log.settle();
-  return true;
+/** Whether something was sent on the stream that the client may have lost, and has not been told of. */
+function owes({ log }: EventStream): boolean {
+  return log?.isSettled === false;
 }
 
 /** What of a session changes while it lives. */

@@ -1,6 +1,6 @@
 // Behind a proxy that cuts at any byte, nothing is lost that the client was not told to read again, and nothing comes twice.
 // HALYARD_CHAOS_SECONDS=60 goes on with new seeds for so long, for each client and revision; HALYARD_CHAOS_SEED is the first.
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { legacyDates } from "../support/raw.ts";
 import { clientRows } from "./client.ts";
 import { chaos, type ChaosReport } from "./run.ts";
@@ -21,6 +21,10 @@ const cells = legacyDates.flatMap((revision, major) =>
 function faultsOf({ lost, doubled, gaveUp }: ChaosReport): string[] {
   return [...(gaveUp ? [] : lost.map((what) => `lost ${what}`)), ...doubled.map((what) => `twice ${what}`)];
 }
+
+// The listener that the fetch edge is served by reports there each client that has gone.
+beforeAll(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
+afterAll(() => void vi.restoreAllMocks());
 
 describe.concurrent("cut at any byte", () => {
   test.each(cells)(

@@ -231,6 +231,21 @@ describe("a stream that nobody comes back to", () => {
     expect(methodsOf(second.messages)).toEqual(["message", ...gap, "message"]);
   });
 
+  test("is made good once, where the client has been told meanwhile", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date", "performance"] });
+    const { client, push, cut } = await setup({ resumeWindowMs: 10_000, limits: { keepMs: 60_000 } });
+    const first = await client.get();
+    await push(1);
+    await heardUpTo(first, 1);
+    await cut(first);
+    const second = await client.get("gAAAAAAAAAAAAAAAAAAAAAA.1");
+    await second.count(gap.length);
+    await vi.advanceTimersByTimeAsync(63_000);
+    await push(2);
+    await heardUpTo(second, 2);
+    expect(methodsOf(second.messages)).toEqual([...gap, "message"]);
+  });
+
   test("is exact for a client that comes back later, as long as it is kept", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date", "performance"] });
     const { client, push, cut } = await setup({ resumeWindowMs: 10_000, limits: { keepMs: 60_000 } });
