@@ -40,6 +40,8 @@ export class EventStream implements Stream {
   lostAt: number | undefined;
   /** When its connection was made, or made again. */
   connectedAt = 0;
+  /** What the token of whoever reads it was granted. */
+  scopes: readonly string[] | undefined;
   /** When whoever reads it may do so no longer, unless they come back with a fresh token. */
   expiresAt: number | undefined;
 

@@ -1,5 +1,6 @@
 // GET and DELETE: the streams that take pushes or are resumed, and the end of a session.
 import type { Principal } from "../protocol/model.ts";
+import { isGranted } from "../protocol/scopes.ts";
 import { isPostEvent } from "../push/replay.ts";
 import { encodeEvent } from "../wire/sse.ts";
 import { readAccept } from "./accept.ts";
@@ -39,13 +40,12 @@ export const answerGet: Route = async (state, request, responder, principal) => 
   const session = await findSession(state, request, responder, principal);
   if (session === undefined) return;
   const lastEventId = request.header("last-event-id");
-  const expiresAt = principal?.expiresAt;
-  if (lastEventId === undefined) return openStream(state, session, responder, expiresAt);
-  if (resume(state, session, responder, { lastEventId, expiresAt })) return;
+  if (lastEventId === undefined) return openStream(state, session, responder, principal);
+  if (resume(state, session, responder, { lastEventId, principal })) return;
   if (isPostEvent(lastEventId))
     return refuse(responder, 400, "This stream is no longer kept: send the request again");
   session.makeGood();
-  openStream(state, session, responder, expiresAt);
+  openStream(state, session, responder, principal);
 };
 
 export const answerDelete: Route = async (state, request, responder, principal) => {
@@ -69,18 +69,25 @@ function openStream(
   state: HttpState,
   session: HttpSession,
   responder: HttpResponder,
-  expiresAt: number | undefined,
+  principal: Principal | undefined,
 ): void {
   const stream = new EventStream({
     open: () => responder.stream(eventHeaders),
-    resumable: () => state.resumable("get", session),
+    resumable: () => state.resumable("get", session, principal),
     primes: session.connection.revision?.primesStreams,
     onDisconnected: (lost) => session.streamGone(lost),
   });
-  stream.expiresAt = expiresAt;
+  letRead(stream, principal);
   stream.open();
   state.heartbeat.add(new GetStream(state, session, stream));
   session.addGetStream(stream);
+}
+
+/** The stream is read with this token from now on. */
+function letRead(stream: EventStream, principal: Principal | undefined): void {
+  stream.expiresAt = principal?.expiresAt;
+  stream.scopes = principal?.scopes;
+  if (stream.log !== undefined) stream.log.scopes = principal?.scopes;
 }
 
 /** Goes on with a stream of this session where the client lost it. False when it is not, or no longer, kept. */
@@ -88,11 +95,13 @@ function resume(
   state: HttpState,
   session: HttpSession,
   responder: HttpResponder,
-  { lastEventId, expiresAt }: { readonly lastEventId: string; readonly expiresAt: number | undefined },
+  { lastEventId, principal }: { readonly lastEventId: string; readonly principal: Principal | undefined },
 ): boolean {
   const found = state.logs.find(lastEventId, session.id);
   const missed = found?.log.after(found.sequence);
   if (found === undefined || missed === undefined) return false;
+  // It holds what whoever opened it was granted: for a lesser token it is not kept.
+  if (state.server.usesScopes && !isGranted(found.log.scopes, principal)) return false;
   const sink = responder.stream(eventHeaders);
   const stream = session.streams.get(found.log.id);
   if (stream === undefined) {
@@ -100,7 +109,7 @@ function resume(
     sink.end();
     return true;
   }
-  stream.expiresAt = expiresAt;
+  letRead(stream, principal);
   stream.resume(sink, missed);
   if (found.log.kind === "get") session.addGetStream(stream);
   return true;

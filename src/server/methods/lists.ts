@@ -29,7 +29,7 @@ export function listHandler(list: List): MethodHandler {
   return {
     run(call) {
       const registry = registries[list](call.core);
-      const visible = visibleTo(registry, call.principal, call.core.settings.listsAll);
+      const visible = visibleTo(registry, call.grant, call.core.settings.listsAll);
       const start = startOf(call.params["cursor"], list, registry, visible);
       const pages = pagesOf(visible, call.table);
       let page = pages.get(start);
