@@ -75,10 +75,7 @@ export class Hub {
     const topic = topicOf(notification, key);
     const listeners = this.#topics.get(topic);
     if (listeners === undefined) return 0;
-    return this.#deliver(
-      listeners,
-      new Frame(notification, params, topic, scopes ?? this.#scopesOf(topic)),
-    );
+    return this.#deliver(listeners, new Frame(notification, params, topic, scopes ?? this.#scopesOf(topic)));
   }
 
   /** Sends a notification to every session, once each. */

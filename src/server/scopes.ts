@@ -42,9 +42,12 @@ const subjects: Readonly<
   },
 };
 
-const batchMethods: ReadonlySet<unknown> = new Set(
-  revisions.filter(({ hasBatches }) => hasBatches).flatMap(({ requests }) => [...requests.keys()]),
-);
+function canBeInBatch(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  return revisions.some(
+    ({ hasBatches, requests }) => hasBatches && requests.has(message["method"] as string),
+  );
+}
 
 /** Nothing has been checked yet: what is no text may not even have a way to become one, and is no name anyway. */
 function named<Options extends Described>(
@@ -78,7 +81,7 @@ export function neededScopes(core: Core, value: unknown): readonly string[] {
   if (Array.isArray(value)) {
     // Past the limit none of its messages is answered, and neither is a method that came after batches had gone.
     if (value.length > core.settings.limits.maxBatch) return none;
-    const batch = value.filter((message) => isObject(message) && batchMethods.has(message["method"]));
+    const batch = value.filter(canBeInBatch);
     return [...new Set(batch.flatMap((message) => scopesOfMessage(core, message)))];
   }
   return scopesOfMessage(core, value);
@@ -111,11 +114,7 @@ const views = new WeakMap<Entries, Map<string, Entries>>();
 const maxViews = 64;
 
 /** The entries that a caller may use, in an array that stays the same for callers who may use the same. */
-export function visibleTo(
-  registry: Registry<object, unknown>,
-  grant: Grant,
-  listsAll: boolean,
-): Entries {
+export function visibleTo(registry: Registry<object, unknown>, grant: Grant, listsAll: boolean): Entries {
   const { visible } = registry;
   if (!registry.isScoped || grant === "everything" || listsAll) return visible;
   const used = new Set(visible.flatMap(({ options }) => (options as Described).scopes ?? []));

@@ -161,9 +161,7 @@ export function resolveResource(
   templates: Templates,
 ): Resolved | undefined {
   const resource = resources.find(uri);
-  return resource === undefined
-    ? matchTemplate(uri, templates.visible)
-    : { source: resource, args: { uri } };
+  return resource === undefined ? matchTemplate(uri, templates.visible) : { source: resource, args: { uri } };
 }
 
 /** What says who may be told of `uri`: what reads it or, while that is disabled, what would. */

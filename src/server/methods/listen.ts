@@ -94,8 +94,10 @@ function readFilter(call: Call): Wanted[] {
   const filter = call.params["notifications"];
   if (!isObject(filter)) throw invalidParams("notifications must be an object");
   const members: Wanted[] = [];
-  for (const [member, wanted] of Object.entries(filter)) {
-    const row = rowOf(member, call.table, call);
+  // By what can be asked for, and not by what is: a filter may have very many members.
+  for (const member of [...call.table.listens.keys(), ...call.core.extensions.listenMembers]) {
+    const wanted = Object.hasOwn(filter, member) ? filter[member] : undefined;
+    const row = wanted === undefined ? undefined : rowOf(member, call.table, call);
     if (row === undefined) continue;
     const keys = row.kind === "keys" ? readKeys(member, row, wanted, call) : undefined;
     if (keys === undefined && !isOn(member, wanted)) continue;

@@ -1,8 +1,8 @@
 // The methods of tasks for clients of 2025-11-25: get, result, list and cancel.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
-import { textFromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
+import { readCursor, writeCursor } from "../cursors.ts";
 import { RelayedError } from "../failure.ts";
 import type { MethodHandler } from "../methods/method.ts";
 import { coreTask, relatedTask } from "./forms.ts";
@@ -46,7 +46,7 @@ export const listTasks: MethodHandler = {
     const { pageSize } = core.settings;
     const limit = Math.max(pageSize + 1, minChunk);
     const usable: TaskRecord[] = [];
-    let after = readCursor(call.params["cursor"]);
+    let after = placeOf(call.params["cursor"]);
     // What the caller may not use is in no page, and in no cursor either.
     for (let isMore = true; isMore && usable.length <= pageSize;) {
       const query = { after, session: principal === undefined ? session : undefined, limit };
@@ -57,7 +57,7 @@ export const listTasks: MethodHandler = {
     }
     const page = usable.slice(0, pageSize);
     const last = usable.length > pageSize ? page.at(-1) : undefined;
-    return { tasks: page.map(coreTask), ...(last && { nextCursor: writeCursor(last) }) };
+    return { tasks: page.map(coreTask), ...(last && { nextCursor: cursorOf(last) }) };
   },
 };
 
@@ -95,16 +95,14 @@ function resultOf({ id, status, result, error }: TaskRecord): JsonObject {
 
 type Place = Pick<TaskRecord, "createdAt" | "id">;
 
-function writeCursor({ createdAt, id }: Place): string {
-  return toBase64Url(new TextEncoder().encode(`${createdAt} ${id}`));
+function cursorOf({ createdAt, id }: Place): string {
+  return writeCursor(`${createdAt} ${id}`);
 }
 
-function readCursor(cursor: unknown): Place | undefined {
+function placeOf(cursor: unknown): Place | undefined {
   if (cursor === undefined) return undefined;
-  const text = typeof cursor === "string" ? textFromBase64Url(cursor) : undefined;
-  const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(text ?? "") ?? [];
-  if (createdAt === undefined || id === undefined || writeCursor({ createdAt, id }) !== cursor) {
-    throw invalidParams("Invalid cursor");
-  }
+  const place = readCursor(cursor) ?? "";
+  const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(place) ?? [];
+  if (createdAt === undefined || id === undefined) throw invalidParams("Invalid cursor");
   return { createdAt, id };
 }
