@@ -44,10 +44,8 @@ test("docs/parity.md names for every member and behaviour the test that shows it
 });
 
 test("SECURITY.md is in the package, and reports can be made where package.json says", () => {
-  const { files, repository, bugs, homepage } = JSON.parse(readDocument("package.json")) as Record<
-    string,
-    never
-  >;
+  const parsed = JSON.parse(readDocument("package.json")) as Record<string, unknown>;
+  const { files, repository, bugs, homepage } = parsed;
   expect(files).toContain("SECURITY.md");
   const { url } = repository as { url: string };
   const address = url.replace(/^git\+/, "").replace(/\.git$/, "");

@@ -3,15 +3,7 @@
 import { maxUriLength } from "./uri.ts";
 import { parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
 import { plainPattern } from "./uri-template-plain.ts";
-import {
-  beginAt,
-  beginnings,
-  cannot,
-  compile,
-  type Instruction,
-  isAll,
-  type Program,
-} from "./uri-template-program.ts";
+import { compile, type Instruction, type Program } from "./uri-template-program.ts";
 
 type MatchedValue = string | string[] | Record<string, string>;
 type MatchedValues = Record<string, MatchedValue>;
@@ -33,50 +25,26 @@ export interface TemplateMatcher {
 /** How many characters a run must still read before the rest of the URI can match; Infinity when it never does. */
 type Distance = (instruction: Instruction, at: number) => number;
 
-/** Four megabytes at most, used again by each match: to get and clear as much anew would take longer than the match. */
-let scratch = new Float32Array(0);
-const maxScratch = 1024 * 1024;
-
-function scratchOf(length: number): Float32Array {
-  if (length > maxScratch) return new Float32Array(length);
-  if (scratch.length < length) scratch = new Float32Array(Math.min(length * 2, maxScratch));
-  return scratch;
-}
-
 /**
  * Costs four bytes per instruction and character. Goes from the end to the start, and in the order of the code, so that
- * what an instruction leads to is known before it. `stride` is the most that an instruction reads. Undefined when nothing
- * leads from the start to the end.
+ * what an instruction leads to is known before it. `stride` is the most that an instruction reads.
  */
-function distances(program: Program, uri: string, stride: number): Distance | undefined {
-  const { code, next, other, max, begins, start } = program;
+function distances({ code }: Program, uri: string, stride: number): Distance {
   const width = code.length;
-  const table = scratchOf((uri.length + 2) * width);
-  table.fill(Infinity, (uri.length + 1) * width, (uri.length + 2) * width);
+  const table = new Float32Array((uri.length + 2) * width).fill(Infinity);
+  const distance: Distance = ({ index }, at) => table[at * width + index] ?? Infinity;
+  table[uri.length * width] = 0;
   // Once nothing within the stride leads to the end, nothing earlier does.
-  for (let at = uri.length, alive = at; at >= 0; at--) {
-    if (alive - at > stride) return undefined;
-    const row = at * width;
-    const begin = beginAt(uri, at);
-    table[row] = at === uri.length ? 0 : Infinity;
-    for (let index = 1; index < width; index++) {
-      let value = Infinity;
-      const aside = other[index]!;
-      if (aside !== index && table[row + aside]! < Infinity) value = 0;
-      else {
-        const way = begins[index * beginnings + begin];
-        if (way !== cannot) {
-          const to = way === isAll ? at + 1 : code[index]!.read(uri, at);
-          // A run leads to itself, and what it still has to read is known one character later.
-          if (to > at || next[index] !== index) value = table[to * width + next[index]!]! + 1;
-        }
+  for (let at = uri.length, alive = at; at >= 0 && alive - at <= stride; at--) {
+    for (const { index, read, next, other, max } of code) {
+      const value = distance(other, at) < Infinity ? 0 : distance(next, read(uri, at)) + 1;
+      if (value < max + 1) {
+        table[at * width + index] = value;
+        alive = at;
       }
-      table[row + index] = value < max[index]! + 1 ? value : Infinity;
-      if (value < max[index]! + 1) alive = at;
     }
   }
-  const distance: Distance = ({ index }, at) => table[at * width + index]!;
-  return distance(start, 0) < Infinity ? distance : undefined;
+  return distance;
 }
 
 /**
@@ -98,7 +66,7 @@ function walk(start: Instruction, distance: Distance, uri: string): Item[] {
   let text = "";
   let at = 0;
   for (let instruction = start; instruction.index > 0;) {
-    const { next, other, variable } = instruction;
+    const { read, next, other, variable } = instruction;
     if (next === instruction) {
       const end = endOf(instruction, distance, uri, at);
       text += uri.slice(at, end);
@@ -111,18 +79,13 @@ function walk(start: Instruction, distance: Distance, uri: string): Item[] {
       at = end;
       instruction = other;
     } else {
-      const end = instruction.read(uri, at);
+      const end = read(uri, at);
       const isRead = distance(next, end) < Infinity;
       if (isRead) at = end;
       instruction = isRead ? next : other;
     }
   }
   return items;
-}
-
-function readItems(program: Program, uri: string, stride: number): Item[] | undefined {
-  const distance = distances(program, uri, stride);
-  return distance && walk(program.start, distance, uri);
 }
 
 /** A list, or a record when all are pairs; undefined for a key given twice, which no record prints. */
@@ -178,8 +141,11 @@ export function readTemplate(
     const found = plain?.exec(rest);
     return found ? variables.map((variable, at) => ({ variable, text: found[at + 1] ?? "" })) : undefined;
   };
-  // A character of the template is at most three bytes, which are nine characters when escaped.
-  const stride = 9 * source.length;
+  const readItems = (rest: string): Item[] | undefined => {
+    // A character of the template is at most three bytes, which are nine characters when escaped.
+    const distance = distances(program, rest, 9 * source.length);
+    return distance(program.start, 0) < Infinity ? walk(program.start, distance, rest) : undefined;
+  };
   // Those without prefix modifier first, then by falling length: what is cut short is compared with what is less so.
   const sorted = variables.toReversed().toSorted((a, b) => b.max - a.max);
   return {
@@ -189,14 +155,11 @@ export function readTemplate(
     match(uri) {
       if (!uri.startsWith(prefix)) return undefined;
       const rest = uri.slice(prefix.length);
-      // Past that, a regular expression may run out of stack.
-      const items =
-        plain !== undefined && rest.length <= maxUriLength
-          ? plainItems(rest)
-          : readItems(program, rest, stride);
-      if (items === undefined) return undefined;
+      // Past that length, a regular expression may run out of stack.
+      const isPlain = plain !== undefined && rest.length <= maxUriLength;
+      const items = isPlain ? plainItems(rest) : readItems(rest);
       try {
-        return collect(sorted, items);
+        return items && collect(sorted, items);
       } catch (error) {
         if (error instanceof URIError) return undefined; // escapes that are not UTF-8
         throw error;

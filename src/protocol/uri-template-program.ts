@@ -2,34 +2,8 @@
 
 import type { TemplatePart, Variable } from "./uri-template-parse.ts";
 
-/** Where in `uri` one gets to by reading at a position: `nowhere` when what is there cannot be read. */
-type Read = (uri: string, at: number) => number;
-
-/** What an instruction can read. */
-interface Reader {
-  readonly read: Read;
-  /** By the character that it begins with: what looking at that one already says. The last is for the end, and beyond ASCII. */
-  readonly begins: Uint8Array;
-}
-
-export const cannot = 0;
-export const isAll = 1;
-const mayGoOn = 2;
-const elsewhere = 128;
-/** How many ways there are to begin. */
-export const beginnings: number = elsewhere + 1;
-
-/** How what is at a position begins. */
-export function beginAt(uri: string, at: number): number {
-  const code = uri.charCodeAt(at);
-  return code < elsewhere ? code : elsewhere;
-}
-
-/** Almost every position is settled by its character: to call a reader for each would take several times as long. */
-function readerOf(read: Read, begins: (character: string) => number, otherwise = cannot): Reader {
-  const ascii = Array.from({ length: elsewhere }, (_, code) => begins(String.fromCharCode(code)));
-  return { read, begins: Uint8Array.from([...ascii, otherwise]) };
-}
+/** Where in `uri` an instruction gets to by reading at a position: `nowhere` when it cannot read what is there. */
+type Reader = (uri: string, at: number) => number;
 
 interface Draft {
   /** The first instruction accepts. */
@@ -38,15 +12,9 @@ interface Draft {
   readonly variables: readonly Variable[];
 }
 
-/** The code, and the same as plain numbers by index: the matcher goes through them for each character. */
 export interface Program {
   readonly code: readonly Instruction[];
   readonly start: Instruction;
-  readonly next: Int32Array;
-  readonly other: Int32Array;
-  readonly max: Float64Array;
-  /** The tables of all readers, one after the other. */
-  readonly begins: Uint8Array;
 }
 
 /**
@@ -55,7 +23,7 @@ export interface Program {
  */
 export class Instruction {
   readonly index: number;
-  readonly reader: Reader;
+  readonly read: Reader;
   next: Instruction;
   readonly other: Instruction;
   /** Whose value a run reads; none for one that reads a key. */
@@ -63,20 +31,13 @@ export class Instruction {
   /** The most characters of a run. */
   readonly max: number;
 
-  constructor({ code }: Draft, reader: Reader, next?: Instruction, other?: Instruction, variable?: Variable) {
+  constructor({ code }: Draft, read: Reader, next?: Instruction, other?: Instruction, variable?: Variable) {
     this.index = code.push(this) - 1;
-    this.reader = reader;
+    this.read = read;
     this.next = next ?? this;
     this.other = other ?? this;
     this.variable = variable;
     this.max = variable?.max ?? Infinity;
-  }
-
-  /** Where in `uri` it gets to from a position. */
-  read(uri: string, at: number): number {
-    const { begins, read } = this.reader;
-    const way = begins[beginAt(uri, at)];
-    return way === isAll ? at + 1 : way === cannot ? nowhere(uri) : read(uri, at);
   }
 }
 
@@ -89,35 +50,25 @@ function nowhere(uri: string): number {
   return uri.length + 1;
 }
 
-const unreadable = readerOf(nowhere, () => cannot);
-
 function literal(text: string): Reader {
-  const read: Read = (uri, at) => (uri.startsWith(text, at) ? at + text.length : nowhere(uri));
-  const whenFound = text.length === 1 ? isAll : mayGoOn;
-  if (text === "") return readerOf(read, () => mayGoOn, mayGoOn);
-  return readerOf(read, (character) => (text.startsWith(character) ? whenFound : cannot));
+  return (uri, at) => (uri.startsWith(text, at) ? at + text.length : nowhere(uri));
 }
 
 /** The escapes of one character, up to four bytes in UTF-8, are read together. */
 function character(admitted: string): Reader {
-  const single = new RegExp(`[${admitted}]`);
-  const escapes = /%[\dA-F]{2}(?:%[89AB].){0,3}/iy;
-  const read: Read = (uri, at) => {
-    escapes.lastIndex = at;
-    return escapes.test(uri) ? escapes.lastIndex : nowhere(uri);
+  const pattern = new RegExp(`[${admitted}]|%[\\dA-F]{2}(?:%[89AB].){0,3}`, "iy");
+  return (uri, at) => {
+    pattern.lastIndex = at;
+    return pattern.test(uri) ? pattern.lastIndex : nowhere(uri);
   };
-  return readerOf(read, (begin) => (single.test(begin) ? isAll : begin === "%" ? mayGoOn : cannot));
 }
 
 /** Reads nothing, but cannot where the key is the name of one of the variables. */
-function noNameOf(variables: readonly Variable[], afterKey: Instruction): Reader {
-  const read: Read = (uri, at) =>
-    variables.some(
-      ({ name }) => uri.startsWith(name, at) && afterKey.read(uri, at + name.length) > uri.length,
-    )
+function noNameOf(variables: readonly Variable[], readKey: Reader): Reader {
+  return (uri, at) =>
+    variables.some(({ name }) => uri.startsWith(name, at) && readKey(uri, at + name.length) > uri.length)
       ? nowhere(uri)
       : at;
-  return readerOf(read, () => mayGoOn, mayGoOn);
 }
 
 /** One list member, pair or plain value, with the name that belongs before it. */
@@ -133,8 +84,7 @@ function compileItem(
   const value = new Instruction(draft, read, undefined, next, variable);
   if (!isPair && !operator.named) return value;
   // `;x` and `;x=` both stand for an empty value; `?x` does not.
-  const bare =
-    operator.sep === ";" ? new Instruction(draft, unreadable, undefined, next, variable) : undefined;
+  const bare = operator.sep === ";" ? new Instruction(draft, nowhere, undefined, next, variable) : undefined;
   const equals = new Instruction(draft, literal("="), value, bare);
   if (!isPair) return new Instruction(draft, literal(name), equals);
   // The names of the other named variables are no keys: those would otherwise never see their value.
@@ -142,7 +92,7 @@ function compileItem(
     (other) => operator.named && other.operator.named && other.name !== name,
   );
   const key = new Instruction(draft, character(admitted), undefined, equals);
-  return new Instruction(draft, noNameOf(others, value), key);
+  return new Instruction(draft, noNameOf(others, read), key);
 }
 
 /** An exploded variable is a list where that leads to the end, else pairs of key and value. */
@@ -189,15 +139,5 @@ export function compile(parts: readonly TemplatePart[], variables: readonly Vari
     if (part !== parts[0] && part.literal !== "")
       start = new Instruction(draft, literal(part.literal), start);
   }
-  const { code } = draft;
-  const begins = new Uint8Array(code.length * beginnings);
-  for (const { index, reader } of code) begins.set(reader.begins, index * beginnings);
-  return {
-    code,
-    start,
-    next: Int32Array.from(code, ({ next }) => next.index),
-    other: Int32Array.from(code, ({ other }) => other.index),
-    max: Float64Array.from(code, ({ max }) => max),
-    begins,
-  };
+  return { code: draft.code, start };
 }
