@@ -43,6 +43,16 @@ test("docs/parity.md names for every member and behaviour the test that shows it
   expect(lastCells.filter((cell) => !/^(?:`test\/.*\.ts`|later: [a-zA-Z ]+)$/.test(cell))).toEqual([]);
 });
 
+test("SECURITY.md is in the package, and reports can be made where package.json says", () => {
+  const parsed = JSON.parse(readDocument("package.json")) as Record<string, unknown>;
+  const { files, repository, bugs, homepage } = parsed;
+  expect(files).toContain("SECURITY.md");
+  const { url } = repository as { url: string };
+  const address = url.replace(/^git\+/, "").replace(/\.git$/, "");
+  expect([bugs, homepage].every((link) => String(link).startsWith(address))).toBe(true);
+  expect(readDocument("SECURITY.md")).toContain(`${address}/security/advisories/new`);
+});
+
 function isMissing(path: string | undefined): boolean {
   return path === undefined || !existsSync(root + path);
 }

@@ -1,6 +1,6 @@
 // A resource server: takes bearer tokens, says what they lack, and tells clients where to get them.
 import type { Principal } from "../protocol/model.ts";
-import { missingScopes } from "../protocol/scopes.ts";
+import { isGranted } from "../protocol/scopes.ts";
 import { type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
 import { Discovery } from "./discovery.ts";
 import { type Auth, type Authenticated, type AuthRefusal, challenge, refuseScopes } from "./door.ts";
@@ -52,7 +52,7 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
       return refuseError(401, "invalid_token", principal, [...parameters, ...wanted]);
     }
     if ("status" in principal) return principal;
-    return missingScopes(requiredScopes, principal).length > 0 ? lacking([], principal) : principal;
+    return isGranted(requiredScopes, principal) ? principal : lacking([], principal);
   };
   return {
     resource,

@@ -1,4 +1,5 @@
 // One stream of events to a client: opened when it is needed, logged when it can be resumed.
+import type { Principal } from "../protocol/model.ts";
 import type { ReplayLogs, StreamLog } from "../push/replay.ts";
 import type { Stream } from "../push/listener.ts";
 import { Callbacks } from "../push/callbacks.ts";
@@ -40,6 +41,8 @@ export class EventStream implements Stream {
   lostAt: number | undefined;
   /** When its connection was made, or made again. */
   connectedAt = 0;
+  /** What the token of whoever reads it was granted. */
+  scopes: readonly string[] | undefined;
   /** When whoever reads it may do so no longer, unless they come back with a fresh token. */
   expiresAt: number | undefined;
 
@@ -62,6 +65,13 @@ export class EventStream implements Stream {
 
   get congested(): boolean {
     return this.#sink?.congested ?? false;
+  }
+
+  /** Whoever shows this token reads it from now on. */
+  readWith(principal: Principal | undefined): void {
+    this.expiresAt = principal?.expiresAt;
+    this.scopes = principal?.scopes;
+    if (this.log !== undefined) this.log.scopes = principal?.scopes;
   }
 
   /** Starts the response, if that has not happened. */

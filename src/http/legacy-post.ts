@@ -17,6 +17,9 @@ import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
 
 export const sessionHeader = "mcp-session-id";
 
+/** Ids are made here, and are shorter. */
+const maxIdLength = 128;
+
 export function answerLegacyPost(state: HttpState, post: Post): Promise<void> | void {
   const { request, responder, principal, value } = post;
   if (refuseVersion(state, request, responder)) return undefined;
@@ -63,7 +66,8 @@ export function findSession(
   const id = request.header(sessionHeader);
   if (id === undefined)
     return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
-  const found = state.sessions.find(id, principal);
+  // A store may be far away, and need not be shown what no session is called.
+  const found = id.length > maxIdLength ? undefined : state.sessions.find(id, principal);
   return found instanceof Promise
     ? found.then((session) => orRefuse(session, responder))
     : orRefuse(found, responder);

@@ -2,6 +2,7 @@
 import type { Principal } from "../protocol/model.ts";
 import { identityOf, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
+import { isGranted } from "../protocol/scopes.ts";
 import { parseJson } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
@@ -99,6 +100,7 @@ export class LegacySse {
       {
         transport: "sse",
         principal: identityOf(principal),
+        permits: (scopes) => isGranted(scopes, client.principal),
         onResume: () => void (client.isBehind = false),
       },
     );

@@ -1,7 +1,7 @@
 // Who may not, and what for: the refusals of authorization, before anything of a request is done.
 import { type AuthRefusal, refuseScopes } from "../auth/door.ts";
 import type { Principal } from "../protocol/model.ts";
-import { missingScopes } from "../protocol/scopes.ts";
+import { isGranted } from "../protocol/scopes.ts";
 import type { HttpResponder } from "./exchange.ts";
 import { refuse } from "./replies.ts";
 import type { HttpState } from "./state.ts";
@@ -22,7 +22,7 @@ export function refuseUnpermitted(
   principal: Principal | undefined,
 ): boolean {
   const needed = state.server.neededScopes(value);
-  if (needed.length === 0 || missingScopes(needed, principal).length === 0) return false;
+  if (isGranted(needed, principal)) return false;
   const { auth } = state.settings;
   if (auth !== undefined) {
     refuseAuth(state, responder, auth.refuseScopes(needed, principal));

@@ -97,7 +97,7 @@ export class PostExchange implements Exchange, Tended {
     if (session === undefined) return new EventStream({ open });
     const reply = new EventStream({
       open,
-      resumable: () => state.resumable("post", session),
+      resumable: () => state.resumable("post", session, this.principal),
       primes: session.connection.revision?.primesStreams,
       onOpened: (stream) => {
         if (stream.log !== undefined) session.streams.set(stream.log.id, stream);

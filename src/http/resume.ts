@@ -1,4 +1,6 @@
 // A client comes back for a stream that it has lost: it gets what it has missed, then what comes.
+import type { Principal } from "../protocol/model.ts";
+import { isGranted } from "../protocol/scopes.ts";
 import { encodeEvent, encodePriming } from "../wire/sse.ts";
 import type { HttpResponder } from "./exchange.ts";
 import { eventHeaders } from "./replies.ts";
@@ -10,12 +12,14 @@ export function resume(
   state: HttpState,
   session: HttpSession,
   responder: HttpResponder,
-  { lastEventId, expiresAt }: { readonly lastEventId: string; readonly expiresAt: number | undefined },
+  { lastEventId, principal }: { readonly lastEventId: string; readonly principal: Principal | undefined },
 ): boolean {
   const found = state.logs.find(lastEventId, session.id);
   const missed = found?.log.after(found.sequence);
   if (found === undefined || missed === undefined) return false;
   const { log, sequence } = found;
+  // It holds what whoever opened it was granted: for a lesser token it is not kept.
+  if (state.server.usesScopes && !isGranted(log.scopes, principal)) return false;
   log.settle(sequence);
   const sink = responder.stream(eventHeaders);
   // Clients only know the ids that this connection brings: one that is cut before the next event must have this one.
@@ -30,7 +34,7 @@ export function resume(
     if (log.isSettled) state.logs.remove(log);
     return true;
   }
-  stream.expiresAt = expiresAt;
+  stream.readWith(principal);
   stream.resume(sink);
   if (log.kind === "get") session.addGetStream(stream);
   return true;

@@ -39,16 +39,15 @@ export const answerGet: Route = async (state, request, responder, principal) => 
   const session = await findSession(state, request, responder, principal);
   if (session === undefined) return;
   const lastEventId = request.header("last-event-id");
-  const expiresAt = principal?.expiresAt;
   if (lastEventId === undefined) {
     session.settleLost();
-    return openStream(state, session, responder, expiresAt);
+    return openStream(state, session, responder, principal);
   }
-  if (resume(state, session, responder, { lastEventId, expiresAt })) return;
+  if (resume(state, session, responder, { lastEventId, principal })) return;
   if (isPostEvent(lastEventId))
     return refuse(responder, 400, "This stream is no longer kept: send the request again");
   session.makeGood();
-  openStream(state, session, responder, expiresAt);
+  openStream(state, session, responder, principal);
 };
 
 export const answerDelete: Route = async (state, request, responder, principal) => {
@@ -72,15 +71,15 @@ function openStream(
   state: HttpState,
   session: HttpSession,
   responder: HttpResponder,
-  expiresAt: number | undefined,
+  principal: Principal | undefined,
 ): void {
   const stream = new EventStream({
     open: () => responder.stream(eventHeaders),
-    resumable: () => state.resumable("get", session),
+    resumable: () => state.resumable("get", session, principal),
     primes: session.connection.revision?.primesStreams,
     onDisconnected: (lost) => session.streamGone(lost),
   });
-  stream.expiresAt = expiresAt;
+  stream.readWith(principal);
   stream.open();
   state.heartbeat.add(new GetStream(state, session, stream));
   session.addGetStream(stream);

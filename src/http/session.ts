@@ -4,6 +4,7 @@ import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import { randomId } from "../protocol/random-id.ts";
+import { isGranted } from "../protocol/scopes.ts";
 import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
@@ -217,6 +218,11 @@ class Outlet implements Stream {
     return this.#pick()?.write(text) ?? false;
   }
 
+  /** While there is no stream, what waits is for the next to show. */
+  forScopes(scopes: readonly string[]): Stream | undefined {
+    return this.size === 0 ? this : this.#pick(scopes);
+  }
+
   onDrain(callback: () => void): () => void {
     return this.#drains.add(callback);
   }
@@ -229,10 +235,11 @@ class Outlet implements Stream {
     for (const stream of this.#streams.keys()) stream.destroy();
   }
 
-  #pick(): EventStream | undefined {
+  #pick(scopes?: readonly string[]): EventStream | undefined {
     let newest: EventStream | undefined;
     let newestWithRoom: EventStream | undefined;
     for (const stream of this.#streams.keys()) {
+      if (!isGranted(scopes, stream)) continue;
       newest = stream;
       if (!stream.congested) newestWithRoom = stream;
     }

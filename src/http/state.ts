@@ -66,8 +66,10 @@ export class HttpState {
   }
 
   /** What makes a stream of this session resumable. */
-  resumable(kind: StreamKind, session: HttpSession): Resumable {
-    return { logs: this.logs, log: this.logs.open(kind, session.id), retryMs: this.settings.retryMs };
+  resumable(kind: StreamKind, session: HttpSession, principal: Principal | undefined): Resumable {
+    const log = this.logs.open(kind, session.id);
+    log.scopes = principal?.scopes;
+    return { logs: this.logs, log, retryMs: this.settings.retryMs };
   }
 
   /** Whether one more listen request may be open. */

@@ -25,6 +25,13 @@ export interface PipeOptions {
   readonly transport: string;
   /** Who is at the other end, where the transport knows. */
   readonly principal?: Principal | undefined;
+  /**
+   * Whether the other end is the user whom this process works for. Without a principal it may use every definition; any other
+   * peer without one is refused those that name `scopes`. @default {false}
+   */
+  readonly peerIsUser?: boolean | undefined;
+  /** Whether the reader may be pushed what needs these scopes. @default {if `principal` has them} */
+  readonly permits?: ((scopes: readonly string[]) => boolean) | undefined;
   /** Called when {@link Pipe.receive} answered false and more may come now. */
   readonly onResume?: (() => void) | undefined;
 }
@@ -35,6 +42,18 @@ export interface ReceiveOptions {
   readonly principal?: Principal | undefined;
   /** Called when it has been answered, or needs no answer. */
   readonly onDone?: (() => void) | undefined;
+}
+
+const noOptions: ReceiveOptions = {};
+
+/** A principal that went unread would be nobody: the mistake must show at the first message. */
+function assertReceiveOptions(options: object): void {
+  const unknown =
+    Object.keys(options).find((field) => field !== "principal" && field !== "onDone") ??
+    (["issuer", "subject"] as const).find((field) => field in options);
+  if (unknown === undefined) return;
+  const remedy = "pass who sent the message as { principal }, not the principal itself";
+  throw new TypeError(`receive() has no option "${unknown}", only principal and onDone: ${remedy}`);
 }
 
 /**
@@ -76,17 +95,23 @@ export class Pipe {
       transport: options.transport,
       session: crypto.randomUUID(),
       principal: options.principal,
+      peerIsUser: options.peerIsUser,
       sharesPipe: true,
     });
     this.#server = server;
     this.#output = output;
-    this.#stream = this.#openStream();
+    this.#stream = this.#openStream(options);
     this.#exchange = { connection: this.connection, stream: this.#stream };
     this.#onResume = options.onResume ?? (() => {});
   }
 
-  /** Takes one message. False: it was taken, but nothing more should come until `onResume`. */
-  receive(text: string, { principal, onDone }: ReceiveOptions = {}): boolean {
+  /**
+   * Takes one message. False: it was taken, but nothing more should come until `onResume`. Throws for options that it does
+   * not know, such as a principal that is not in an object.
+   */
+  receive(text: string, options: ReceiveOptions = noOptions): boolean {
+    if (options !== noOptions) assertReceiveOptions(options);
+    const { principal, onDone } = options;
     const isTaken = !this.#draining || isSilentText(text, this.#server.limits);
     if (this.#ending !== undefined || !isTaken) {
       onDone?.();
@@ -173,9 +198,9 @@ export class Pipe {
     this.#write(JSON.stringify({ jsonrpc: "2.0", ...unreadable, error }));
   }
 
-  #openStream(): Stream {
+  #openStream({ permits }: PipeOptions): Stream {
     const isCongested = (): boolean => this.#congested;
-    return {
+    const stream: Stream = {
       get congested() {
         return isCongested();
       },
@@ -183,7 +208,9 @@ export class Pipe {
       onDrain: (callback) => this.#drains.add(callback),
       onLost: (callback) => this.#losses.add(callback),
       destroy: (reason) => this.#output.destroy(reason),
+      ...(permits && { forScopes: (scopes) => (permits(scopes) ? stream : undefined) }),
     };
+    return stream;
   }
 
   #write(text: string): boolean {

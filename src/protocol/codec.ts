@@ -52,7 +52,8 @@ export function encodeContents(contents: ResourceContents, revision: Revision): 
   return encodeShape(contents, "contents", revision);
 }
 
-function encodeBlock(block: ContentBlock, revision: Revision): unknown {
+/** A block of a prompt or a tool result; text stands in for what `revision` cannot carry. */
+export function encodeBlock(block: ContentBlock, revision: Revision): unknown {
   if (!revision.degradesContent) return block;
   const fields = revision.content.get(block.type);
   if (fields === undefined) return { type: "text", text: describe(block) };

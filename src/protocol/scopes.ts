@@ -15,7 +15,11 @@ export function scopesProblem(scopes: unknown): string | undefined {
   return undefined;
 }
 
-/** Those of the scopes that the caller lacks. */
-export function missingScopes(needed: readonly string[], principal: Principal | undefined): string[] {
-  return needed.filter((scope) => !principal?.scopes?.includes(scope));
+/** What a caller may use: what its principal was granted; everything, if it is the user itself; nothing that names scopes otherwise. */
+export type Grant = Pick<Principal, "scopes"> | "everything" | undefined;
+
+/** Whether the caller has every scope that is needed. */
+export function isGranted(needed: readonly string[] | undefined, grant: Grant): boolean {
+  if (needed === undefined || grant === "everything") return true;
+  return needed.every((scope) => grant?.scopes?.includes(scope));
 }

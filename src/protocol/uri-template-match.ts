@@ -1,6 +1,8 @@
 // Matching a URI against a template: which instructions can reach the end, then one greedy walk.
 
+import { maxUriLength } from "./uri.ts";
 import { parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
+import { plainPattern } from "./uri-template-plain.ts";
 import { compile, type Instruction, type Program } from "./uri-template-program.ts";
 
 type MatchedValue = string | string[] | Record<string, string>;
@@ -134,6 +136,16 @@ export function readTemplate(
   const prefix = parts[0]?.literal ?? "";
   const variables = parts.flatMap((part) => part.variables);
   const program = compile(parts, variables);
+  const plain = plainPattern(parts);
+  const plainItems = (rest: string): Item[] | undefined => {
+    const found = plain?.exec(rest);
+    return found ? variables.map((variable, at) => ({ variable, text: found[at + 1] ?? "" })) : undefined;
+  };
+  const readItems = (rest: string): Item[] | undefined => {
+    // A character of the template is at most three bytes, which are nine characters when escaped.
+    const distance = distances(program, rest, 9 * source.length);
+    return distance(program.start, 0) < Infinity ? walk(program.start, distance, rest) : undefined;
+  };
   // Those without prefix modifier first, then by falling length: what is cut short is compared with what is less so.
   const sorted = variables.toReversed().toSorted((a, b) => b.max - a.max);
   return {
@@ -143,11 +155,11 @@ export function readTemplate(
     match(uri) {
       if (!uri.startsWith(prefix)) return undefined;
       const rest = uri.slice(prefix.length);
-      // A character of the template is at most three bytes, which are nine characters when escaped.
-      const distance = distances(program, rest, 9 * source.length);
-      if (distance(program.start, 0) === Infinity) return undefined;
+      // Past that length, a regular expression may run out of stack.
+      const isPlain = plain !== undefined && rest.length <= maxUriLength;
+      const items = isPlain ? plainItems(rest) : readItems(rest);
       try {
-        return collect(sorted, walk(program.start, distance, rest));
+        return items && collect(sorted, items);
       } catch (error) {
         if (error instanceof URIError) return undefined; // escapes that are not UTF-8
         throw error;

@@ -42,8 +42,8 @@ export class Instruction {
 }
 
 // What values consist of besides escapes, as inside a character class.
-const UNRESERVED = "-\\w.~";
-const RESERVED = ":/?#[\\]@!$&'()*+,;=";
+export const UNRESERVED = "-\\w.~";
+export const RESERVED = ":/?#[\\]@!$&'()*+,;=";
 
 /** Beyond the end, where no distance is known. */
 function nowhere(uri: string): number {

@@ -5,11 +5,11 @@ const escapedDotOrSlash = /%2e|%2f|%5c/gi;
 const parentSegment = /[:/\\]\.\.(?:[/\\?#]|$)/;
 
 /** What matching may cost grows with the length of the URI, so that has a limit. */
-const maxLength = 8192;
+export const maxUriLength = 8192;
 
 /** An absolute URI in the characters of RFC 3986, of at most 8192. The pattern has no nested repetition: it is linear. */
 export function isResourceUri(text: string): boolean {
-  return text.length <= maxLength && uri.test(text);
+  return text.length <= maxUriLength && uri.test(text);
 }
 
 /** Whether a `file:` URI climbs out of a directory, plainly or in disguise. */

@@ -1,6 +1,7 @@
 // Questions to clients that wait for their answer, each found by the session that was asked and the id it was given.
 import { askFailed, HalyardError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
+import { type Grant, isGranted } from "../protocol/scopes.ts";
 import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../wire/message.ts";
 import type { Stream } from "./listener.ts";
 
@@ -20,6 +21,8 @@ export interface Place {
 export interface Ask extends Place {
   /** The task that it is asked for. */
   readonly taskId?: string | undefined;
+  /** What whoever answers needs, as whoever called did. */
+  readonly scopes?: readonly string[] | undefined;
   readonly method: string;
   readonly params?: object | undefined;
   readonly timeoutMs: number;
@@ -42,6 +45,7 @@ const lost = "The client cannot be reached any more";
 const noResult = "The client gave no result";
 
 interface Pending {
+  readonly scopes: readonly string[] | undefined;
   /** Starts the timeout again: the client is at it. */
   readonly keepWaiting: () => void;
   readonly resolve: (result: JsonObject) => void;
@@ -98,6 +102,7 @@ export class Asks {
       };
       ask.signal?.addEventListener("abort", onAbort);
       this.#pending.set(key, {
+        scopes: ask.scopes,
         keepWaiting: () => {
           clearTimeout(timer);
           timer = wait();
@@ -119,12 +124,12 @@ export class Asks {
       this.#pending.get(`${String(session)} ${progressToken}`)?.keepWaiting();
   }
 
-  /** Takes an answer from a session. False when nothing was asked that it would answer. */
-  settle(session: string | undefined, response: RpcResponse): boolean {
+  /** Takes an answer from a session. False when nothing was asked that it would answer, or that its sender may answer. */
+  settle(session: string | undefined, response: RpcResponse, grant: Grant): boolean {
     const { id } = response;
     // The client may have put anything there; our ids are strings.
     const pending = typeof id === "string" ? this.#pending.get(`${String(session)} ${id}`) : undefined;
-    if (pending === undefined) return false;
+    if (pending === undefined || !isGranted(pending.scopes, grant)) return false;
     const { result, error } = response as { result?: unknown; error?: unknown };
     if (isObject(result)) pending.resolve(result);
     else pending.reject(noResult, new HalyardError("ASK_FAILED", problemOf(error), { cause: error }));

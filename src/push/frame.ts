@@ -6,15 +6,18 @@ import type { RequestId } from "../wire/message.ts";
 export class Frame {
   /** Of two waiting frames with the same key only the later one is sent, in the place of the earlier. */
   readonly mergeKey: string | undefined;
+  /** What a reader needs to be told. */
+  readonly scopes: readonly string[] | undefined;
   readonly #head: string;
   readonly #params: string;
   readonly #meta: string;
   #plain: string | undefined;
   #beforeStamp: string | undefined;
 
-  constructor(method: string, params: object = {}, mergeKey?: string) {
+  constructor(method: string, params: object = {}, mergeKey?: string, scopes?: readonly string[]) {
     const { _meta = {}, ...rest } = params as { _meta?: object };
     this.mergeKey = mergeKey;
+    this.scopes = scopes;
     this.#head = `{"jsonrpc":"2.0","method":${JSON.stringify(method)}`;
     this.#params = members(rest);
     this.#meta = members(_meta);

@@ -3,7 +3,7 @@ import type { Place } from "./asks.ts";
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
-import { keyLengthOf, topicOf } from "./topic.ts";
+import { keyLengthOf, topicOf, type TopicScopes } from "./topic.ts";
 
 /** Told when a topic gets its first listener, and when it has lost its last one. */
 export interface TopicWatch {
@@ -18,10 +18,12 @@ export class Hub {
   readonly #topics = new Map<string, Set<Listener>>();
   readonly #budget: QueueBudget;
   readonly #watch: TopicWatch | undefined;
+  readonly #scopesOf: TopicScopes;
   #keyLength = 0;
 
-  constructor(maxTotalQueueBytes: number, watch?: TopicWatch) {
+  constructor(maxTotalQueueBytes: number, scopesOf: TopicScopes, watch?: TopicWatch) {
     this.#budget = new QueueBudget(maxTotalQueueBytes);
+    this.#scopesOf = scopesOf;
     this.#watch = watch;
   }
 
@@ -32,7 +34,7 @@ export class Hub {
 
   /** Adds a listener; it takes messages from now on. */
   open(options: ListenerOptions): Listener {
-    const listener = new Listener(options, this.#budget);
+    const listener = new Listener(options, this.#budget, this.#scopesOf);
     this.#listeners.add(listener);
     if (listener.session !== undefined) this.#sessions.set(listener.session, listener);
     for (const topic of listener.topics) this.#index(topic, listener);
@@ -63,11 +65,17 @@ export class Hub {
     this.#unindex(topic, listener);
   }
 
-  /** Sends a change to everyone who asked for its topic; waiting copies merge. Answers how many it reached. */
-  async publish(notification: string, key?: string, params?: object): Promise<number> {
+  /** Sends a change to everyone who asked for its topic and has the scopes; waiting copies merge. Answers how many it reached. */
+  async publish(
+    notification: string,
+    key?: string,
+    params?: object,
+    scopes?: readonly string[],
+  ): Promise<number> {
     const topic = topicOf(notification, key);
     const listeners = this.#topics.get(topic);
-    return listeners === undefined ? 0 : this.#deliver(listeners, new Frame(notification, params, topic));
+    if (listeners === undefined) return 0;
+    return this.#deliver(listeners, new Frame(notification, params, topic, scopes ?? this.#scopesOf(topic)));
   }
 
   /** Sends a notification to every session, once each. */
@@ -75,10 +83,16 @@ export class Hub {
     return this.#deliver(this.#sessions.values(), new Frame(method, params));
   }
 
-  /** Sends a notification to one session. False when there is no such session. */
-  async toSession(session: string, method: string, params?: object): Promise<boolean> {
+  /** Sends a notification to one session. False when there is no such session, or nobody there has the scopes. */
+  async toSession(
+    session: string,
+    method: string,
+    params?: object,
+    scopes?: readonly string[],
+  ): Promise<boolean> {
     const listener = this.#sessions.get(session);
-    return listener !== undefined && this.#deliver([listener], new Frame(method, params)) === 1;
+    const frame = new Frame(method, params, undefined, scopes);
+    return listener !== undefined && this.#deliver([listener], frame) === 1;
   }
 
   /** The sessions that can be reached now: those that have a stream open. */
@@ -86,10 +100,11 @@ export class Hub {
     return [...this.#sessions].filter(([, listener]) => listener.reachable).map(([session]) => session);
   }
 
-  /** Where a session can be asked something. */
-  reach(session: string): Place | undefined {
+  /** Where a session can be asked something, by whoever has the scopes. */
+  reach(session: string, scopes?: readonly string[]): Place | undefined {
     const listener = this.#sessions.get(session);
-    return listener?.reachable ? { to: listener, stream: listener.stream } : undefined;
+    const stream = listener?.reachable ? listener.streamFor(scopes) : undefined;
+    return listener && stream && { to: listener, stream };
   }
 
   /** Whether anyone takes this topic. */
@@ -105,6 +120,7 @@ export class Hub {
   #deliver(listeners: Iterable<Listener>, frame: Frame): number {
     let reached = 0;
     for (const listener of listeners) {
+      if (listener.streamFor(frame.scopes) === undefined) continue;
       if (listener.deliver(frame)) reached++;
       else this.close(listener);
     }

@@ -1,9 +1,10 @@
 // A stream that takes pushes: what it asked for, and a bounded queue for when its reader is slow.
 import type { Principal } from "../protocol/model.ts";
+import { type Grant, isGranted } from "../protocol/scopes.ts";
 import type { RequestId } from "../wire/message.ts";
 import type { Frame } from "./frame.ts";
 import type { QueueBudget, Waiting } from "./queue-budget.ts";
-import { changeFrame } from "./topic.ts";
+import { changeFrame, type TopicScopes } from "./topic.ts";
 
 /** One open way to a peer, provided by a transport: a pipe, or the response to one request. */
 export interface Stream {
@@ -17,6 +18,11 @@ export interface Stream {
   onLost(callback: () => void): () => void;
   /** The reader is too slow: the transport closes the stream, and the client comes back. */
   destroy(reason: string): void;
+  /**
+   * The stream for a push that only readers with these scopes may get: itself or, of several, one whose reader has them;
+   * undefined when there is none. @default {itself, if the principal of its connection has the scopes}
+   */
+  forScopes?(scopes: readonly string[]): Stream | undefined;
   /** Closes the connection but not the stream: the client comes back later and resumes. For streams of which it can. */
   pause?(): void;
 }
@@ -30,6 +36,8 @@ export interface ListenerOptions {
   /** A legacy session: reached by broadcast and by name. */
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
+  /** What may be told to a subscription, or to a session whose stream does not say so itself. */
+  readonly grant?: Grant;
   /** A subscription: every message is stamped with the id of its listen request. */
   readonly subscription?: { readonly id: RequestId };
   /** Messages wait until {@link Listener.release}: for what has to come first, such as an acknowledgement. */
@@ -55,6 +63,8 @@ export class Listener implements Waiting {
   readonly #initialTopics: number;
   readonly stream: Stream;
   readonly transport: string;
+  readonly #grant: Grant;
+  readonly #scopesOf: TopicScopes;
   /** The id of its subscription as JSON. */
   readonly #stamp: string | undefined;
   readonly #maxQueueBytes: number;
@@ -62,6 +72,8 @@ export class Listener implements Waiting {
   readonly #budget: QueueBudget;
   /** Waiting messages in order, by merge key (or a key of their own); nothing, most of the time. */
   #queue: Map<string | symbol, string> | undefined;
+  /** What readers need for those of them that name scopes. */
+  #queuedScopes: Map<string | symbol, readonly string[]> | undefined;
   #queuedBytes = 0;
   /** Set once something has had to wait: until then it need not know when the reader has caught up. */
   #stopDraining: (() => void) | undefined;
@@ -70,8 +82,10 @@ export class Listener implements Waiting {
   #hasGap = false;
   #closed = false;
 
-  constructor(options: ListenerOptions, budget: QueueBudget) {
+  constructor(options: ListenerOptions, budget: QueueBudget, scopesOf: TopicScopes) {
     this.#budget = budget;
+    this.#scopesOf = scopesOf;
+    this.#grant = options.grant;
     this.session = options.session;
     this.principal = options.principal;
     this.topics = new Set(options.topics);
@@ -94,13 +108,24 @@ export class Listener implements Waiting {
     return this.topics.size - this.#initialTopics;
   }
 
-  /** Writes the frame, or keeps it until the reader is ready. False when the listener is gone, or goes now. */
+  /** Where to write what needs these scopes; undefined when nobody who reads may get it. */
+  streamFor(scopes: readonly string[] | undefined): Stream | undefined {
+    if (scopes === undefined || scopes.length === 0) return this.stream;
+    if (this.session !== undefined && this.stream.forScopes) return this.stream.forScopes(scopes);
+    return isGranted(scopes, this.#grant) ? this.stream : undefined;
+  }
+
+  /**
+   * Writes the frame, or keeps it until a reader is ready; when that is one who may not get it, it is dropped. False when the
+   * listener is gone, or goes now.
+   */
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
     const text = this.#textOf(frame);
-    const waits = this.#held || this.stream.congested || this.#queue !== undefined || this.#hasGap;
-    if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text);
-    this.stream.write(text);
+    const stream = this.streamFor(frame.scopes);
+    const waits = this.#held || stream?.congested || this.#queue !== undefined || this.#hasGap;
+    if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text, frame.scopes);
+    stream?.write(text);
     return true;
   }
 
@@ -120,10 +145,12 @@ export class Listener implements Waiting {
     if (this.#hasGap && this.#mayWrite) this.#fillGap();
     const queue = this.#queue;
     for (const [key, text] of queue ?? []) {
-      if (!this.#mayWrite) return;
+      const stream = this.streamFor(this.#queuedScopes?.get(key));
+      if (!this.#mayWrite || stream?.congested) return;
       queue?.delete(key);
+      this.#queuedScopes?.delete(key);
       this.#count(this.#queuedBytes - text.length);
-      this.stream.write(text);
+      stream?.write(text);
     }
     if (this.#queue?.size === 0) this.#queue = undefined;
   }
@@ -159,18 +186,24 @@ export class Listener implements Waiting {
   /** Puts a word on each topic before what waits. */
   #fillGap(): void {
     const waiting = this.#queue ?? [];
+    const waitingScopes = this.#queuedScopes;
     this.#forgetQueue();
     this.#hasGap = false;
-    for (const topic of this.topics) this.#enter(topic, this.#textOf(changeFrame(topic)));
-    for (const [key, text] of waiting) this.#enter(key, text);
+    for (const topic of this.topics) {
+      const frame = changeFrame(topic, this.#scopesOf);
+      this.#enter(topic, this.#textOf(frame), frame.scopes);
+    }
+    for (const [key, text] of waiting) this.#enter(key, text, waitingScopes?.get(key));
   }
 
   #textOf(frame: Frame): string {
     return this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
   }
 
-  #enter(key: string | symbol, text: string): void {
+  #enter(key: string | symbol, text: string, scopes: readonly string[] | undefined): void {
     const queue = (this.#queue ??= new Map());
+    if (scopes?.length) (this.#queuedScopes ??= new Map()).set(key, scopes);
+    else this.#queuedScopes?.delete(key);
     this.#flushWhenDrained();
     this.#count(this.#queuedBytes + text.length - (queue.get(key)?.length ?? 0));
     queue.set(key, text);
@@ -182,6 +215,7 @@ export class Listener implements Waiting {
 
   #forgetQueue(): void {
     this.#queue = undefined;
+    this.#queuedScopes = undefined;
     this.#count(0);
   }
 
@@ -191,8 +225,8 @@ export class Listener implements Waiting {
   }
 
   /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */
-  #enqueue(key: string | symbol, text: string): boolean {
-    this.#enter(key, text);
+  #enqueue(key: string | symbol, text: string, scopes: readonly string[] | undefined): boolean {
+    this.#enter(key, text, scopes);
     if (this.#queuedBytes > this.#maxQueueBytes) {
       this.overflow(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
     } else this.#budget.enforce();

@@ -23,6 +23,8 @@ export class StreamLog {
   /** The session it belongs to; for anybody else it does not exist. */
   readonly session: string;
   readonly entries: { readonly sequence: number; readonly text: string }[] = [];
+  /** What the token was granted that the stream was opened with. */
+  scopes: readonly string[] | undefined;
   bytes = 0;
   sequence = 0;
   /** When its last message was sent. */

@@ -12,9 +12,12 @@ export function keyLengthOf(topic: string): number {
   return space < 0 ? 0 : topic.length - space - 1;
 }
 
+/** What whoever is told of a topic needs, as things are now. */
+export type TopicScopes = (topic: string) => readonly string[] | undefined;
+
 /** The notification that says no more than that something about the topic has changed. */
-export function changeFrame(topic: string): Frame {
+export function changeFrame(topic: string, scopesOf: TopicScopes): Frame {
   const space = topic.indexOf(" ");
   if (space < 0) return new Frame(topic, undefined, topic);
-  return new Frame(topic.slice(0, space), { uri: topic.slice(space + 1) }, topic);
+  return new Frame(topic.slice(0, space), { uri: topic.slice(space + 1) }, topic, scopesOf(topic));
 }

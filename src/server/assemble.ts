@@ -17,6 +17,7 @@ import { Features } from "./features.ts";
 import { Middlewares } from "./middleware.ts";
 import type { Settings } from "./options.ts";
 import { Push } from "./push.ts";
+import { topicScopes } from "./scopes.ts";
 import { watchSubscribers } from "./subscribers.ts";
 import { tasksExtension } from "./tasks/extension.ts";
 import { TaskTable } from "./tasks/table.ts";
@@ -27,7 +28,8 @@ const maxElicitations = 10_000;
 type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
-  const hub = new Hub(settings.limits.maxTotalQueueBytes, watchSubscribers(settings));
+  const scopesOf = (topic: string): readonly string[] | undefined => topicScopes(parts, topic);
+  const hub = new Hub(settings.limits.maxTotalQueueBytes, scopesOf, watchSubscribers(settings));
   const { observe } = settings;
   const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)));
   const elicitations = new ElicitationIds(maxElicitations);

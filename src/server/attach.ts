@@ -2,7 +2,7 @@
 import { listChanged, resourceUpdated } from "../protocol/notifications.ts";
 import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, grantOf } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { peerOf } from "./events.ts";
 
@@ -33,7 +33,8 @@ export function attach(
   const topics = (["tools", "prompts", "resources"] as const)
     .filter((list) => features.has(list))
     .map((list) => listChanged[list]);
-  const listener = hub.open({ maxQueueBytes, ...options, ...peer, stream, topics });
+  const grant = grantOf({ connection });
+  const listener = hub.open({ maxQueueBytes, ...options, ...peer, grant, stream, topics });
   for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
   const event = { type: "listener", kind: "session", ...peer } as const;
   settings.observe?.({ ...event, state: "opened" });

@@ -9,6 +9,7 @@ import {
   type Principal,
 } from "../protocol/model.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
+import type { Grant } from "../protocol/scopes.ts";
 import type { AnySchema, Validated } from "../schema/compile.ts";
 import {
   encodeNotification,
@@ -22,7 +23,7 @@ import type { UrlAskOptions } from "./asking/elicitation.ts";
 import { mayBeLetGo } from "./asking/let-go.ts";
 import { type AskOptions, noWayBack } from "./asking/question.ts";
 import type { SampleOptions } from "./asking/sampling.ts";
-import type { Exchange, Peer } from "./connection.ts";
+import { type Exchange, grantOf, type Peer } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 
@@ -52,6 +53,8 @@ export class Call implements Context {
   readonly row: RequestRow;
   finished = false;
   cancelled = false;
+  /** What its definition asks of a caller; whoever is asked something for it needs the same. */
+  scopes: readonly string[] | undefined;
   /** Set when the call has become a task. */
   task: Task | undefined;
   /** Makes a task of the call, where its client and its tool allow it. */
@@ -122,6 +125,11 @@ export class Call implements Context {
     return this.exchange.principal ?? this.exchange.connection.principal;
   }
 
+  /** What the caller may use. */
+  get grant(): Grant {
+    return grantOf(this.exchange);
+  }
+
   get transport(): string {
     return this.exchange.connection.transport;
   }
@@ -187,11 +195,12 @@ export class Call implements Context {
   }
 
   async #request(method: string, params: object | undefined, timeoutMs: number): Promise<JsonObject> {
-    const { session } = this;
-    const stream = this.exchange.stream ?? (session && this.core.hub.reach(session)?.stream);
+    const { session, scopes } = this;
+    const stream = this.exchange.stream ?? (session && this.core.hub.reach(session, scopes)?.stream);
     if (session !== undefined && stream) {
       const taskId = this.task?.record.id;
-      return this.core.asks.ask({ to: this, stream, taskId, method, params, timeoutMs, signal: this.asking });
+      const ask = { to: this, stream, taskId, scopes, method, params, timeoutMs, signal: this.asking };
+      return this.core.asks.ask(ask);
     }
     throw noWayBack(method, this.table.era === "modern" ? "modern" : session ? "stream" : "session");
   }

@@ -1,6 +1,7 @@
 // What is known of one peer. Transports make it and pass it in; the server keeps nothing of its own about a peer.
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
 import { principalKey } from "../protocol/principal.ts";
+import type { Grant } from "../protocol/scopes.ts";
 import type { Revision } from "../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../wire/message.ts";
@@ -23,6 +24,11 @@ export interface ConnectionOptions {
   /** The name of the session that a legacy peer has on this connection; without one it takes no pushes. */
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
+  /**
+   * Whether the peer is the user whom this process works for, such as the parent process of a server on stdio. Without a
+   * principal it may use every definition; any other peer without one is refused those that name `scopes`. @default {false}
+   */
+  readonly peerIsUser?: boolean | undefined;
   /** Who a peer without a principal counts as, where callers share a limit: over HTTP its address. @default {the session} */
   readonly caller?: string | undefined;
   /** All replies share one pipe, so that two calls in flight must not have the same id. @default {false} */
@@ -45,6 +51,7 @@ export class Connection implements Peer {
   readonly transport: string;
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
+  readonly peerIsUser: boolean;
   readonly sharesPipe: boolean;
   readonly #caller: string | undefined;
   #subscriptions: Map<RequestId, () => void> | undefined;
@@ -87,6 +94,7 @@ export class Connection implements Peer {
     this.transport = options.transport;
     this.session = options.session;
     this.principal = options.principal;
+    this.peerIsUser = options.peerIsUser ?? false;
     this.sharesPipe = options.sharesPipe ?? false;
     this.#caller = options.caller;
   }
@@ -96,6 +104,11 @@ export class Connection implements Peer {
     if (this.principal !== undefined) return principalKey(this.principal);
     return this.#caller ?? this.session ?? "";
   }
+}
+
+/** What the sender of a message may use. */
+export function grantOf({ connection, principal = connection.principal }: Exchange): Grant {
+  return principal ?? (connection.peerIsUser ? "everything" : undefined);
 }
 
 /** One request being answered: whose it is, and the stream that its notifications go to. */

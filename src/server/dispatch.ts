@@ -12,7 +12,7 @@ import {
 } from "../wire/message.ts";
 import { InputRequired, orAsk } from "./asking/input-required.ts";
 import { isRetry, questionsOf, settleInput, takeUp } from "./asking/settle-input.ts";
-import type { Exchange } from "./connection.ts";
+import { type Exchange, grantOf } from "./connection.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { peerOf } from "./events.ts";
@@ -34,7 +34,7 @@ export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Ans
   if (!read.ok) return refuse(core, exchange, read.id, read.error);
   if (read.kind === "request") return answer(core, read.message, exchange);
   if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
-  if (!core.asks.settle(exchange.connection.session, read.message)) {
+  if (!core.asks.settle(exchange.connection.session, read.message, grantOf(exchange))) {
     core.settings.logger.debug("Ignored a response to nothing that was asked", { id: read.message.id });
   }
   return undefined;

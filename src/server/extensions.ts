@@ -106,6 +106,11 @@ export class Extensions {
     }
   }
 
+  /** The members of listen filters that extensions have added. */
+  get listenMembers(): Iterable<string> {
+    return this.#listens.keys();
+  }
+
   /** What a member of a listen filter asks for, if an extension that the client declared has it. */
   listen(member: string, ctx: Context): ExtensionListen | undefined {
     const found = this.#listens.get(member);

@@ -2,7 +2,7 @@
 import { errorCodes, invalidRequest, ProtocolError } from "../errors.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import { type RpcError, rpcErrorOf, type RpcRequest } from "../wire/message.ts";
-import type { Exchange } from "./connection.ts";
+import { type Exchange, grantOf } from "./connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { shown } from "./failure.ts";
@@ -28,13 +28,15 @@ export function openCall(core: Core, request: RpcRequest, exchange: Exchange): O
     }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
-    assertScopes(core, request, exchange.principal ?? connection.principal);
+    const scopes = assertScopes(core, request, grantOf(exchange));
     const mustWait =
       core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
     if (mustWait && !row.beforeInitialized) {
       throw invalidRequest("Send notifications/initialized first");
     }
-    return { ok: true, handler, call: new Call(core, request, exchange, peer, peer.revision, row) };
+    const call = new Call(core, request, exchange, peer, peer.revision, row);
+    if (scopes.length > 0) call.scopes = scopes;
+    return { ok: true, handler, call };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { ok: false, error: rpcErrorOf(error) };

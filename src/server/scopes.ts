@@ -1,12 +1,15 @@
 // Which scopes a request needs, whether its caller has them, and what of the catalogue a caller may see.
 import { errorCodes, ProtocolError } from "../errors.ts";
-import type { Principal } from "../protocol/model.ts";
-import { missingScopes } from "../protocol/scopes.ts";
+import { revisions } from "../protocol/revisions/index.ts";
+import { type Grant, isGranted } from "../protocol/scopes.ts";
+import { resourceUpdated } from "../protocol/notifications.ts";
+import { topicOf } from "../push/topic.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
 import type { Described } from "./catalogue/definition.ts";
 import type { Entry, Registry } from "./catalogue/registry.ts";
-import { resolveResource } from "./catalogue/resources.ts";
+import { guardOf, resolveResource } from "./catalogue/resources.ts";
 import type { Core } from "./core.ts";
+import { keysProblem } from "./subscribed-keys.ts";
 
 const none: readonly string[] = [];
 
@@ -24,9 +27,11 @@ const subjects: Readonly<
   "resources/read": (core, { uri }) => [resourceAt(core, uri)],
   "resources/subscribe": (core, { uri }) => [resourceAt(core, uri)],
   "subscriptions/listen": (core, { notifications }) => {
-    const uris = isObject(notifications) ? notifications["resourceSubscriptions"] : undefined;
-    const { maxSubscribedKeys } = core.settings.limits;
-    return Array.isArray(uris) ? uris.slice(0, maxSubscribedKeys).map((uri) => resourceAt(core, uri)) : [];
+    const member = "resourceSubscriptions";
+    const uris = isObject(notifications) ? notifications[member] : undefined;
+    // Past a limit the request is refused, whatever it names.
+    const isRefused = keysProblem({ member, notification: resourceUpdated }, uris, core.settings.limits);
+    return isRefused === undefined ? (uris as unknown[]).map((uri) => resourceAt(core, uri)) : [];
   },
   "completion/complete": (core, { ref }) => {
     if (!isObject(ref)) return [];
@@ -37,6 +42,13 @@ const subjects: Readonly<
   },
 };
 
+function canBeInBatch(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  return revisions.some(
+    ({ hasBatches, requests }) => hasBatches && requests.has(message["method"] as string),
+  );
+}
+
 /** Nothing has been checked yet: what is no text may not even have a way to become one, and is no name anyway. */
 function named<Options extends Described>(
   registry: { find(name: string): { readonly options: Options } | undefined },
@@ -45,17 +57,31 @@ function named<Options extends Described>(
   return typeof name === "string" ? registry.find(name)?.options : undefined;
 }
 
-function resourceAt(core: Core, uri: unknown): Described | undefined {
-  return typeof uri === "string"
-    ? resolveResource(uri, core.resources, core.templates)?.source.options
-    : undefined;
+function resourceAt({ resources, templates }: Core, uri: unknown): Described | undefined {
+  if (typeof uri !== "string") return undefined;
+  // Matching costs: where no template names scopes, there is nothing to be found by it.
+  if (!templates.isScoped) return resources.find(uri)?.options;
+  return resolveResource(uri, resources, templates)?.source.options;
+}
+
+const updatedTopic = topicOf(resourceUpdated, "");
+
+/** What whoever is told of a topic needs, as the catalogue is now. */
+export function topicScopes(
+  { resources, templates }: Pick<Core, "resources" | "templates">,
+  topic: string,
+): readonly string[] | undefined {
+  if (!(resources.isScoped || templates.isScoped) || !topic.startsWith(updatedTopic)) return undefined;
+  return guardOf(topic.slice(updatedTopic.length), resources, templates)?.scopes;
 }
 
 /** Every scope that a message, or the messages of a batch, need together. What is no request needs none. */
 export function neededScopes(core: Core, value: unknown): readonly string[] {
   if (!usesScopes(core)) return none;
   if (Array.isArray(value)) {
-    const batch = value.slice(0, core.settings.limits.maxBatch);
+    // Past the limit none of its messages is answered, and neither is a method that came after batches had gone.
+    if (value.length > core.settings.limits.maxBatch) return none;
+    const batch = value.filter(canBeInBatch);
     return [...new Set(batch.flatMap((message) => scopesOfMessage(core, message)))];
   }
   return scopesOfMessage(core, value);
@@ -70,14 +96,11 @@ function scopesOfMessage(core: Core, message: unknown): readonly string[] {
   return [...new Set(found)];
 }
 
-/**
- * Refuses a request whose caller is known and lacks a scope. A peer that nobody in particular is at the other end of, such
- * as the parent process of a server on stdio, is not asked for any; the HTTP endpoint is stricter, before this.
- */
-export function assertScopes(core: Core, message: RpcRequest, principal: Principal | undefined): void {
-  if (principal === undefined || !usesScopes(core)) return;
+/** The scopes that a request needs, all of which its caller has. Refuses one that lacks any. */
+export function assertScopes(core: Core, message: RpcRequest, grant: Grant): readonly string[] {
+  if (!usesScopes(core)) return none;
   const needed = scopesOfMessage(core, message);
-  if (missingScopes(needed, principal).length === 0) return;
+  if (isGranted(needed, grant)) return needed;
   const text = `Insufficient scope: this needs ${needed.join(" ")}`;
   throw new ProtocolError(errorCodes.invalidRequest, text, { requiredScopes: needed });
 }
@@ -91,22 +114,18 @@ const views = new WeakMap<Entries, Map<string, Entries>>();
 const maxViews = 64;
 
 /** The entries that a caller may use, in an array that stays the same for callers who may use the same. */
-export function visibleTo(
-  registry: Registry<object, unknown>,
-  principal: Principal | undefined,
-  listsAll: boolean,
-): Entries {
+export function visibleTo(registry: Registry<object, unknown>, grant: Grant, listsAll: boolean): Entries {
   const { visible } = registry;
-  if (!registry.isScoped || principal === undefined || listsAll) return visible;
+  if (!registry.isScoped || grant === "everything" || listsAll) return visible;
   const used = new Set(visible.flatMap(({ options }) => (options as Described).scopes ?? []));
-  const key = [...used].filter((scope) => principal.scopes?.includes(scope)).join(" ");
+  const key = [...used].filter((scope) => grant?.scopes?.includes(scope)).join(" ");
   let byScopes = views.get(visible);
   if (byScopes === undefined) views.set(visible, (byScopes = new Map()));
   let view = byScopes.get(key);
   if (view === undefined) {
     if (byScopes.size >= maxViews) byScopes.clear();
     const isUsable = ({ options }: Entry<object, unknown>): boolean =>
-      missingScopes((options as Described).scopes ?? none, principal).length === 0;
+      isGranted((options as Described).scopes, grant);
     byScopes.set(key, (view = visible.filter(isUsable)));
   }
   return view;

@@ -17,6 +17,11 @@ export interface StdioOptions {
   readonly input?: Readable;
   /** @default {process.stdout} */
   readonly output?: Writable;
+  /**
+   * Whether the client is the user whom this process works for, so that it may use definitions that name `scopes`. Say so only
+   * if nobody else can write to `input`. @default {true on process.stdin}
+   */
+  readonly peerIsUser?: boolean;
   /** How long running calls may take to finish once the client is gone, in milliseconds. @default {5000} */
   readonly graceMs?: number;
   /** Whether SIGTERM and SIGINT end the server, and the end of the server the process. @default {true on process.stdin} */
@@ -84,7 +89,11 @@ class Stdio implements StdioServer {
     this.#pipe = new Pipe(
       server,
       { write: (text) => this.#writer.write(text), destroy: () => void this.close() },
-      { transport: "stdio", onResume: () => input.resume() },
+      {
+        transport: "stdio",
+        peerIsUser: options.peerIsUser ?? input === process.stdin,
+        onResume: () => input.resume(),
+      },
     );
     this.#decoder = new LineDecoder(maxBytes, {
       line: (text) => {

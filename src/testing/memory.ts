@@ -41,7 +41,7 @@ function memoryWire(server: Servable): Wire {
   const pipe = new Pipe(
     server,
     { write: (text) => (wire.onMessage(text), true), destroy: () => {} },
-    { transport: "memory" },
+    { transport: "memory", peerIsUser: true },
   );
   return wire;
 }

@@ -52,6 +52,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
   async "a task comes back as it was created, at once"(store) {
     const record = recordOf("a", {
       session: "s",
+      scopes: ["notes:write", "notes:read"],
       form: "core",
       statusMessage: 'ünï\u2028 "quoted"',
       inputRequests: { name: { method: "elicitation/create", params: { message: "Name?" } } },
@@ -80,7 +81,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
   },
 
   async "a change is the whole task after it, and is there for the next reader"(store) {
-    const record = recordOf("a", { statusMessage: "before" });
+    const record = recordOf("a", { statusMessage: "before", scopes: ["notes:write"] });
     await store.create(record);
     const change = { status: "input_required", statusMessage: "after", lastUpdatedAt: later } as const;
     const changed = await store.change("alice", "a", change);
@@ -152,8 +153,9 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     const agedRecord = agedRecords();
     for (const id of ["c", "a", "b"]) await store.create(agedRecord(id, 5));
     await store.create(agedRecord("first", 0));
-    await store.create(agedRecord("last", 10));
+    await store.create(agedRecord("last", 10, { scopes: ["notes:write"] }));
     const listed = await store.list("alice", { limit: 10 });
+    expectSame(listed.at(-1)?.scopes, ["notes:write"]);
     expectSame(
       listed.map(({ id }) => id),
       ["first", "a", "b", "c", "last"],

@@ -1,5 +1,5 @@
 // Sampling: what goes to the client's model on each revision, what is refused, and what comes back.
-import type { Context, JsonObject } from "halyard";
+import { type Context, inputRequired, type JsonObject } from "halyard";
 import { describe, expect, test } from "vitest";
 import { spoken } from "../support/answering.ts";
 import { askingTool, said } from "../support/asking-tool.ts";
@@ -180,6 +180,55 @@ test.each<[string, unknown, string]>([
     expect((error as Error).message).toContain(problem);
   },
 );
+
+const audio = {
+  type: "audio",
+  data: "UklGRg==",
+  mimeType: "audio/wav",
+  _meta: { "example.com/a": 1 },
+} as const;
+
+describe.each(["ctx.sample", "inputRequired"] as const)("audio · %s", (way) => {
+  const messages = [{ role: "user", content: [word("What is said?"), audio] }] as const;
+
+  async function outcomeOf(revision: string): Promise<{ said: unknown; sent: string }> {
+    const params = { messages, maxTokens: 10 };
+    const inputRequests = { a: { method: "sampling/createMessage", params } } as const;
+    const { converse } = await askingTool(
+      async (_, ctx) => {
+        if (way === "ctx.sample") return (await ctx.sample(messages)).text;
+        return ctx.inputResponses === undefined ? inputRequired({ inputRequests }) : "Hello";
+      },
+      { revision },
+    );
+    let sent = "";
+    const answered = await converse((question) => {
+      sent += JSON.stringify(question);
+      return spoken("Hello");
+    }).then(
+      ({ result }) => said(result),
+      (error: Error) => error.message,
+    );
+    return { said: answered, sent };
+  }
+
+  test("fails for a client whose revision has none, and is not sent to it", async () => {
+    const outcome = await outcomeOf("2024-11-05");
+    expect(outcome.said).toContain("protocol revision 2024-11-05");
+    expect(outcome.said).toContain("no audio content");
+    expect(outcome.sent).toBe("");
+  });
+
+  test.each([newestModern, ...legacyDates.filter((date) => date > "2024-11-05")])(
+    "goes to clients of later revisions, with the fields that they know · %s",
+    async (revision) => {
+      const outcome = await outcomeOf(revision);
+      expect(outcome.said).toBe("Hello");
+      expect(outcome.sent).toContain("UklGRg==");
+      expect(outcome.sent.includes("example.com/a")).toBe(revision >= "2025-06-18");
+    },
+  );
+});
 
 describe.each([newestModern, newestLegacy])("the answer of the model · %s", (revision) => {
   test.each<[JsonObject, JsonObject]>([

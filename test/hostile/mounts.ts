@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly capabilities?: ClientCapabilities;
   /** Who it says it is, where there is somebody to believe it. */
   readonly user?: string;
+  /** What it says it was granted, separated by blanks. */
+  readonly scopes?: string;
 }
 
 /** A server that can be reached. */
@@ -49,8 +51,14 @@ export const mountNames: readonly MountName[] = ["serveHttp", "fetchHandler", "E
 /** Believes what a header says, as a test may. */
 const auth: HttpOptions["auth"] = (request) => {
   const subject = request.header("x-user");
-  return subject === undefined ? undefined : { issuer: "https://issuer.example", subject };
+  const scopes = request.header("x-scopes")?.split(" ");
+  return subject === undefined ? undefined : { issuer: "https://issuer.example", subject, scopes };
 };
+
+/** What a client sends to be taken for somebody. */
+export function saysToBe(user: string, scopes?: string): Record<string, string> {
+  return { "x-user": user, ...(scopes !== undefined && { "x-scopes": scopes }) };
+}
 
 interface Served {
   readonly port: number;
@@ -125,8 +133,8 @@ export async function openHttp(
     send: (request) => sendTo(served.port, request),
     stats: served.stats,
     close: served.close,
-    async connect({ user, revision = isSse ? "2024-11-05" : newestLegacy, capabilities = {} } = {}) {
-      const headers: Record<string, string> = user === undefined ? {} : { "x-user": user };
+    async connect({ user, scopes, revision = isSse ? "2024-11-05" : newestLegacy, capabilities = {} } = {}) {
+      const headers = user === undefined ? {} : saysToBe(user, scopes);
       const wire = isSse
         ? await SseWire.open(served.port, headers)
         : new HttpWire(served.port, revision, () => Promise.resolve(), headers);

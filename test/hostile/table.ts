@@ -9,6 +9,7 @@ import { limitRows } from "./rows/limits.ts";
 import { messageRows } from "./rows/messages.ts";
 import { nameRows } from "./rows/names.ts";
 import { requestStateRows } from "./rows/request-state.ts";
+import { scopeRows } from "./rows/scopes.ts";
 import { secretRows } from "./rows/secrets.ts";
 import { sessionRows } from "./rows/sessions.ts";
 import { slownessRows } from "./rows/slowness.ts";
@@ -26,7 +27,7 @@ export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   limits: limitRows,
   callers: callerRows,
   tools: toolLimitRows,
-  authorization: [...authorizationRows, ...authorizationLimitRows],
+  authorization: [...authorizationRows, ...authorizationLimitRows, ...scopeRows],
   tasks: taskRows,
   "request state": requestStateRows,
 };

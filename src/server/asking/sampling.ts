@@ -6,8 +6,9 @@ import type {
   SamplingMessage,
   SamplingTool,
 } from "../../protocol/asking.ts";
-import { encodeShape } from "../../protocol/codec.ts";
-import type { ClientCapabilities } from "../../protocol/model.ts";
+import { askFailed } from "../../errors.ts";
+import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
+import type { ClientCapabilities, ContentBlock } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { AskOptions, Question, Reading } from "./question.ts";
@@ -50,13 +51,13 @@ export function samplingQuestion(
   };
 }
 
-/** The parameters as `revision` can carry them. Throws when the messages are not in order. */
+/** The parameters as `revision` can carry them. Throws when the messages are not in order, or hold what it has no block for. */
 export function samplingParams(params: JsonObject, revision: Revision): JsonObject {
   const problem = messagesProblem(params["messages"]);
   if (problem !== undefined) throw new TypeError(`${samplingMethod}: ${problem}`);
   const { maxTokens = defaultMaxTokens } = params;
   const messages = params["messages"] as readonly SamplingMessage[];
-  const written = revision.samplingBlocks === "many" ? messages : oneBlockEach(messages);
+  const written = revision.samplingBlocks === "many" ? messages : oneBlockEach(messages, revision);
   return encodeShape({ ...params, messages: written, maxTokens }, "sampling", revision);
 }
 
@@ -72,10 +73,18 @@ export function samplingNeeds({ tools, toolChoice, messages }: JsonObject): Clie
 }
 
 /** A message with several blocks, as several messages of the same role. */
-function oneBlockEach(messages: readonly SamplingMessage[]): readonly SamplingMessage[] {
+function oneBlockEach(messages: readonly SamplingMessage[], revision: Revision): readonly JsonObject[] {
   return messages.flatMap(({ role, content }) =>
-    blocksOf(content).map((block) => ({ role, content: block })),
+    blocksOf(content).map((block) => ({ role, content: blockFor(block, revision) })),
   );
+}
+
+/** Nothing stands in for what a model was to look at or listen to: it would answer something else. */
+function blockFor(block: SamplingContent, revision: Revision): unknown {
+  if (block.type === "tool_use" || block.type === "tool_result") return block;
+  if (revision.content.has(block.type)) return encodeBlock(block as ContentBlock, revision);
+  const problem = `protocol revision ${revision.date}, which the client speaks, has no ${block.type} content`;
+  throw askFailed(samplingMethod, problem);
 }
 
 function blocksOf(content: SamplingMessage["content"]): readonly SamplingContent[] {

@@ -39,7 +39,7 @@ export async function takeUp(call: Call): Promise<void> {
 }
 
 async function openState(call: Call, requestState: unknown): Promise<RoundState> {
-  return (await call.core.requestState.open(requestState, await boundTo(call))) as RoundState;
+  return (await call.core.requestState.open(requestState, boundTo(call))) as RoundState;
 }
 
 /** The questions that an error stands for; throws any other error again. */
@@ -80,7 +80,7 @@ async function sealRound(call: Call, required: InputRequired): Promise<JsonObjec
     // A handler that awaits has to come there again, with all that it saw on its way.
     ...(hasClosed ? { own: before.own, responses: inputResponses } : { own: required.requestState }),
   };
-  const requestState = await call.core.requestState.seal(state, await boundTo(call));
+  const requestState = await call.core.requestState.seal(state, boundTo(call));
   // One who has cancelled the call gets no reply, and so no questions.
   if (!call.cancelled) tellRound(call, asked);
   const questions = written.length > 0 ? { inputRequests: Object.fromEntries(written) } : {};

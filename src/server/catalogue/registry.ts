@@ -111,6 +111,16 @@ export class Registry<Options extends object, Compiled> {
     return entry?.enabled ? entry.compiled : undefined;
   }
 
+  /** The same, enabled or not. */
+  peek(key: string): Compiled | undefined {
+    return this.#entries.get(key)?.compiled;
+  }
+
+  /** Every entry, enabled or not, in order of registration. */
+  get all(): Iterable<Entry<Options, Compiled>> {
+    return this.#entries.values();
+  }
+
   add(key: string, options: Options): Handle<Partial<Options>> {
     const { noun, keyField } = this.kind;
     if (this.#entries.has(key)) {

@@ -3,7 +3,7 @@ import { ConfigurationError } from "../../errors.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { Annotations, CacheHint, ResourceContents } from "../../protocol/model.ts";
 import type { TemplateParams } from "../../protocol/template-params.ts";
-import { isResourceUri } from "../../protocol/uri.ts";
+import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
@@ -19,7 +19,7 @@ import {
   type Described,
   describedFields,
 } from "./definition.ts";
-import type { DefinitionKind, Registry } from "./registry.ts";
+import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 
 /** What a resource is. */
 export interface ResourceDefinition extends Described {
@@ -145,15 +145,45 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   },
 };
 
+type Resources = Registry<ResourceOptions, CompiledResource>;
+type Templates = Registry<TemplateOptions, CompiledTemplate>;
+
+/** What reads a URI, and what it is given. */
+interface Resolved {
+  readonly source: CompiledResource | CompiledTemplate;
+  readonly args: object;
+}
+
 /** What reads `uri`: the resource itself, or the first template that matches. */
 export function resolveResource(
   uri: string,
-  resources: Registry<ResourceOptions, CompiledResource>,
-  templates: Registry<TemplateOptions, CompiledTemplate>,
-): { readonly source: CompiledResource | CompiledTemplate; readonly args: object } | undefined {
+  resources: Resources,
+  templates: Templates,
+): Resolved | undefined {
   const resource = resources.find(uri);
-  if (resource !== undefined) return { source: resource, args: { uri } };
-  for (const { compiled } of templates.visible) {
+  return resource === undefined ? matchTemplate(uri, templates.visible) : { source: resource, args: { uri } };
+}
+
+/** What says who may be told of `uri`: what reads it or, while that is disabled, what would. */
+export function guardOf(
+  uri: string,
+  resources: Resources,
+  templates: Templates,
+): ResourceDefinition | undefined {
+  const source =
+    resolveResource(uri, resources, templates)?.source ??
+    resources.peek(uri) ??
+    matchTemplate(uri, templates.all)?.source;
+  return source?.options;
+}
+
+function matchTemplate(
+  uri: string,
+  templates: Iterable<Entry<TemplateOptions, CompiledTemplate>>,
+): Resolved | undefined {
+  // What matching may cost grows with the length: nobody comes here past the limit.
+  if (uri.length > maxUriLength) return undefined;
+  for (const { compiled } of templates) {
     const params = compiled.template.match(uri);
     if (params === undefined) continue;
     // RFC 6570 lets any variable be absent; a handler may count on those that are not in a query.

@@ -9,6 +9,7 @@ import { encodeNotification, isObject, isStamp, type JsonObject } from "../../wi
 import type { Call } from "../call.ts";
 import { peerOf } from "../events.ts";
 import type { ExtensionListen } from "../extensions.ts";
+import { keysProblem, sumOf } from "../subscribed-keys.ts";
 import { assertTotalRoom, permittedUris } from "../subscribers.ts";
 import type { MethodHandler } from "./method.ts";
 
@@ -45,6 +46,7 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
     transport: call.transport,
     topics,
     principal: call.principal,
+    grant: call.grant,
     subscription: { id },
     held: true,
     maxQueueBytes,
@@ -92,10 +94,12 @@ function readFilter(call: Call): Wanted[] {
   const filter = call.params["notifications"];
   if (!isObject(filter)) throw invalidParams("notifications must be an object");
   const members: Wanted[] = [];
-  for (const [member, wanted] of Object.entries(filter)) {
-    const row = rowOf(member, call.table, call);
+  // By what can be asked for, and not by what is: a filter may have very many members.
+  for (const member of [...call.table.listens.keys(), ...call.core.extensions.listenMembers]) {
+    const wanted = Object.hasOwn(filter, member) ? filter[member] : undefined;
+    const row = wanted === undefined ? undefined : rowOf(member, call.table, call);
     if (row === undefined) continue;
-    const keys = row.kind === "keys" ? readKeys(member, wanted, call) : undefined;
+    const keys = row.kind === "keys" ? readKeys(member, row, wanted, call) : undefined;
     if (keys === undefined && !isOn(member, wanted)) continue;
     members.push({ member, notification: row.notification, keys, permits: row.permits });
   }
@@ -137,22 +141,10 @@ function isOn(member: string, wanted: unknown): boolean {
   throw invalidParams(`${member} must be true or false`);
 }
 
-function readKeys(member: string, wanted: unknown, call: Call): string[] {
-  const { maxSubscribedKeys, maxSubscribedLength } = call.core.settings.limits;
-  if (!Array.isArray(wanted) || !wanted.every((key) => typeof key === "string")) {
-    throw invalidParams(`${member} must be a list of strings`);
-  }
-  if (wanted.length > maxSubscribedKeys) {
-    throw invalidParams(`${member} may name ${maxSubscribedKeys} at most`);
-  }
-  if (sumOf(wanted, ({ length }) => length) > maxSubscribedLength) {
-    throw invalidParams(`${member} may have ${maxSubscribedLength} characters at most`);
-  }
-  return [...new Set(wanted)];
-}
-
-function sumOf(texts: readonly string[], count: (text: string) => number): number {
-  return texts.reduce((sum, text) => sum + count(text), 0);
+function readKeys(member: string, { notification }: ExtensionListen, wanted: unknown, call: Call): string[] {
+  const problem = keysProblem({ member, notification }, wanted, call.core.settings.limits);
+  if (problem !== undefined) throw invalidParams(problem);
+  return [...new Set(wanted as readonly string[])];
 }
 
 function observe(call: Call, state: "opened" | "closed"): void {

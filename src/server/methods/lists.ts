@@ -1,11 +1,11 @@
 // The four lists: pages of the catalogue, serialised once per revision and joined.
 import { invalidParams } from "../../errors.ts";
-import { textFromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type JsonObject, withEncoded } from "../../wire/message.ts";
 import type { Entry, Registry } from "../catalogue/registry.ts";
 import type { Call } from "../call.ts";
 import type { Core } from "../core.ts";
+import { readCursor, writeCursor } from "../cursors.ts";
 import type { ListMethod } from "../options.ts";
 import { visibleTo } from "../scopes.ts";
 import { cacheFields, stampResult } from "../stamp.ts";
@@ -29,7 +29,7 @@ export function listHandler(list: List): MethodHandler {
   return {
     run(call) {
       const registry = registries[list](call.core);
-      const visible = visibleTo(registry, call.principal, call.core.settings.listsAll);
+      const visible = visibleTo(registry, call.grant, call.core.settings.listsAll);
       const start = startOf(call.params["cursor"], list, registry, visible);
       const pages = pagesOf(visible, call.table);
       let page = pages.get(start);
@@ -85,21 +85,20 @@ function ownCache(call: Call): object | undefined {
  * between pages, and another node that registered the same definitions continues at the same place.
  */
 function encodeCursor(list: List, sequence: number): string {
-  return toBase64Url(new TextEncoder().encode(JSON.stringify([list, sequence])));
+  return writeCursor(JSON.stringify([list, sequence]));
 }
 
 function startOf(cursor: unknown, list: List, registry: AnyRegistry, visible: Entries): number {
   if (cursor === undefined) return 0;
-  const sequence = typeof cursor === "string" ? decodeCursor(cursor, list) : undefined;
+  const sequence = decodeCursor(cursor, list);
   if (sequence === undefined || sequence > registry.last) throw invalidParams("Invalid cursor");
   return firstAfter(visible, sequence);
 }
 
 /** The place a cursor of ours names; undefined for anything that we did not make. */
-function decodeCursor(cursor: string, list: List): number | undefined {
-  const decoded = textFromBase64Url(cursor);
-  const sequence = Number(/^\["[A-Za-z]+",([1-9]\d{0,14})\]$/.exec(decoded ?? "")?.[1]);
-  return encodeCursor(list, sequence) === cursor ? sequence : undefined;
+function decodeCursor(cursor: unknown, list: List): number | undefined {
+  const [, named, sequence] = /^\["([A-Za-z]+)",([1-9]\d{0,14})\]$/.exec(readCursor(cursor) ?? "") ?? [];
+  return named === list ? Number(sequence) : undefined;
 }
 
 /** Entries are in order of their sequence, so that half of them can be left out at each step. */

@@ -9,6 +9,7 @@ import { topicOf } from "../../push/topic.ts";
 import { orAsk } from "../asking/input-required.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { Call } from "../call.ts";
+import { shown } from "../failure.ts";
 import { assertTotalRoom, permittedUris } from "../subscribers.ts";
 import { toContents } from "../results.ts";
 import { cacheFields } from "../stamp.ts";
@@ -72,5 +73,6 @@ function notSubscribable(): ProtocolError {
 function uriOf(call: Call): string {
   const { uri } = call.params;
   if (typeof uri === "string" && isResourceUri(uri) && !climbsOut(uri)) return uri;
-  throw invalidParams("uri must be an absolute URI (RFC 3986)", { uri });
+  const repeated = typeof uri === "string" ? { uri: shown(uri) } : undefined;
+  throw invalidParams("uri must be an absolute URI (RFC 3986)", repeated);
 }

@@ -4,14 +4,16 @@ import { isObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
 import type { Bound } from "./request-state.ts";
 
-export async function boundTo(call: Call): Promise<Bound> {
+export function boundTo(call: Call): Bound {
   const { method, params, principal } = call;
   // No arguments are empty ones: a client may write them down when it comes back.
   const repeated = (call.row.repeats ?? []).map((name) =>
     params[name] === undefined && name === "arguments" ? {} : params[name],
   );
-  const text = new Uint8Array(new TextEncoder().encode(canonical(repeated)));
-  const digest = toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", text)));
+  const digest = async (): Promise<string> => {
+    const text = new Uint8Array(new TextEncoder().encode(canonical(repeated)));
+    return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", text)));
+  };
   return { method, target: repeated[0], digest, principal };
 }
 

@@ -15,8 +15,8 @@ export interface Bound {
   readonly method: string;
   /** The tool, prompt or resource. */
   readonly target: unknown;
-  /** Of the parameters that the retry has to repeat. */
-  readonly digest: string;
+  /** Of the parameters that the retry has to repeat; made only for a state that can be opened. */
+  digest(): Promise<string>;
   readonly principal: Principal | undefined;
 }
 
@@ -55,7 +55,13 @@ export class RequestState {
     const { ttlMs, audience, maxBytes } = this.#settings;
     const [key] = await this.#ring();
     if (key === undefined) throw new TypeError("There is no key");
-    const claims = { id: randomId(12), exp: Date.now() + ttlMs, aud: audience, ...bindingOf(bound), state };
+    const claims = {
+      id: randomId(12),
+      exp: Date.now() + ttlMs,
+      aud: audience,
+      ...(await bindingOf(bound)),
+      state,
+    };
     const head = `${version}.${key.id}`;
     const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
     const text = new Uint8Array(encoder.encode(JSON.stringify(claims)));
@@ -93,7 +99,7 @@ export class RequestState {
     if (typeof id !== "string" || typeof exp !== "number") return refused("it is malformed");
     if (!(exp > now)) return refused("it has expired");
     if (aud !== audience) return refused("it is meant for another audience");
-    const binding = bindingOf(bound);
+    const binding = await bindingOf(bound);
     const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
     if (other !== undefined) return refused(others[other]);
     // Not just for the time that is left: the clock of another process may be behind.
@@ -148,9 +154,9 @@ const others: Readonly<Record<keyof Binding, string>> = {
 };
 
 /** The claims that tie a state to its request; somebody differs from nobody, too. */
-function bindingOf({ method, target, digest, principal }: Bound): Binding {
+async function bindingOf({ method, target, digest, principal }: Bound): Promise<Binding> {
   const user = principal && principalKey(principal);
-  return { method, target, arguments: digest, user };
+  return { method, target, arguments: await digest(), user };
 }
 
 function parameters(

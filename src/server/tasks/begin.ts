@@ -69,12 +69,14 @@ async function withdraw(record: TaskRecord, call: Call): Promise<never> {
 function newRecord(tool: CompiledTool, form: TaskForm, call: Call): TaskRecord {
   const { session, core } = call;
   const { settings } = core.tasks;
+  const { scopes } = tool.options;
   const now = new Date().toISOString();
   return {
     id: randomId(),
     owner: ownerOf(call.principal),
     ...(session !== undefined && { session }),
     tool: tool.name,
+    ...(scopes?.length && { scopes }),
     form,
     status: "working",
     createdAt: now,

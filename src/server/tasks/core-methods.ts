@@ -1,13 +1,13 @@
 // The methods of tasks for clients of 2025-11-25: get, result, list and cancel.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
-import { textFromBase64Url, toBase64Url } from "../../protocol/base64.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
+import { readCursor, writeCursor } from "../cursors.ts";
 import { RelayedError } from "../failure.ts";
 import type { MethodHandler } from "../methods/method.ts";
 import { coreTask, relatedTask } from "./forms.ts";
 import { hasEnded, type TaskRecord } from "./store.ts";
-import { ownerOf } from "./table.ts";
+import { isFor, ownerOf } from "./table.ts";
 
 export const getTask: MethodHandler = {
   run: async (call) => coreTask(await find(call)),
@@ -36,7 +36,7 @@ export const getTaskResult: MethodHandler = {
 
 export const listTasks: MethodHandler = {
   async run(call) {
-    const { principal, session, core } = call;
+    const { principal, session, core, grant } = call;
     if (principal === undefined && session === undefined) {
       throw new ProtocolError(
         errorCodes.methodNotFound,
@@ -44,20 +44,28 @@ export const listTasks: MethodHandler = {
       );
     }
     const { pageSize } = core.settings;
-    const query = {
-      after: readCursor(call.params["cursor"]),
-      session: principal === undefined ? session : undefined,
-      limit: pageSize + 1,
-    };
-    const found = await core.tasks.store.list(ownerOf(principal), query);
-    const page = found.filter(({ form }) => form === "core").slice(0, pageSize);
-    const last = found.length > pageSize ? found[pageSize - 1] : undefined;
-    return { tasks: page.map(coreTask), ...(last && { nextCursor: writeCursor(last) }) };
+    const limit = Math.max(pageSize + 1, minChunk);
+    const usable: TaskRecord[] = [];
+    let after = placeOf(call.params["cursor"]);
+    // What the caller may not use is in no page, and in no cursor either.
+    for (let isMore = true; isMore && usable.length <= pageSize;) {
+      const query = { after, session: principal === undefined ? session : undefined, limit };
+      const found = await core.tasks.store.list(ownerOf(principal), query);
+      usable.push(...found.filter((task) => isFor(task, "core", grant)));
+      after = found.at(-1);
+      isMore = found.length === limit;
+    }
+    const page = usable.slice(0, pageSize);
+    const last = usable.length > pageSize ? page.at(-1) : undefined;
+    return { tasks: page.map(coreTask), ...(last && { nextCursor: cursorOf(last) }) };
   },
 };
 
+/** How many tasks a store is asked for at least, so that many which are not to be shown take few questions. */
+const minChunk = 100;
+
 function find(call: Call): Promise<TaskRecord> {
-  return call.core.tasks.find(call.principal, "core", call.params["taskId"]);
+  return call.core.tasks.find(call, "core", call.params["taskId"]);
 }
 
 /** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
@@ -87,16 +95,14 @@ function resultOf({ id, status, result, error }: TaskRecord): JsonObject {
 
 type Place = Pick<TaskRecord, "createdAt" | "id">;
 
-function writeCursor({ createdAt, id }: Place): string {
-  return toBase64Url(new TextEncoder().encode(`${createdAt} ${id}`));
+function cursorOf({ createdAt, id }: Place): string {
+  return writeCursor(`${createdAt} ${id}`);
 }
 
-function readCursor(cursor: unknown): Place | undefined {
+function placeOf(cursor: unknown): Place | undefined {
   if (cursor === undefined) return undefined;
-  const text = typeof cursor === "string" ? textFromBase64Url(cursor) : undefined;
-  const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(text ?? "") ?? [];
-  if (createdAt === undefined || id === undefined || writeCursor({ createdAt, id }) !== cursor) {
-    throw invalidParams("Invalid cursor");
-  }
+  const place = readCursor(cursor) ?? "";
+  const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(place) ?? [];
+  if (createdAt === undefined || id === undefined) throw invalidParams("Invalid cursor");
   return { createdAt, id };
 }

@@ -2,21 +2,23 @@
 import { invalidParams } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Extension } from "../extensions.ts";
+import type { Call } from "../call.ts";
+import type { Context } from "../context.ts";
 import { detailedTask } from "./forms.ts";
 import { hasEnded } from "./store.ts";
-import type { TaskTable } from "./table.ts";
+import type { Caller, TaskTable } from "./table.ts";
 
 export function tasksExtension(tasks: TaskTable): Extension {
   return {
     requests: {
       "tasks/get": {
         mirrors: "taskId",
-        run: async ({ taskId }, ctx) => detailedTask(await tasks.find(ctx.principal, "extension", taskId)),
+        run: async ({ taskId }, ctx) => detailedTask(await tasks.find(callerOf(ctx), "extension", taskId)),
       },
       "tasks/update": {
         mirrors: "taskId",
         async run({ taskId, inputResponses }, ctx) {
-          const task = await tasks.find(ctx.principal, "extension", taskId);
+          const task = await tasks.find(callerOf(ctx), "extension", taskId);
           const responses = readResponses(inputResponses);
           await tasks.runs.get(task.id)?.answer(responses);
           return {};
@@ -25,7 +27,7 @@ export function tasksExtension(tasks: TaskTable): Extension {
       "tasks/cancel": {
         mirrors: "taskId",
         async run({ taskId }, ctx) {
-          const task = await tasks.find(ctx.principal, "extension", taskId);
+          const task = await tasks.find(callerOf(ctx), "extension", taskId);
           if (!hasEnded(task)) await tasks.cancel(task);
           return {};
         },
@@ -36,10 +38,10 @@ export function tasksExtension(tasks: TaskTable): Extension {
         kind: "keys",
         requiresDeclaration: true,
         notification: "notifications/tasks",
-        /** Only tasks of the caller's own: a foreign one is as one that never was. */
+        /** Only tasks of the caller's own that it may use: any other is as one that never was. */
         async permits(ids, ctx) {
           const found = ids.map((id) =>
-            tasks.find(ctx.principal, "extension", id).then(
+            tasks.find(callerOf(ctx), "extension", id).then(
               () => id,
               () => undefined,
             ),
@@ -49,6 +51,11 @@ export function tasksExtension(tasks: TaskTable): Extension {
       },
     },
   };
+}
+
+/** The context of a request is the call itself, which knows more of its caller than handlers are told. */
+function callerOf(ctx: Context): Caller {
+  return ctx as Call;
 }
 
 function readResponses(value: unknown): Readonly<Record<string, JsonObject>> {

@@ -14,6 +14,8 @@ export interface TaskRecord {
   /** The legacy session that it was begun in. */
   readonly session?: string;
   readonly tool: string;
+  /** What its tool asked of its caller when it was begun, if anything: to whoever lacks one of them it does not exist. */
+  readonly scopes?: readonly string[];
   /** Of which kind of client: one that asked for it, or one that knows the extension. */
   readonly form: "core" | "extension";
   readonly status: TaskStatus;

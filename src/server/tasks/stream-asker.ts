@@ -13,6 +13,7 @@ import type { TaskAsker } from "./task-asker.ts";
 export interface Reach {
   readonly taskId: string;
   readonly session: string | undefined;
+  readonly scopes: readonly string[] | undefined;
   readonly signal: AbortSignal;
   /** Whether a client that cannot be reached may come back; the other end of a pipe does not. */
   readonly mayReturn: boolean;
@@ -44,7 +45,7 @@ export class StreamAsker implements TaskAsker {
   }
 
   async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
-    const { session, taskId } = this.#reach;
+    const { session, taskId, scopes } = this.#reach;
     const { method, params } = question;
     if (session === undefined) throw askFailed(method, "the client of this task has no session");
     this.#open++;
@@ -53,6 +54,7 @@ export class StreamAsker implements TaskAsker {
       const _meta = { ...(params?.["_meta"] as object), ...relatedTask(taskId) };
       const request = {
         taskId,
+        scopes,
         method,
         params: { ...params, _meta },
         timeoutMs: options.timeoutMs ?? question.timeoutMs,
@@ -88,7 +90,7 @@ export class StreamAsker implements TaskAsker {
 
   #place(session: string): Place | undefined {
     const [awaited] = this.#places;
-    return awaited ?? this.#reach.hub.reach(session);
+    return awaited ?? this.#reach.hub.reach(session, this.#reach.scopes);
   }
 
   /** The client is away: when it sees that input is required, it comes for the result, and can be asked. */

@@ -2,6 +2,7 @@
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
+import { type Grant, isGranted } from "../../protocol/scopes.ts";
 import type { Place } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -63,12 +64,12 @@ export class TaskTable {
     };
   }
 
-  /** The task, if it is this caller's and of this form; otherwise the error for one that is not there. */
-  async find(principal: Principal | undefined, form: TaskForm, id: unknown): Promise<TaskRecord> {
+  /** The task, if it is this caller's, for it to use, and of this form; otherwise the error for one that is not there. */
+  async find({ principal, grant }: Caller, form: TaskForm, id: unknown): Promise<TaskRecord> {
     if (typeof id !== "string") throw invalidParams("taskId must be a string");
     // A store may be far away, and need not be shown what no task is called.
     const task = id.length > maxIdLength ? undefined : await this.store.read(ownerOf(principal), id);
-    if (task?.form !== form) throw invalidParams("Unknown task");
+    if (task === undefined || !isFor(task, form, grant)) throw invalidParams("Unknown task");
     return task;
   }
 
@@ -89,12 +90,25 @@ export class TaskTable {
 
   /** Tells those who want to know where the task stands. */
   async announce(task: TaskRecord): Promise<void> {
-    if (task.form === "extension")
-      await this.#hub.publish("notifications/tasks", task.id, detailedTask(task));
-    else if (task.session !== undefined) {
-      await this.#hub.toSession(task.session, "notifications/tasks/status", coreTask(task));
+    const { form, id, session, scopes } = task;
+    if (form === "extension") {
+      await this.#hub.publish("notifications/tasks", id, detailedTask(task), scopes);
+    } else if (session !== undefined) {
+      await this.#hub.toSession(session, "notifications/tasks/status", coreTask(task), scopes);
     }
   }
+}
+
+/** Who asks about tasks. */
+export interface Caller {
+  readonly principal: Principal | undefined;
+  /** What this caller may use: the scopes of a task hold for whoever comes for it, and not only for whoever began it. */
+  readonly grant: Grant;
+}
+
+/** Whether a task of this owner's is one that it may use now, in this form. */
+export function isFor(task: TaskRecord, form: TaskForm, grant: Grant): boolean {
+  return task.form === form && isGranted(task.scopes, grant);
 }
 
 /** Ids are made here, and are shorter. */

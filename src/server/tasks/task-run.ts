@@ -63,10 +63,11 @@ export class TaskRun implements RunningTask {
 
   /** Only a session can be told of a task's progress and log; for others its status has to do. */
   send(method: string, params: object): void {
-    const { session, id, form } = this.record;
+    const { session, id, form, scopes } = this.record;
     if (session === undefined || form !== "core" || this.#isOver) return;
     const { hub, settings } = this.call.core;
-    hub.toSession(session, method, { ...params, _meta: relatedTask(id) }).catch((error: unknown) => {
+    const about = { ...params, _meta: relatedTask(id) };
+    hub.toSession(session, method, about, scopes).catch((error: unknown) => {
       settings.logger.warn(`${method} cannot be written as JSON, and was not sent`, { error });
     });
   }
@@ -96,12 +97,13 @@ export class TaskRun implements RunningTask {
 
   #makeAsker(): TaskAsker {
     const { record, call } = this;
-    const { id: taskId, session } = record;
+    const { id: taskId, session, scopes } = record;
     const { hub, asks, settings } = call.core;
     const changed = (): void => this.#writeSoon();
     if (record.form === "core") {
       const mayReturn = !call.exchange.connection.sharesPipe;
-      return new StreamAsker({ taskId, session, signal: call.asking, mayReturn, hub, asks }, changed);
+      const reach = { taskId, session, scopes, signal: call.asking, mayReturn, hub, asks };
+      return new StreamAsker(reach, changed);
     }
     const { observe } = settings;
     const watch = observe && ((method: string) => watchAsk(observe, { to: call, taskId, method }));
