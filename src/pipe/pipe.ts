@@ -25,6 +25,8 @@ export interface PipeOptions {
   readonly transport: string;
   /** Who is at the other end, where the transport knows. */
   readonly principal?: Principal | undefined;
+  /** Who a peer without a principal counts as where callers share a limit, such as its address. @default {the pipe itself} */
+  readonly caller?: string | undefined;
   /** Called when {@link Pipe.receive} answered false and more may come now. */
   readonly onResume?: (() => void) | undefined;
 }
@@ -76,6 +78,7 @@ export class Pipe {
       transport: options.transport,
       session: crypto.randomUUID(),
       principal: options.principal,
+      caller: options.caller,
       sharesPipe: true,
     });
     this.#server = server;
