@@ -69,7 +69,9 @@ async function answerCounted(
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
   if (isModern && state.isLate(request)) return refuseClosing(responder);
   const answering = isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
-  if (answering instanceof Promise) await answering;
+  if (!(answering instanceof Promise)) return;
+  load.stay();
+  await answering;
 }
 
 /** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */

@@ -30,6 +30,8 @@ export class Load {
   readonly #caller: string;
   #shares: Shares;
   #weight = 0;
+  /** What of it is counted: nothing of a message that is answered at once, while there is room for everybody. */
+  #counted = 0;
   #holders = 1;
 
   constructor(loads: Loads, caller: string) {
@@ -45,10 +47,12 @@ export class Load {
 
   /** Weighs so much from now on, while it is not known whether it wants an answer. False when there is no room. */
   grow(weight: number): boolean {
-    return this.takes(weight) || this.speaks(weight);
+    if (!this.takes(weight) && !this.speaks(weight)) return false;
+    this.stay();
+    return true;
   }
 
-  /** The same for a message that wants an answer. */
+  /** The same for a message that wants an answer, and may get it at once: else it has to {@link stay}. */
   takes(weight: number): boolean {
     return this.#shares === this.#loads.calls && this.#weigh(weight);
   }
@@ -62,14 +66,22 @@ export class Load {
     return this.#weigh(weight);
   }
 
+  /** It is not over at once: what it weighs is counted until it is. */
+  stay(): void {
+    if (this.#counted === this.#weight) return;
+    this.#shares.count(this.#caller, this.#weight - this.#counted);
+    this.#counted = this.#weight;
+  }
+
   /** Nothing of the message is kept any more. */
   empty(): void {
-    this.#shares.count(this.#caller, -this.#weight);
     this.#weight = 0;
+    this.stay();
   }
 
   /** Counts it for longer than its answer takes, until what is returned is called. */
   hold(): () => void {
+    this.stay();
     this.#holders++;
     let isHeld = true;
     return () => {
@@ -85,11 +97,12 @@ export class Load {
 
   /** A message that is alone is always taken, however small the budget: its own limits bound it. */
   #weigh(weight: number): boolean {
-    const more = weight - this.#weight;
-    if (more === 0) return true;
-    const isAlone = this.#shares.total === this.#weight;
-    if (more < 0 || isAlone) this.#shares.count(this.#caller, more);
-    else if (!this.#shares.take(this.#caller, more)) return false;
+    const { max, total } = this.#shares;
+    const more = weight - this.#counted;
+    // While half of everything is free, whoever it is may have it.
+    const isFree = more <= 0 || total === this.#counted || 2 * (total + more) <= max;
+    if (!isFree && !this.#shares.take(this.#caller, more)) return false;
+    if (!isFree) this.#counted = weight;
     this.#weight = weight;
     return true;
   }

@@ -28,12 +28,14 @@ export async function answerText(core: Core, text: string, exchange: Exchange): 
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
   }
-  const { connection, principal } = exchange;
+  const { connection, stream, era, principal, headers, address } = exchange;
   const load = core.loads.begin(principal === undefined ? connection.caller : principalKey(principal));
   try {
     const incoming = readIncoming(parsed.value);
     if (!isTaken(load, parsed.weight, incoming)) return refuseLoad(core, exchange, incoming);
-    const answering = answerIncoming(core, incoming, { ...exchange, load });
+    const counted = { connection, stream, era, principal, headers, address, load };
+    const answering = answerIncoming(core, incoming, counted);
+    if (answering instanceof Promise) load.stay();
     const answer = answering instanceof Promise ? await answering : answering;
     return answer && encodeAnswer(core, answer);
   } finally {

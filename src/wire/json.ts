@@ -23,7 +23,8 @@ export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
   // No text of it can be shorter than its strings.
   if (left.characters < 0) return { ok: false, reason: "size", problem: tooLarge(limits) };
   if (problem !== undefined) return { ok: false, reason: "limit", problem };
-  const weight = weigh(limits.maxBytes - left.characters, limits.maxElements - left.elements);
+  // In text a value has a comma, a colon or a bracket of its own too.
+  const weight = weigh(limits.maxBytes - left.characters, 2 * (limits.maxElements - left.elements));
   return { ok: true, value, weight };
 }
 
