@@ -83,7 +83,7 @@ export const limitRows: readonly Row[] = [
       const door = await openDoor(mount, server);
       const greedy = await door.connect({ user: "greedy" });
       // Two characters each, and a heap of objects.
-      const heavy = { name: "hold", arguments: { list: Array.from({ length: 600 }, () => ({})) } };
+      const heavy = { name: "hold", arguments: { list: Array.from({ length: 800 }, () => ({})) } };
       const send = (id: number): void =>
         greedy.send({ jsonrpc: "2.0", id, method: "tools/call", params: heavy });
       send(101);
