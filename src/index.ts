@@ -17,6 +17,7 @@ export {
   type UrlElicitation,
   UrlElicitationRequired,
 } from "./errors.ts";
+export type { Load, Loads } from "./limits/loads.ts";
 export { Pipe, type PipeOptions, type PipeOutput, type ReceiveOptions } from "./pipe/pipe.ts";
 export type {
   Elicited,

@@ -84,6 +84,8 @@ describe("public entries", () => {
         "ListMethod",
         "Listener",
         "ListenerEvent",
+        "Load",
+        "Loads",
         "LogLevel",
         "Logger",
         "MemoryTaskStoreOptions",

@@ -1,7 +1,13 @@
 // From web-standard requests and responses to plain values and back.
 import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
-import type { RefusalWatch } from "../http/refusals.ts";
+import { closedSink } from "../http/closed-sink.ts";
+import { highWater } from "../http/piece-queue.ts";
 import { forwardedAddress } from "../http/proxy.ts";
+import type { RefusalWatch } from "../http/refusals.ts";
+import type { Unsent } from "../http/unsent.ts";
+import type { Load } from "../limits/loads.ts";
+import { GrowingBuffer } from "../wire/bytes.ts";
+import { Outflow } from "./outflow.ts";
 
 export class FetchRequest implements HttpRequest {
   readonly path: string;
@@ -9,6 +15,7 @@ export class FetchRequest implements HttpRequest {
   readonly #request: Request;
   readonly #host: string;
   readonly #trustedProxies: number;
+  caller = "";
 
   constructor(request: Request, trustedProxies: number) {
     const url = new URL(request.url);
@@ -37,21 +44,19 @@ export class FetchRequest implements HttpRequest {
     return Object.fromEntries(this.#request.headers);
   }
 
-  async body(maxBytes: number): Promise<HttpBody> {
+  async body(maxBytes: number, load: Load): Promise<HttpBody> {
     if (Number(this.header("content-length")) > maxBytes) return { kind: "too-large" };
-    const decoder = new TextDecoder();
-    let text = "";
-    let size = 0;
+    const buffer = new GrowingBuffer();
     try {
       for await (const chunk of this.#request.body ?? []) {
-        size += chunk.length;
-        if (size > maxBytes) return { kind: "too-large" };
-        text += decoder.decode(chunk, { stream: true });
+        if (buffer.length + chunk.length > maxBytes) return { kind: "too-large" };
+        buffer.add(chunk);
+        if (!load.grow(buffer.capacity)) return { kind: "too-heavy" };
       }
     } catch {
       return { kind: "broken" };
     }
-    return { kind: "text", text: text + decoder.decode() };
+    return { kind: "text", text: new TextDecoder().decode(buffer.bytes) };
   }
 }
 
@@ -62,15 +67,19 @@ export class FetchResponder implements HttpResponder {
   #gone = false;
   #respond: (response: Response) => void = () => {};
   #answered = false;
-  #sink: FetchEventSink | undefined;
+  #outflow: Outflow | undefined;
+  readonly #request: FetchRequest;
+  readonly #unsent: Unsent;
 
-  constructor(signal: AbortSignal) {
+  constructor(signal: AbortSignal, request: FetchRequest, unsent: Unsent) {
+    this.#request = request;
+    this.#unsent = unsent;
     this.response = new Promise((resolve) => {
       this.#respond = resolve;
     });
     if (signal.aborted) this.#leave();
     signal.addEventListener("abort", () => {
-      this.#sink?.lose();
+      this.#outflow?.cut("The client has gone");
       this.#leave();
     });
   }
@@ -79,16 +88,23 @@ export class FetchResponder implements HttpResponder {
     if (this.#answered) return;
     this.#answered = true;
     const isEmpty = body === undefined || status === 204;
-    this.#respond(toResponse(isEmpty ? null : body, status, headers));
+    if (isEmpty || body.length <= highWater) {
+      return this.#respond(toResponse(isEmpty ? null : body, status, headers));
+    }
+    const outflow = (this.#outflow = new Outflow(this.#request, this.#unsent));
+    outflow.write(body);
+    const length = String(outflow.unsent);
+    outflow.end();
+    this.#respond(toResponse(outflow.body, status, { ...headers, "content-length": length }));
   }
 
   stream(headers: HttpHeaders): EventSink {
+    if (this.#answered) return closedSink;
     this.#answered = true;
-    this.#sink = new FetchEventSink();
-    this.#sink.onClose(() => this.#leave());
-    if (this.#gone) this.#sink.lose();
-    this.#respond(toResponse(this.#sink.body, 200, headers));
-    return this.#sink;
+    const outflow = (this.#outflow = new Outflow(this.#request, this.#unsent));
+    outflow.onClose(() => this.#leave());
+    this.#respond(toResponse(outflow.body, 200, headers));
+    return outflow;
   }
 
   onGone(callback: () => void): void {
@@ -101,7 +117,7 @@ export class FetchResponder implements HttpResponder {
 
   /** The client has gone: by the signal of its request, or by cancelling the body that it was reading. */
   #leave(): void {
-    if (this.#gone || (this.#answered && !this.#sink?.lost)) return;
+    if (this.#gone || (this.#answered && !this.#outflow?.lost)) return;
     this.#gone = true;
     for (const callback of this.#onGone) callback();
     // Whoever waits for the response must not wait for ever; nobody will read it.
@@ -116,83 +132,4 @@ function toResponse(
   headers: HttpHeaders,
 ): Response {
   return new Response(body, { status, headers: { ...headers } });
-}
-
-/** Past this many bytes that nobody has read, the reader counts as behind. */
-const highWater = 64 * 1024;
-
-class FetchEventSink implements EventSink {
-  readonly body: ReadableStream<Uint8Array>;
-  readonly #encoder = new TextEncoder();
-  readonly #drains: (() => void)[] = [];
-  readonly #closes: (() => void)[] = [];
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  ended = false;
-  /** The reader has gone before the end. */
-  lost = false;
-
-  constructor() {
-    this.body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller;
-        },
-        pull: () => {
-          for (const callback of this.#drains) callback();
-        },
-        cancel: () => {
-          this.lost = true;
-          this.#closed();
-        },
-      },
-      new ByteLengthQueuingStrategy({ highWaterMark: highWater }),
-    );
-  }
-
-  get congested(): boolean {
-    return (this.#controller?.desiredSize ?? 0) <= 0;
-  }
-
-  write(text: string): boolean {
-    if (this.ended) return true;
-    this.#controller?.enqueue(this.#encoder.encode(text));
-    return !this.congested;
-  }
-
-  onDrain(callback: () => void): void {
-    this.#drains.push(callback);
-  }
-
-  onClose(callback: () => void): void {
-    if (this.ended) queueMicrotask(callback);
-    else this.#closes.push(callback);
-  }
-
-  end(): void {
-    if (this.ended) return;
-    this.#controller?.close();
-    this.#closed();
-  }
-
-  destroy(): void {
-    this.#cut("The reader is too slow");
-  }
-
-  /** Nobody reads any more. */
-  lose(): void {
-    this.#cut("The client has gone");
-  }
-
-  #cut(reason: string): void {
-    if (this.ended) return;
-    this.lost = true;
-    this.#controller?.error(new Error(reason));
-    this.#closed();
-  }
-
-  #closed(): void {
-    if (this.ended) return;
-    this.ended = true;
-    for (const callback of this.#closes) callback();
-  }
 }

@@ -39,9 +39,10 @@ export interface FetchHandler {
  */
 export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(server, options, hostsFor([], options));
-  const handler = (request: Request): Promise<Response> => {
-    const responder = new FetchResponder(request.signal);
-    void endpoint.handle(new FetchRequest(request, endpoint.settings.trustedProxies), responder);
+  const handler = (message: Request): Promise<Response> => {
+    const request = new FetchRequest(message, endpoint.settings.trustedProxies);
+    const responder = new FetchResponder(message.signal, request, endpoint.unsent);
+    void endpoint.handle(request, responder);
     return responder.response;
   };
   return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });

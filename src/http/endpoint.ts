@@ -5,6 +5,7 @@ import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
 import { internalError } from "../server/failure.ts";
 import type { Servable } from "../server/servable.ts";
+import { callerKey } from "./address-key.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import { answerDocument } from "./documents.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
@@ -19,6 +20,7 @@ import { RefusalWatch } from "./refusals.ts";
 import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
+import type { Unsent } from "./unsent.ts";
 
 /** What is open at this moment. */
 export interface HttpStats {
@@ -28,6 +30,10 @@ export interface HttpStats {
   /** Open listen requests. */
   readonly subscriptions: number;
   readonly inFlight: number;
+  /** What the messages weigh that are being read or answered, on this server over whichever transport: bytes, by estimate. */
+  readonly inFlightBytes: number;
+  /** Bytes of replies and events that slow readers have not taken. */
+  readonly unsentBytes: number;
   readonly replayStreams: number;
   readonly replayBytes: number;
   /** Callers that the rate limits count, by address and by principal. */
@@ -54,6 +60,11 @@ export class Endpoint {
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
+  }
+
+  /** What slow readers have not taken. */
+  get unsent(): Unsent {
+    return this.#state.unsent;
   }
 
   /** Answers one request. */
@@ -101,10 +112,11 @@ export class Endpoint {
     await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
+    this.#state.unsent.goOn();
   }
 
   stats(): HttpStats {
-    const { sessions, listens, logs, heartbeat } = this.#state;
+    const { server, sessions, listens, logs, heartbeat, unsent } = this.#state;
     const getStreams = sessions.values().reduce((sum, session) => sum + session.getStreams, 0);
     // Over HTTP+SSE a stream is a session.
     const sseStreams = this.#legacySse?.size ?? 0;
@@ -113,6 +125,8 @@ export class Endpoint {
       streams: getStreams + listens.size + sseStreams,
       subscriptions: listens.size,
       inFlight: this.#inFlight,
+      inFlightBytes: server.loads.total,
+      unsentBytes: unsent.bytes,
       replayStreams: logs.streams,
       replayBytes: logs.bytes,
       callers: this.#rateLimits?.size ?? 0,
@@ -151,6 +165,7 @@ export class Endpoint {
     principal: Principal | undefined,
     visit: Visit | undefined,
   ): Promise<void> | void {
+    request.caller = callerKey(principal, request.address);
     if (responder.refusals !== undefined) responder.refusals.principal = principal;
     visit?.identify(principal);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);

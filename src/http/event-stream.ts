@@ -173,6 +173,7 @@ export class EventStream implements Stream {
 
   /** Keeps a connection open that has been silent for so long; to be called every second or so. */
   keepAlive(now: number, keepAliveMs: number): void {
+    this.#sink?.watch();
     if (this.#isFresh) this.#silentSince = now;
     this.#isFresh = false;
     if (now - this.#silentSince < keepAliveMs) return;

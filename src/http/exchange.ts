@@ -2,11 +2,16 @@
 import type { RefusalWatch } from "./refusals.ts";
 
 import type { RequestHead } from "../auth/door.ts";
+import type { Load } from "../limits/loads.ts";
 
 /** A request. */
 export interface HttpRequest extends RequestHead {
-  /** Reads the body, at most `maxBytes` of it. */
-  body(maxBytes: number): Promise<HttpBody>;
+  /** The host that the target of the request names itself, before any header, where it does. */
+  readonly authority?: string | undefined;
+  /** Who it counts as where callers share a limit; set once that is known. */
+  caller: string;
+  /** Reads the body, at most `maxBytes` of it, and weighs what has been read. */
+  body(maxBytes: number, load: Load): Promise<HttpBody>;
 }
 
 /** The body of a request: its text, or what a framework has already made of it. */
@@ -14,6 +19,7 @@ export type HttpBody =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "parsed"; readonly value: unknown }
   | { readonly kind: "too-large" }
+  | { readonly kind: "too-heavy" }
   | { readonly kind: "broken" };
 
 export type HttpHeaders = Readonly<Record<string, string>>;
@@ -38,11 +44,13 @@ export interface EventSink {
   write(text: string): boolean;
   /** Whether the reader is behind now. */
   readonly congested: boolean;
+  /** Has its reader watched if it has not taken what was written; to be called every second or so. */
+  watch(): void;
   /** Calls back each time the reader has caught up. */
   onDrain(callback: () => void): void;
   /** Calls back once, when the connection has closed, by whichever side. */
   onClose(callback: () => void): void;
-  /** Ends the response in good order. */
+  /** Ends the response in good order, once its reader has taken everything. */
   end(): void;
   /** Cuts the connection: the reader is too slow. */
   destroy(): void;

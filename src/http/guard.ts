@@ -60,11 +60,11 @@ export class Guard {
   check(request: HttpRequest): Refusal | undefined {
     const host = request.header("host");
     if (host !== this.#lastHost || host === undefined) {
-      if (!this.isHostAllowed(host)) {
-        return { status: 403, reason: `Host ${shown(String(host))} is not allowed: add it to allowedHosts` };
-      }
+      if (!this.isHostAllowed(host)) return refusedHost(host);
       this.#lastHost = host;
     }
+    const { authority } = request;
+    if (authority !== undefined && !this.isHostAllowed(authority)) return refusedHost(authority);
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;
     if (!this.isOriginAllowed(origin)) {
@@ -89,6 +89,10 @@ export class Guard {
     const host = /^https?:\/\/([^/]+)$/.exec(whole)?.[1];
     return host !== undefined && !this.#hosts.has("*") && this.isHostAllowed(host);
   }
+}
+
+function refusedHost(host: string | undefined): Refusal {
+  return { status: 403, reason: `Host ${shown(String(host))} is not allowed: add it to allowedHosts` };
 }
 
 /** A browser sends other types without asking first, so a POST of anything else may come from a foreign page. */

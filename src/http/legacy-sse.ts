@@ -3,12 +3,13 @@ import type { Principal } from "../protocol/model.ts";
 import { identityOf, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { isGranted } from "../protocol/scopes.ts";
-import { parseJson } from "../wire/json.ts";
+import type { Load } from "../limits/loads.ts";
+import { parseJson, weightOf } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
-import { refuseUnread } from "./body.ts";
+import { refuseHeavy, refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
@@ -101,6 +102,7 @@ export class LegacySse {
         transport: "sse",
         principal: identityOf(principal),
         permits: (scopes) => isGranted(scopes, client.principal),
+        caller: request.caller,
         onResume: () => void (client.isBehind = false),
       },
     );
@@ -134,6 +136,7 @@ export class LegacySse {
           void pipe.end(graceMs).then(() => sink.end());
           return false;
         }
+        sink.watch();
         if (now >= next) {
           sink.write(keepAliveComment);
           next = now + keepAliveMs;
@@ -170,10 +173,8 @@ export class LegacySse {
     if (client.isBehind) {
       return refuse(responder, 429, "Read what waits on the stream first", { "retry-after": "1" });
     }
-    const { maxBytes } = this.#state.server.limits;
-    const body = await request.body(maxBytes);
-    if (refuseUnread(body, maxBytes, responder)) return;
-    const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
+    const text = await this.#read(request, responder);
+    if (text === undefined) return;
     if (this.#state.closing && !isSilentText(text, this.#state.server.limits))
       return refuseClosing(responder);
     if (this.#isUnpermitted(text, responder, principal)) return;
@@ -181,6 +182,27 @@ export class LegacySse {
     if (visit === undefined) client.isBehind = !client.pipe.receive(text, { principal });
     else if (!this.#receiveCounted(client, text, visit)) return refuseHurried(responder, visit.retryAfter);
     accept(responder);
+  }
+
+  /** The text of a message; undefined when it has been refused. From here on the server weighs it itself. */
+  async #read(request: HttpRequest, responder: HttpResponder): Promise<string | undefined> {
+    const { limits, loads } = this.#state.server;
+    const load = loads.begin(request.caller);
+    try {
+      const body = await request.body(limits.maxBytes, load);
+      if (refuseUnread(body, limits.maxBytes, responder, load)) return undefined;
+      const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
+      if (this.#hasRoom(load, text)) return text;
+      refuseHeavy(responder, load);
+      return undefined;
+    } finally {
+      load.release();
+    }
+  }
+
+  #hasRoom(load: Load, text: string): boolean {
+    const weight = weightOf(text);
+    return load.takes(weight) || (isSilentText(text, this.#state.server.limits) && load.speaks(weight));
   }
 
   /** False when it is past the limits. What it asks is counted until it is answered, which happens on the stream. */

@@ -34,16 +34,20 @@ function serveListen(state: HttpState, post: Post, read: ReadRequest): void {
     return replyError(post.responder, 429, error, read.message.id, { "retry-after": "10" });
   }
   const connection = ownConnection(post);
+  const release = post.load.hold();
   const served = Promise.resolve(answerRequest(state, post, read, connection));
   state.listens.set(
     connection,
-    served.finally(() => state.listens.delete(connection)),
+    served.finally(() => {
+      release();
+      state.listens.delete(connection);
+    }),
   );
   limitLife(state, connection);
 }
 
 async function acceptNotification(state: HttpState, post: Post, read: ReadMessage): Promise<void> {
-  await state.server.answer(read, { connection: ownConnection(post), era: "modern" });
+  await state.server.answer(read, { connection: ownConnection(post), era: "modern", load: post.load });
   accept(post.responder);
 }
 

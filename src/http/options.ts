@@ -15,6 +15,8 @@ export interface HttpLimits extends SessionLimits, ReplayLimits {
   readonly maxListensPerPrincipal: number;
   /** Callers of each kind that the rate limits count apart. @default {10000} */
   readonly maxCallers: number;
+  /** Bytes of replies and events that slow readers have not taken, all together. @default {67108864} */
+  readonly maxUnsentBytes: number;
 }
 
 /** Which pages of other origins may call, from a browser. */
@@ -50,6 +52,8 @@ export interface HttpOptions {
   readonly resumeWindowMs?: number;
   /** Milliseconds that running calls get to finish when the server is closed. @default {5000} */
   readonly graceMs?: number;
+  /** Milliseconds after which a client that takes nothing of what is written to it is disconnected. @default {30000} */
+  readonly stallMs?: number;
   readonly limits?: Partial<HttpLimits>;
   /** How often callers may ask; `false` for as often as they like. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */
   readonly rateLimit?: RateLimitOptions | false;
@@ -90,6 +94,7 @@ export const defaultHttpLimits: HttpLimits = {
   maxListens: 20_000,
   maxListensPerPrincipal: 100,
   maxCallers: 10_000,
+  maxUnsentBytes: 64 * 1024 * 1024,
 };
 
 /** The options with every default filled in. */
@@ -104,6 +109,7 @@ export interface HttpSettings {
   readonly maxStreamMs: number;
   readonly resumeWindowMs: number;
   readonly graceMs: number;
+  readonly stallMs: number;
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings | undefined;
   readonly sessionStore: SessionStore;
@@ -130,6 +136,7 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     maxStreamMs: options.maxStreamMs ?? Number.POSITIVE_INFINITY,
     resumeWindowMs: options.resumeWindowMs ?? 30_000,
     graceMs: options.graceMs ?? 5000,
+    stallMs: options.stallMs ?? 30_000,
     limits: { ...defaultHttpLimits, ...limits },
     rateLimits: resolveRateLimits(options.rateLimit, {
       principals: options.auth !== undefined,

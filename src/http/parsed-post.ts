@@ -1,9 +1,9 @@
 // A POST whose body has been read.
+import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { Connection } from "../server/connection.ts";
 import type { Incoming } from "../wire/message.ts";
 import type { Accepted } from "./accept.ts";
-import { addressKey } from "./address-key.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 
 /** A POST whose body has been read. */
@@ -16,9 +16,11 @@ export interface Post {
   readonly value: unknown;
   /** The same, read. */
   readonly incoming: Incoming;
+  /** What it weighs. */
+  readonly load: Load;
 }
 
 /** A connection of this request alone; without a principal its address is what it counts as. */
 export function ownConnection({ request, principal }: Post): Connection {
-  return new Connection({ transport: "http", principal, caller: addressKey(request.address ?? "") });
+  return new Connection({ transport: "http", principal, caller: request.caller });
 }

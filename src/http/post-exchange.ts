@@ -1,4 +1,5 @@
 // One POST being answered, as the server sees it. What a short call never looks at is not made for it.
+import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import type { Connection, Exchange } from "../server/connection.ts";
 import { EventStream } from "./event-stream.ts";
@@ -15,6 +16,7 @@ export class PostExchange implements Exchange, Tended {
   readonly era: "modern" | undefined;
   readonly principal: Principal | undefined;
   readonly address: string | undefined;
+  readonly load: Load;
   /** Where there is one, its replies can be resumed. */
   readonly session: HttpSession | undefined;
   readonly #state: HttpState;
@@ -39,6 +41,7 @@ export class PostExchange implements Exchange, Tended {
     this.principal = post.principal;
     // A socket that has been closed no longer knows it.
     this.address = post.request.address;
+    this.load = post.load;
     this.#state = state;
     this.#request = post.request;
     this.#responder = post.responder;

@@ -2,10 +2,12 @@
 import { errorCodes } from "../errors.ts";
 import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
+import type { Load } from "../limits/loads.ts";
+import { isTaken } from "../server/answer.ts";
 import { checkValue, parseJson } from "../wire/json.ts";
 import { isObject, readIncoming } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";
-import { refuseUnread } from "./body.ts";
+import { refuseHeavy, refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
@@ -17,12 +19,29 @@ import { refuseUnpermitted } from "./permission.ts";
 import type { Visit } from "./rate-limits.ts";
 import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
 
+/** Answers a POST, which counts for its caller from its first byte on. */
 export async function answerPost(
   state: HttpState,
   request: HttpRequest,
   responder: HttpResponder,
   principal: Principal | undefined,
   visit: Visit | undefined,
+): Promise<void> {
+  const load = state.server.loads.begin(request.caller);
+  try {
+    await answerCounted(state, request, responder, principal, visit, load);
+  } finally {
+    load.release();
+  }
+}
+
+async function answerCounted(
+  state: HttpState,
+  request: HttpRequest,
+  responder: HttpResponder,
+  principal: Principal | undefined,
+  visit: Visit | undefined,
+  load: Load,
 ): Promise<void> {
   const accepted = readAccept(request.header("accept"));
   if (!accepted.json && !accepted.events) {
@@ -31,24 +50,28 @@ export async function answerPost(
   const refusal = contentTypeRefusal(request.header("content-type"));
   if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
   const { limits } = state.server;
-  const body = await request.body(limits.maxBytes);
-  if (refuseUnread(body, limits.maxBytes, responder)) return;
+  const body = await request.body(limits.maxBytes, load);
+  if (refuseUnread(body, limits.maxBytes, responder, load)) return;
   const parsed = body.kind === "text" ? parseJson(body.text, limits) : checkValue(body.value, limits);
   if (!parsed.ok && parsed.reason === "size") return refuse(responder, 413, parsed.problem);
   if (!parsed.ok) {
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return replyError(responder, 400, { code, message: parsed.problem });
   }
-  if (visit !== undefined && !visit.admits(parsed.value, limits.maxBatch)) {
+  const { value } = parsed;
+  const incoming = readIncoming(value);
+  if (!isTaken(load, parsed.weight, incoming)) return refuseHeavy(responder, load);
+  if (visit !== undefined && !visit.admits(value, limits.maxBatch)) {
     return refuseHurried(responder, visit.retryAfter);
   }
-  if (refuseUnpermitted(state, responder, parsed.value, principal)) return;
-  const { value } = parsed;
-  const post: Post = { request, responder, principal, accepted, value, incoming: readIncoming(value) };
+  if (refuseUnpermitted(state, responder, value, principal)) return;
+  const post: Post = { request, responder, principal, accepted, value, incoming, load };
   const isModern = state.server.mode !== "stateful" && speaksModern(post);
   if (isModern && state.isLate(request)) return refuseClosing(responder);
   const answering = isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
-  if (answering instanceof Promise) await answering;
+  if (!(answering instanceof Promise)) return;
+  load.stay();
+  await answering;
 }
 
 /** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */

@@ -11,6 +11,7 @@ import type { HttpRequest } from "./exchange.ts";
 import { Heartbeat, type Tended } from "./heartbeat.ts";
 import type { HttpSettings } from "./options.ts";
 import { HttpSession } from "./session.ts";
+import { Unsent } from "./unsent.ts";
 
 export class HttpState {
   readonly server: Servable;
@@ -18,6 +19,7 @@ export class HttpState {
   readonly sessions: Sessions<HttpSession>;
   readonly logs: ReplayLogs;
   readonly heartbeat: Heartbeat = new Heartbeat();
+  readonly unsent: Unsent;
   /** For what anybody can make the server say. */
   readonly calmLog: CalmLog;
   /** Set when the server is being closed: what runs may finish, and nothing new begins. */
@@ -37,6 +39,7 @@ export class HttpState {
       return HttpSession.revive(server, record);
     });
     this.logs = new ReplayLogs(limits);
+    this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
   }
 
   /** Remembers that a request has come in since the server is being closed. */

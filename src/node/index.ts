@@ -11,8 +11,10 @@ import { hostsFor } from "../http/guard.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { within } from "../pipe/within.ts";
 import type { Servable } from "../server/servable.ts";
-import { NodeRequest, NodeResponder } from "./edge.ts";
+import { NodeRequest } from "./edge.ts";
+import { NodeResponder } from "./responder.ts";
 import { closeOnSignals } from "./signals.ts";
+import { turnOf } from "./turns.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/exchange.ts";
@@ -75,14 +77,16 @@ export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHa
 }
 
 function toHandler(endpoint: Endpoint): NodeHandler {
-  const handler = (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     // A framework that mounts the handler under a prefix keeps the whole URL here.
-    const { originalUrl = request.url ?? "/" } = request as { originalUrl?: string };
-    const { trustedProxies } = endpoint.settings;
-    return endpoint.handle(
-      new NodeRequest(request, originalUrl, trustedProxies),
-      new NodeResponder(response),
-    );
+    const { originalUrl = message.url ?? "/" } = message as { originalUrl?: string };
+    const request = new NodeRequest(message, originalUrl, endpoint.settings.trustedProxies);
+    return endpoint.handle(request, new NodeResponder(response, request, endpoint.unsent));
+  };
+  const handler = (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const turn = turnOf(response);
+    if (turn === undefined) return answer(message, response);
+    return turn.then((isOpen) => (isOpen ? answer(message, response) : undefined));
   };
   return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });
 }

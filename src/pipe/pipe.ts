@@ -32,6 +32,8 @@ export interface PipeOptions {
   readonly peerIsUser?: boolean | undefined;
   /** Whether the reader may be pushed what needs these scopes. @default {if `principal` has them} */
   readonly permits?: ((scopes: readonly string[]) => boolean) | undefined;
+  /** Who a peer without a principal counts as where callers share a limit, such as its address. @default {the pipe itself} */
+  readonly caller?: string | undefined;
   /** Called when {@link Pipe.receive} answered false and more may come now. */
   readonly onResume?: (() => void) | undefined;
 }
@@ -96,6 +98,7 @@ export class Pipe {
       session: crypto.randomUUID(),
       principal: options.principal,
       peerIsUser: options.peerIsUser,
+      caller: options.caller,
       sharesPipe: true,
     });
     this.#server = server;

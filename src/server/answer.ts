@@ -1,11 +1,14 @@
 // One message or, where the revision has them, a batch: parsed, answered, and written as text.
 import { errorCodes } from "../errors.ts";
+import type { Load } from "../limits/loads.ts";
+import { principalKey } from "../protocol/principal.ts";
 import { parseJson } from "../wire/json.ts";
 import {
   encodeResponse,
   type Incoming,
   isBatch,
   isObject,
+  isSilentIncoming,
   readIncoming,
   readMessage,
   type RpcResponse,
@@ -25,9 +28,33 @@ export async function answerText(core: Core, text: string, exchange: Exchange): 
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
   }
-  const answering = answerIncoming(core, readIncoming(parsed.value), exchange);
-  const answer = answering instanceof Promise ? await answering : answering;
-  return answer && encodeAnswer(core, answer);
+  const { connection, stream, era, principal, headers, address } = exchange;
+  const load = core.loads.begin(principal === undefined ? connection.caller : principalKey(principal));
+  try {
+    const incoming = readIncoming(parsed.value);
+    if (!isTaken(load, parsed.weight, incoming)) return refuseLoad(core, exchange, incoming);
+    const counted = { connection, stream, era, principal, headers, address, load };
+    const answering = answerIncoming(core, incoming, counted);
+    if (answering instanceof Promise) load.stay();
+    const answer = answering instanceof Promise ? await answering : answering;
+    return answer && encodeAnswer(core, answer);
+  } finally {
+    load.release();
+  }
+}
+
+/** Nothing is said to a message that wants no answer, not even that it was not taken. */
+function refuseLoad(core: Core, exchange: Exchange, incoming: Incoming): string | undefined {
+  const message = "Too much is being answered: wait for an answer, then send this again";
+  const isRequest = !isBatch(incoming) && incoming.ok && incoming.kind === "request";
+  const id = isRequest ? incoming.message.id : undefined;
+  const refusal = refuse(core, exchange, id, { code: errorCodes.invalidRequest, message });
+  return isSilentIncoming(incoming) ? undefined : encodeResponse(refusal);
+}
+
+/** Whether there is room for a message of this weight. */
+export function isTaken(load: Load, weight: number, incoming: Incoming): boolean {
+  return load.takes(weight) || (isSilentIncoming(incoming) && load.speaks(weight));
 }
 
 /** The answer to a message or a batch; not a promise where it is there at once. */

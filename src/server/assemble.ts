@@ -1,4 +1,5 @@
 // Puts the parts of a server together, and turns changes of the catalogue into notifications, once per burst.
+import { Loads } from "../limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
 import { listChanged } from "../protocol/notifications.ts";
@@ -45,6 +46,7 @@ export function assemble(info: Implementation, settings: Settings): { core: Core
   const parts = {
     info,
     settings,
+    loads: new Loads(settings.limits.maxInFlightBytes),
     hub,
     asks,
     announced,

@@ -183,6 +183,7 @@ export class Call implements Context {
   forgetParams(): void {
     this.request = { jsonrpc: "2.0", id: this.id, method: this.method };
     this.peer = unknownPeer;
+    this.exchange.load?.empty();
   }
 
   /** Calls back when the call is cancelled; an `AbortSignal` would weigh more than everything else about an idle call. */

@@ -1,4 +1,5 @@
 // What is known of one peer. Transports make it and pass it in; the server keeps nothing of its own about a peer.
+import type { Load } from "../limits/loads.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
 import { principalKey } from "../protocol/principal.ts";
 import type { Grant } from "../protocol/scopes.ts";
@@ -124,4 +125,6 @@ export interface Exchange {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** The address of the peer, where there is one. */
   readonly address?: string | undefined;
+  /** What the message weighs, where that is counted. */
+  readonly load?: Load | undefined;
 }

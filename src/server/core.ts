@@ -1,4 +1,5 @@
 // The parts of a server, as the code that answers requests sees them. McpServer puts them together.
+import type { Loads } from "../limits/loads.ts";
 import type { Implementation, Principal } from "../protocol/model.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
@@ -24,6 +25,7 @@ import type { TaskTable } from "./tasks/table.ts";
 export interface Core {
   readonly info: Implementation;
   readonly settings: Settings;
+  readonly loads: Loads;
   readonly tools: Registry<ToolOptions, CompiledTool>;
   readonly prompts: Registry<PromptOptions, CompiledPrompt>;
   readonly resources: Registry<ResourceOptions, CompiledResource>;

@@ -1,4 +1,5 @@
 // What clients say without expecting an answer.
+import type { Load } from "../limits/loads.ts";
 import { isRequestId, type JsonObject, type RpcNotification } from "../wire/message.ts";
 import type { Exchange } from "./connection.ts";
 import type { Core } from "./core.ts";
@@ -21,19 +22,28 @@ export async function receiveNotification(
   const { session, transport } = connection;
   const principal = exchange.principal ?? connection.principal;
   const from = { session, principal, transport };
-  void run(core, method, () => observer?.(method, params, from));
+  const { load } = exchange;
+  void run(core, method, () => observer?.(method, params, from), load);
   const isLegacy = connection.revision !== undefined;
   if (isLegacy && method === "notifications/roots/list_changed")
-    void run(core, method, () => rootsChanged?.(from));
+    void run(core, method, () => rootsChanged?.(from), load);
   return undefined;
 }
 
-/** Runs one handler: what it throws is logged, and is no concern of the other's. */
-async function run(core: Core, method: string, handler: () => void | Promise<void>): Promise<void> {
+/** Runs one handler: what it throws is logged, and is no concern of the other's. The message counts until it has ended. */
+async function run(
+  core: Core,
+  method: string,
+  handler: () => void | Promise<void>,
+  load: Load | undefined,
+): Promise<void> {
+  const release = load?.hold();
   try {
     await handler();
   } catch (error) {
     core.settings.logger.error(`The handler of ${method} failed`, { error });
+  } finally {
+    release?.();
   }
 }
 

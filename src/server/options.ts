@@ -25,6 +25,11 @@ export type ListMethod =
 export interface ServerLimits extends MessageLimits {
   /** Calls that one connection may have running; further ones are refused. Listen requests have their own limit. @default {4096} */
   readonly maxInFlight: number;
+  /**
+   * Bytes of memory that messages may take, by estimate, from when they arrive until they have been answered: all together,
+   * and one caller at most half of it. @default {134217728}
+   */
+  readonly maxInFlightBytes: number;
   /** Bytes that may wait for a slow reader of pushes, before it is dropped. @default {1048576} */
   readonly maxQueueBytes: number;
   /** Bytes that may wait for all slow readers, and for sessions without a stream, together. @default {67108864} */
@@ -115,6 +120,7 @@ export interface Settings {
 const defaultLimits: ServerLimits = {
   ...defaultMessageLimits,
   maxInFlight: 4096,
+  maxInFlightBytes: 128 * 1024 * 1024,
   maxQueueBytes: 1024 * 1024,
   maxTotalQueueBytes: 64 * 1024 * 1024,
   maxRounds: 16,

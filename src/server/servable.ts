@@ -1,4 +1,5 @@
 // What a transport sees of a server.
+import type { Loads } from "../limits/loads.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import type { Stream } from "../push/listener.ts";
@@ -25,6 +26,8 @@ export interface Servable {
   readonly mode: ServerMode;
   readonly limits: ServerLimits;
   readonly logger: Logger;
+  /** What messages weigh until they have been answered; a transport counts what it reads. */
+  readonly loads: Loads;
   /** Where a transport tells what it refuses by itself. */
   readonly observe?: ((event: ServerEvent) => void) | undefined;
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;

@@ -1,5 +1,6 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
+import type { Loads } from "../limits/loads.ts";
 import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
@@ -69,6 +70,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly mode: ServerMode;
   readonly limits: ServerLimits;
   readonly logger: Logger;
+  readonly loads: Loads;
   readonly observe: ((event: ServerEvent) => void) | undefined;
   readonly tools: Collection<ToolOptions>;
   readonly prompts: Collection<PromptOptions>;
@@ -85,6 +87,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.mode = settings.mode;
     this.limits = settings.limits;
     this.logger = settings.logger;
+    this.loads = core.loads;
     this.observe = settings.observe;
     this.tools = new Collection(core.tools);
     this.prompts = new Collection(core.prompts);

@@ -2,7 +2,7 @@
 import type { MessageLimits } from "./limits.ts";
 
 export type ParsedJson =
-  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: true; readonly value: unknown; readonly weight: number }
   | { readonly ok: false; readonly reason: "syntax" | "limit" | "size"; readonly problem: string };
 
 /** Parses `text`. Duplicate keys: the last one wins, and every layer reads that one value. */
@@ -10,7 +10,7 @@ export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   const problem = exceededLimit(text, limits);
   if (problem !== undefined) return { ok: false, reason: "limit", problem };
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: JSON.parse(text), weight: weightOf(text) };
   } catch {
     return { ok: false, reason: "syntax", problem: "The message is not valid JSON" };
   }
@@ -22,8 +22,28 @@ export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
   const problem = valueProblem(value, 0, limits, left);
   // No text of it can be shorter than its strings.
   if (left.characters < 0) return { ok: false, reason: "size", problem: tooLarge(limits) };
-  return problem === undefined ? { ok: true, value } : { ok: false, reason: "limit", problem };
+  if (problem !== undefined) return { ok: false, reason: "limit", problem };
+  // In text a value has a comma, a colon or a bracket of its own too.
+  const weight = weigh(limits.maxBytes - left.characters, 2 * (limits.maxElements - left.elements));
+  return { ok: true, value, weight };
 }
+
+/** Up to this many characters a text is not looked through to be weighed. */
+const shortText = 512;
+
+/**
+ * About how many bytes of heap a text and its value take while both are there: never far less than they do. A string takes
+ * its length; what is small takes far more than its text, `{}` twenty times as much.
+ */
+export function weightOf(text: string): number {
+  return text.length <= shortText ? 24 * text.length : weigh(text.length, measure(text, unlimited).elements);
+}
+
+function weigh(characters: number, elements: number): number {
+  return 2 * characters + 40 * elements;
+}
+
+const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxElements: Number.POSITIVE_INFINITY };
 
 function valueProblem(
   value: unknown,
@@ -88,7 +108,10 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /** Counts depth and elements in one pass over the text, stopping early when either limit is broken. */
-function measure(text: string, limits: MessageLimits): { depth: number; elements: number } {
+function measure(
+  text: string,
+  limits: Pick<MessageLimits, "maxDepth" | "maxElements">,
+): { depth: number; elements: number } {
   let level = 0;
   let depth = 0;
   let elements = 1;

@@ -1,4 +1,5 @@
 // Newline framing: bytes in, whole lines out, each within a limit. Knows nothing of MCP.
+import { GrowingBuffer } from "./bytes.ts";
 
 export interface LineSink {
   line(text: string): void;
@@ -8,13 +9,13 @@ export interface LineSink {
 
 const newline = 0x0a;
 
-/** Splits a byte stream into lines. What waits for its newline is in one buffer that doubles: linear time, however it comes. */
+/** Splits a byte stream into lines. */
 export class LineDecoder {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
   readonly #decoder = new TextDecoder();
-  #buffer = new Uint8Array(0);
-  #pending = 0;
+  /** What waits for its newline. */
+  readonly #pending = new GrowingBuffer();
   #skipping = false;
 
   constructor(maxBytes: number, sink: LineSink) {
@@ -33,25 +34,18 @@ export class LineDecoder {
 
   /** Ends the input: a last line without a newline still counts. */
   end(): void {
-    if (this.#pending > 0) this.#endLine(new Uint8Array(0));
+    if (this.#pending.length > 0) this.#endLine(new Uint8Array(0));
   }
 
   #keep(bytes: Uint8Array): void {
     if (this.#skipping || bytes.length === 0) return;
-    const length = this.#pending + bytes.length;
-    if (length > this.#maxBytes) {
-      this.#reset();
+    if (this.#pending.length + bytes.length > this.#maxBytes) {
+      this.#pending.clear();
       this.#skipping = true;
       this.#sink.tooLong();
       return;
     }
-    if (length > this.#buffer.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length));
-      larger.set(this.#buffer.subarray(0, this.#pending));
-      this.#buffer = larger;
-    }
-    this.#buffer.set(bytes, this.#pending);
-    this.#pending = length;
+    this.#pending.add(bytes);
   }
 
   #endLine(tail: Uint8Array): void {
@@ -59,11 +53,11 @@ export class LineDecoder {
       this.#skipping = false;
       return;
     }
-    if (this.#pending === 0) return this.#emit(tail);
+    if (this.#pending.length === 0) return this.#emit(tail);
     this.#keep(tail);
     if (this.#skipping) this.#skipping = false;
-    else this.#emit(this.#buffer.subarray(0, this.#pending));
-    this.#reset();
+    else this.#emit(this.#pending.bytes);
+    this.#pending.clear();
   }
 
   /** Emits the lines in `bytes`, which ends where a line ends: decoding them together costs one call. */
@@ -74,10 +68,5 @@ export class LineDecoder {
       if (text.length > this.#maxBytes) this.#sink.tooLong();
       else this.#sink.line(text);
     }
-  }
-
-  #reset(): void {
-    this.#buffer = new Uint8Array(0);
-    this.#pending = 0;
   }
 }

@@ -132,6 +132,11 @@ export function isSilentMessage(read: ReadMessage): boolean {
   return read.ok && read.kind !== "request";
 }
 
+/** Whether nothing of what a peer has sent asks for a reply. */
+export function isSilentIncoming(incoming: Incoming): boolean {
+  return isBatch(incoming) ? incoming.every(isSilent) : isSilentMessage(incoming);
+}
+
 /** Whatever claims to be an answer is one: to answer it in turn would look like an answer itself. */
 function readResponse(value: JsonObject): ReadMessage {
   const isResponse = value["result"] !== undefined || value["error"] !== undefined;

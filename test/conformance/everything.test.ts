@@ -152,6 +152,8 @@ describe("the everything fixture over HTTP", () => {
       "streams",
       "subscriptions",
       "inFlight",
+      "inFlightBytes",
+      "unsentBytes",
       "pendingAsks",
       "replayStreams",
       "replayBytes",

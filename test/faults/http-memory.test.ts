@@ -32,5 +32,17 @@ describe("memory", () => {
   );
 });
 
+describe("a body of 512 KiB with a byte in each chunk", () => {
+  test.each(["serveHttp", "nodeHandler", "fetchHandler", "HTTP+SSE", "stdio"])(
+    "takes a small multiple of its size while it is read · %s",
+    async (mount) => {
+      const { growth, answer } = await runFixture<{ growth: number; answer: string }>("tiny-chunks", mount);
+      expect(growth).toBeLessThan(8);
+      expect(answer).toMatch(mount === "stdio" ? /^\{"jsonrpc":"2.0"/ : /^HTTP\/1.1 20/);
+    },
+    60_000,
+  );
+});
+
 /** In megabytes; and the streams that are still open. */
 type Growth = Record<"heapGrowth" | "externalGrowth" | "rssGrowth" | "streams", number>;

@@ -1,5 +1,6 @@
 // How long a tool may take and how often it may run at once. A tool that sets neither keeps the handler it was given.
 import { ConfigurationError, ToolError } from "../../errors.ts";
+import type { Load } from "../../limits/loads.ts";
 import type { CheckedHandler } from "./definition.ts";
 import { inBackground, longestTimerMs } from "../timers.ts";
 import type { Logger } from "../logger.ts";
@@ -28,6 +29,7 @@ interface Limited {
   /** Whether its questions have ended the run of the handler; what it does once may still be under way. */
   readonly hasAsked: boolean;
   readonly conversation: { readonly onces: { idle(): Promise<void> } };
+  readonly exchange: { readonly load?: Load | undefined };
   abort(reason: DOMException): void;
 }
 
@@ -90,6 +92,8 @@ function raceTime(
     const giveUp = (): void => {
       const problem = `Tool ${name} did not finish within its limit of ${timeoutMs} ms`;
       if (!call.cancelled) call.core.settings.logger.warn(problem);
+      const release = call.exchange.load?.hold();
+      if (release !== undefined) pending.then(release, release);
       // First, so that what the handler throws because of the signal does not take its place.
       reject(new ToolError(problem));
       call.abort(new DOMException(problem, "TimeoutError"));

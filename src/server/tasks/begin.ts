@@ -41,8 +41,13 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
     leave();
     throw error;
   }
-  const run = new TaskRun(record, call, leave);
-  const { connection, era, principal, headers, address } = call.exchange;
+  const { connection, era, principal, headers, address, load } = call.exchange;
+  // Its handler has the arguments until it ends.
+  const release = load?.hold();
+  const run = new TaskRun(record, call, () => {
+    leave();
+    release?.();
+  });
   connection.inFlight.delete(call);
   call.exchange = { connection, era, principal, headers, address };
   call.task = run;

@@ -1,5 +1,5 @@
 // Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
-import { ConfigurationError, type JsonObject, McpServer } from "halyard";
+import { ConfigurationError, type JsonObject, McpServer, type ServerEvent } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { expect, onTestFinished, vi } from "vitest";
 import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
@@ -7,10 +7,12 @@ import { modernPost } from "../../support/http.ts";
 import type { HttpReply } from "../../support/http-reply.ts";
 import { modernCall } from "../../support/http-server.ts";
 import { listen } from "../../support/listen.ts";
+import { openRaw } from "../../support/raw-socket.ts";
 import { initialize, listenOver, methodsOf, sendModern, SessionClient } from "../../support/sessions.ts";
 import { deferred, nextTurn, until } from "../../support/turns.ts";
 import { type Door, type HttpDoor, type MountName, openDoor, openHttp } from "../mounts.ts";
 import type { HttpRow, Row } from "../row.ts";
+import { SseWire } from "../sse-wire.ts";
 
 type Mount = Parameters<HttpRow["attack"]>[0];
 
@@ -60,6 +62,70 @@ export const limitRows: readonly Row[] = [
       expect(await refusal(call(client, "hold"))).toMatchObject({ code: -32600 });
       gate.resolve();
       for (const answer of await Promise.all(held)) expect(textOf(answer)).toBe("held");
+    },
+  },
+  {
+    over: "messages",
+    name: "calls that weigh too much together are refused, whoever hangs up; a cancellation gets through, and others find room",
+    limit: "`maxInFlightBytes`",
+    async attack(mount) {
+      const { server, events } = makeServer({ limits: { maxInFlightBytes: 200_000 } });
+      let begun = 0;
+      let aborted = 0;
+      const input = { type: "object" } as const;
+      server.tool("hold", { input }, async (_, ctx) => {
+        begun++;
+        await new Promise<void>((resolve) => ctx.signal.addEventListener("abort", () => resolve()));
+        aborted++;
+        return "";
+      });
+      server.tool("echo", { input }, () => "echo");
+      const door = await openDoor(mount, server);
+      const greedy = await door.connect({ user: "greedy" });
+      // Two characters each, and a heap of objects.
+      const heavy = { name: "hold", arguments: { list: Array.from({ length: 800 }, () => ({})) } };
+      const send = (id: number): void =>
+        greedy.send({ jsonrpc: "2.0", id, method: "tools/call", params: heavy });
+      send(101);
+      await until(() => begun === 1);
+      send(102);
+      const refusals = (): ServerEvent[] => events.filter(({ type }) => type === "refusal");
+      await until(() => refusals().length === 1);
+      const isPipe = mount === "stdio";
+      expect(refusals()[0]).toMatchObject(isPipe ? { errorCode: -32600 } : { status: 429 });
+      if (!isPipe) {
+        const other = await door.connect({ user: "modest" });
+        expect(textOf(await call(other, "echo", { list: [{}] }))).toBe("echo");
+      }
+      greedy.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 101 } });
+      await until(() => aborted === 1);
+      await until(() => server.loads.total === 0);
+      send(103);
+      await until(() => begun === 2);
+      greedy.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 103 } });
+      await until(() => aborted === 2 && server.loads.total === 0);
+      if (!isPipe) await until(() => (door as HttpDoor).stats().inFlight === 0);
+    },
+  },
+  {
+    over: "http",
+    name: "bodies that lack their last byte count for their sender from the first byte on",
+    leftOut: { Express: "has a parser of its own before the handler" },
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxInFlightBytes: 400_000 } });
+      const door = await openHttp(mount, server);
+      const isSse = mount === "HTTP+SSE";
+      const path = isSse ? String((await SseWire.open(door.port, {})).endpoint) : "/mcp";
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+      const accept = "Accept: application/json, text/event-stream\r\nContent-Length: 100001\r\n\r\n";
+      const raws = Array.from({ length: 12 }, () => openRaw(door.port));
+      for (const { socket } of raws) socket.write(`${head}${accept}${" ".repeat(100_000)}`);
+      const answers = (): string[] => raws.map(({ text }) => text().slice(9, 12)).filter(Boolean);
+      await until(() => answers().length >= 6);
+      for (const answer of answers()) expect(["429", "503"]).toContain(answer);
+      expect(door.stats().inFlightBytes).toBeLessThanOrEqual(800_000);
+      for (const { socket } of raws) socket.destroy();
+      await until(() => door.stats().inFlightBytes === 0);
     },
   },
   {

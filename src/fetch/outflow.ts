@@ -1,0 +1,115 @@
+// The body of a web-standard response, handed out as fast as its reader takes it.
+import type { EventSink, HttpRequest } from "../http/exchange.ts";
+import { highWater, PieceQueue } from "../http/piece-queue.ts";
+import type { Outgoing, Unsent } from "../http/unsent.ts";
+
+export class Outflow implements EventSink, Outgoing {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #request: HttpRequest;
+  readonly #unsent: Unsent;
+  readonly #encoder = new TextEncoder();
+  readonly #queue = new PieceQueue();
+  readonly #drains: (() => void)[] = [];
+  readonly #closes: (() => void)[] = [];
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** The reader waits, and nothing has been written. */
+  #isWanted = false;
+  taken = 0;
+  /** Nothing more is written; what waits may still be read. */
+  ended = false;
+  /** The reader has gone before it had everything. */
+  lost = false;
+
+  constructor(request: HttpRequest, unsent: Unsent) {
+    this.#request = request;
+    this.#unsent = unsent;
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#handOut(),
+        cancel: () => this.#lose(),
+      },
+      // Nothing waits in the stream itself, where it could not be seen whether it is read.
+      { highWaterMark: 0 },
+    );
+  }
+
+  get caller(): string {
+    return this.#request.caller;
+  }
+
+  get unsent(): number {
+    return this.#queue.bytes;
+  }
+
+  get congested(): boolean {
+    return this.unsent > highWater;
+  }
+
+  write(text: string): boolean {
+    if (this.ended) return true;
+    this.#queue.add(this.#encoder.encode(text));
+    if (this.#isWanted) this.#handOut();
+    if (!this.congested) return true;
+    this.watch();
+    return false;
+  }
+
+  watch(): void {
+    if (this.unsent > 0) this.#unsent.watch(this);
+  }
+
+  onDrain(callback: () => void): void {
+    this.#drains.push(callback);
+  }
+
+  onClose(callback: () => void): void {
+    if (this.ended) queueMicrotask(callback);
+    else this.#closes.push(callback);
+  }
+
+  end(): void {
+    if (this.ended) return;
+    this.#close();
+    if (this.unsent === 0) this.#controller?.close();
+    else this.watch();
+  }
+
+  destroy(): void {
+    this.cut("The reader is too slow");
+  }
+
+  /** Nobody reads it any more, or ever will. */
+  cut(reason: string): void {
+    if (this.lost || (this.ended && this.unsent === 0)) return;
+    this.#lose();
+    this.#controller?.error(new Error(reason));
+  }
+
+  #handOut(): void {
+    const piece = this.#queue.next();
+    this.#isWanted = piece === undefined;
+    if (piece === undefined) return;
+    this.taken += piece.length;
+    this.#controller?.enqueue(piece);
+    if (this.unsent > 0) return;
+    this.#unsent.forget(this);
+    if (this.ended) this.#controller?.close();
+    else for (const callback of this.#drains) callback();
+  }
+
+  #lose(): void {
+    this.lost = true;
+    this.#queue.clear();
+    this.#unsent.forget(this);
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.ended) return;
+    this.ended = true;
+    for (const callback of this.#closes) callback();
+  }
+}

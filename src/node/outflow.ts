@@ -1,0 +1,113 @@
+// What is written to a response of node:http, as fast as its reader takes it.
+import type { ServerResponse } from "node:http";
+import type { EventSink, HttpRequest } from "../http/exchange.ts";
+import { highWater, PieceQueue } from "../http/piece-queue.ts";
+import type { Outgoing, Unsent } from "../http/unsent.ts";
+
+export class Outflow implements EventSink, Outgoing {
+  readonly #response: ServerResponse;
+  readonly #request: HttpRequest;
+  readonly #unsent: Unsent;
+  /** What is too much for one write; nothing, most of the time. */
+  #queue: PieceQueue | undefined;
+  #drains: (() => void)[] | undefined;
+  #isFull = false;
+  #isEnding = false;
+  #isWatched = false;
+
+  constructor(response: ServerResponse, request: HttpRequest, unsent: Unsent) {
+    this.#response = response;
+    this.#request = request;
+    this.#unsent = unsent;
+  }
+
+  get caller(): string {
+    return this.#request.caller;
+  }
+
+  get unsent(): number {
+    return this.#response.writableLength + this.#queued;
+  }
+
+  get taken(): number {
+    return (this.#response.socket?.bytesWritten ?? 0) - this.#response.writableLength;
+  }
+
+  get congested(): boolean {
+    return this.unsent > highWater;
+  }
+
+  write(text: string): boolean {
+    // A call may still have something to say when its stream has been closed; to write it would be an error.
+    if (this.#isOver || this.#isEnding) return true;
+    if (this.#queued > 0 || text.length > highWater) this.#enqueue(text);
+    else this.#response.write(text);
+    if (!this.congested) return true;
+    this.watch();
+    return false;
+  }
+
+  watch(): void {
+    if (this.unsent === 0 || this.#response.destroyed) return;
+    if (!this.#isWatched) this.#response.once("close", () => this.#unsent.forget(this));
+    this.#isWatched = true;
+    this.#unsent.watch(this);
+  }
+
+  onDrain(callback: () => void): void {
+    this.#heedDrains().push(callback);
+  }
+
+  onClose(callback: () => void): void {
+    // The client may have gone before the stream was opened.
+    if (this.#response.destroyed) queueMicrotask(callback);
+    else this.#response.on("close", callback);
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isEnding = true;
+    this.#flush();
+    this.watch();
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+
+  get #queued(): number {
+    return this.#queue?.bytes ?? 0;
+  }
+
+  /** Others may end the response too. */
+  get #isOver(): boolean {
+    return this.#response.writableEnded || this.#response.destroyed;
+  }
+
+  #enqueue(text: string): void {
+    this.#heedDrains();
+    (this.#queue ??= new PieceQueue()).add(Buffer.from(text));
+    this.#flush();
+  }
+
+  #heedDrains(): (() => void)[] {
+    if (this.#drains === undefined) this.#response.on("drain", () => this.#drained());
+    return (this.#drains ??= []);
+  }
+
+  #drained(): void {
+    this.#isFull = false;
+    this.#flush();
+    if (!this.#isFull && !this.#isOver) for (const callback of this.#drains ?? []) callback();
+  }
+
+  #flush(): void {
+    if (this.#isOver) return;
+    while (!this.#isFull) {
+      const piece = this.#queue?.next();
+      if (piece === undefined) break;
+      this.#isFull = !this.#response.write(piece);
+    }
+    if (this.#isEnding && this.#queued === 0) this.#response.end();
+  }
+}

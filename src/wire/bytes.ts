@@ -1,0 +1,38 @@
+// Bytes that come piece by piece, in one buffer that doubles: linear time and memory, however small the pieces are.
+
+const smallest = 1024;
+
+export class GrowingBuffer {
+  #buffer = new Uint8Array(0);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The memory that it takes. */
+  get capacity(): number {
+    return this.#buffer.length;
+  }
+
+  /** A view of what has come so far. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  add(piece: Uint8Array): void {
+    const length = this.#length + piece.length;
+    if (length > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length, smallest));
+      larger.set(this.bytes);
+      this.#buffer = larger;
+    }
+    this.#buffer.set(piece, this.#length);
+    this.#length = length;
+  }
+
+  clear(): void {
+    this.#buffer = new Uint8Array(0);
+    this.#length = 0;
+  }
+}
