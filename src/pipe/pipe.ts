@@ -27,6 +27,8 @@ export interface PipeOptions {
   readonly principal?: Principal | undefined;
   /** Called when {@link Pipe.receive} answered false and more may come now. */
   readonly onResume?: (() => void) | undefined;
+  /** Called with what went wrong in a call, and the id that the client is given in its place. */
+  readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 
 /** What goes with one message. */
@@ -77,6 +79,7 @@ export class Pipe {
       session: crypto.randomUUID(),
       principal: options.principal,
       sharesPipe: true,
+      onFailure: options.onFailure,
     });
     this.#server = server;
     this.#output = output;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Readable, Writable } from "node:stream";
+import { checkOptions, type Known } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../pipe/within.ts";
 import type { Servable } from "../server/servable.ts";
@@ -22,6 +23,8 @@ export interface StdioOptions {
   /** Whether SIGTERM and SIGINT end the server, and the end of the server the process. @default {true on process.stdin} */
   readonly endsProcess?: boolean;
 }
+
+const knownOptions: Known<StdioOptions> = { input: true, output: true, graceMs: true, endsProcess: true };
 
 /** A server that is being served. */
 export interface StdioServer {
@@ -46,6 +49,7 @@ export interface StdioServer {
  * ```
  */
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
+  checkOptions({ subject: "serveStdio" }, options, knownOptions);
   const stdio = new Stdio(server, options);
   stdio.start();
   return stdio;
