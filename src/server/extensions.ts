@@ -69,9 +69,9 @@ const knownListen: Known<ExtensionListen> = {
 };
 
 function checkExtension(subject: string, extension: Extension): void {
-  const { requests = {}, listens = {} } = extension;
   const place = { subject, code: "INVALID_DEFINITION" } as const;
   checkOptions(place, extension, knownExtension);
+  const { requests = {}, listens = {} } = extension;
   const isRow = ([, method]: [string, unknown]): boolean => typeof method !== "function";
   for (const [name, row] of Object.entries(requests).filter(isRow))
     checkOptions(place, row, knownMethod, `requests["${name}"].`);

@@ -145,7 +145,7 @@ const rawShapes: [title: string, register: (server: McpServer) => unknown, subje
     ],
     [
       "output",
-      (server) => server.tool("x", { output: { city: z.string() } as object }, () => ({})),
+      (server) => server.tool("x", { output: { city: z.string() } as object }, () => ""),
       'tool "x"',
       "output",
     ],

@@ -157,6 +157,7 @@ export class Registry<Options extends object, Compiled> {
         return entry.enabled && isCurrent();
       },
       update: (changes) => {
+        checkDefinition(this.kind.noun, entry.key, changes, this.kind.usage);
         const options = { ...entry.options, ...changes };
         entry.replace(options, this.#compile(entry.key, options));
         if (isCurrent() && entry.enabled) this.#changed();
