@@ -5,21 +5,12 @@ import { isObject, type JsonObject } from "../wire/message.ts";
 /** References may lead in circles; what nests deeper than this says nothing that anybody asks here. */
 const maxDepth = 8;
 
-/** Whether only objects fit: by its type, or because every alternative of a union is one. */
-export function allowsOnlyObjects(schema: unknown, root: unknown = schema, depth = 0): boolean {
-  if (!isObject(schema) || depth > maxDepth) return false;
-  const { type, anyOf, oneOf, allOf, $ref } = schema;
-  if (type !== undefined) return type === "object";
-  const isOne = (part: unknown): boolean => allowsOnlyObjects(part, root, depth + 1);
-  const isUnion = [anyOf, oneOf].some(
-    (parts) => Array.isArray(parts) && parts.length > 0 && parts.every(isOne),
-  );
-  return isUnion || (Array.isArray(allOf) && allOf.some(isOne)) || isOne(target($ref, root));
-}
-
-/** The schema with `type: "object"`, where every value that fits is an object. */
+/** The schema with `type: "object"`, where every value that fits is an object, such as in a union of objects. */
 export function withObjectType(schema: JsonObject): JsonObject {
-  return schema["type"] === undefined && allowsOnlyObjects(schema) ? { ...schema, type: "object" } : schema;
+  const isUntyped = schema["type"] === undefined;
+  return isUntyped && typesOf(schema)?.every((type) => type === "object")
+    ? { ...schema, type: "object" }
+    : schema;
 }
 
 /** The schemas of the properties that are named anywhere in it, by name; of several, the first. */
@@ -37,15 +28,18 @@ export function propertiesOf(schema: unknown, root: unknown = schema, depth = 0)
 }
 
 /** The types that a value of it may have; undefined when it does not say. */
-export function typesOf(schema: unknown, root: unknown, depth = 0): readonly unknown[] | undefined {
+export function typesOf(schema: unknown, root: unknown = schema, depth = 0): readonly unknown[] | undefined {
   if (!isObject(schema) || depth > maxDepth) return undefined;
-  const { type, anyOf, oneOf, $ref } = schema;
+  const { type, anyOf, oneOf, allOf, $ref } = schema;
   if (type !== undefined) return [type].flat();
+  const typesIn = (part: unknown): readonly unknown[] | undefined => typesOf(part, root, depth + 1);
   const union = anyOf ?? oneOf;
-  if (!Array.isArray(union))
-    return $ref === undefined ? undefined : typesOf(target($ref, root), root, depth + 1);
-  const types = union.map((part) => typesOf(part, root, depth + 1));
-  return types.includes(undefined) ? undefined : types.flat();
+  if (Array.isArray(union)) {
+    const types = union.map(typesIn);
+    return types.length === 0 || types.includes(undefined) ? undefined : types.flat();
+  }
+  const parts = Array.isArray(allOf) ? allOf : [target($ref, root)];
+  return parts.map(typesIn).find((types) => types !== undefined);
 }
 
 /** The schema of an object that holds a value of `schema`; its references lead where they led before. */

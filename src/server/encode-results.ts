@@ -1,13 +1,12 @@
 // Results as they are sent: checked, whoever returned them, and written as the revision of their client can carry them.
 import { encodeCallToolResult, encodeContents, encodePromptResult } from "../protocol/codec.ts";
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../protocol/model.ts";
-import type { JsonObject } from "../wire/message.ts";
 import type { Call } from "./call.ts";
 import { cannotSend, subjectOf } from "./failure.ts";
-import { promptResultProblem, readResultProblem, toolResultProblem } from "./result-checks.ts";
+import { type ResultKind, resultProblem } from "./result-checks.ts";
 
 export function encodeToolResult(result: CallToolResult, call: Call): Record<string, unknown> {
-  assertSendable("Tool", toolResultProblem(result as unknown as JsonObject), call);
+  assertSendable("Tool", result, call);
   return encodeCallToolResult(result, call.table, () => promisesObject(call));
 }
 
@@ -18,21 +17,20 @@ function promisesObject(call: Call): boolean {
 }
 
 export function encodePrompt(result: GetPromptResult, call: Call): Record<string, unknown> {
-  assertSendable("Prompt", promptResultProblem(result as unknown as JsonObject), call);
+  assertSendable("Prompt", result, call);
   return encodePromptResult(result, call.table);
 }
 
 export function encodeRead(result: ReadResourceResult, call: Call): Record<string, unknown> {
-  assertSendable("Resource", readResultProblem(result as unknown as JsonObject), call);
+  assertSendable("Resource", result, call);
   const contents = result.contents.map((each) => encodeContents(each, call.table));
   return { ...result, contents };
 }
 
-function assertSendable(kind: ResultKind, problem: string | undefined, call: Call): void {
+function assertSendable(kind: ResultKind, result: object, call: Call): void {
+  const problem = resultProblem(kind, result);
   if (problem !== undefined) throw unsendable(kind, problem, call);
 }
-
-type ResultKind = "Tool" | "Prompt" | "Resource";
 
 function unsendable(kind: ResultKind, problem: string, call: Call): Error {
   return cannotSend(`${kind} ${subjectOf(call)} returned what cannot be sent`, problem, call);

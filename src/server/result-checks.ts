@@ -1,5 +1,5 @@
 // What a result must be to be sent, field by field: a handler, or middleware, may have returned anything.
-import { nearest } from "../options.ts";
+import { type Known, nearest } from "../options.ts";
 import type {
   CallToolResult,
   ContentBlock,
@@ -18,81 +18,61 @@ const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
   resource: ["resource"],
 };
 
-/** What the fields of blocks and contents are, wherever they stand. */
-const kinds: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    text: "string",
-    data: "string",
-    blob: "string",
-    mimeType: "string",
-    uri: "string",
-    name: "string",
-    title: "string",
-    description: "string",
-    size: "number",
-    resource: "object",
-    annotations: "object",
-    _meta: "object",
-  }),
-);
-
-type Fields<T> = { readonly [Name in keyof Required<T>]: true };
-
-const toolFields: Fields<CallToolResult> = {
-  content: true,
-  structuredContent: true,
-  isError: true,
-  _meta: true,
+/** The types of fields, wherever they stand. */
+const types: Readonly<Record<string, string>> = {
+  text: "string",
+  data: "string",
+  blob: "string",
+  mimeType: "string",
+  uri: "string",
+  name: "string",
+  title: "string",
+  description: "string",
+  size: "number",
+  isError: "boolean",
+  resource: "object",
+  annotations: "object",
+  _meta: "object",
 };
-const promptFields: Fields<GetPromptResult> = { description: true, messages: true, _meta: true };
-const readFields: Fields<ReadResourceResult> = { contents: true, _meta: true };
 
-/** The field of a protocol result that the protocol does not have, if there is one; what follows would be lost in silence. */
-function strangeField(result: JsonObject, fields: object): string | undefined {
+/** What one kind of result holds: a list, and in it things of one kind. */
+interface ResultShape {
+  readonly list: string;
+  readonly itemProblem: (item: unknown, at: string) => string | undefined;
+  readonly fields: object;
+}
+
+const toolFields: Known<CallToolResult> = { content: 1, structuredContent: 1, isError: 1, _meta: 1 };
+const promptFields: Known<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
+const readFields: Known<ReadResourceResult> = { contents: 1, _meta: 1 };
+
+/** Who returns a result. */
+export type ResultKind = "Tool" | "Prompt" | "Resource";
+
+const shapes: Readonly<Record<ResultKind, ResultShape>> = {
+  Tool: { list: "content", itemProblem: blockProblem, fields: toolFields },
+  Prompt: { list: "messages", itemProblem: messageProblem, fields: promptFields },
+  Resource: { list: "contents", itemProblem: contentsProblem, fields: readFields },
+};
+
+/** Throws for a field that the protocol does not have: it would be lost in silence. */
+export function assertFields(kind: ResultKind, result: JsonObject): void {
+  const { fields } = shapes[kind];
   const strange = Object.keys(result).find((name) => !Object.hasOwn(fields, name));
-  return strange && `${strange} is not a field of the result: ${nearest(strange, fields)}`;
+  if (strange !== undefined)
+    throw new TypeError(`${strange} is not a field of the result: ${nearest(strange, fields)}`);
 }
 
-export const unknownField: Readonly<
-  Record<"tool" | "prompt" | "resource", (result: JsonObject) => string | undefined>
-> = {
-  tool: (result) => strangeField(result, toolFields),
-  prompt: (result) => strangeField(result, promptFields),
-  resource: (result) => strangeField(result, readFields),
-};
-
-/** What is wrong with a tool result, if anything is. */
-export function toolResultProblem({ content, isError, _meta }: JsonObject): string | undefined {
-  if (!Array.isArray(content)) return mustBe("content", "a list of content blocks", content);
-  if (isError !== undefined && typeof isError !== "boolean")
-    return mustBe("isError", "true or false", isError);
-  return metaProblem(_meta) ?? firstProblem(content, "content", blockProblem);
-}
-
-/** What is wrong with a prompt, if anything is. */
-export function promptResultProblem({ messages, description, _meta }: JsonObject): string | undefined {
-  if (!Array.isArray(messages)) return mustBe("messages", "a list", messages);
-  if (description !== undefined && typeof description !== "string")
-    return mustBe("description", "a string", description);
-  return metaProblem(_meta) ?? firstProblem(messages, "messages", messageProblem);
-}
-
-/** What is wrong with what was read, if anything is. */
-export function readResultProblem({ contents, _meta }: JsonObject): string | undefined {
-  if (!Array.isArray(contents)) return mustBe("contents", "a list", contents);
-  return metaProblem(_meta) ?? firstProblem(contents, "contents", contentsProblem);
-}
-
-function firstProblem(
-  list: readonly unknown[],
-  name: string,
-  problemOf: (item: unknown, at: string) => string | undefined,
-): string | undefined {
-  for (const [index, item] of list.entries()) {
-    const problem = problemOf(item, `${name}[${index}]`);
+/** What is wrong with a result, if anything is. */
+export function resultProblem(kind: ResultKind, result: object): string | undefined {
+  const { list, itemProblem } = shapes[kind];
+  const items = (result as JsonObject)[list];
+  if (!Array.isArray(items)) return mustBe(list, "a list", items);
+  for (let index = 0; index < items.length; index++) {
+    const problem = itemProblem(items[index], `${list}[${index}]`);
     if (problem !== undefined) return problem;
   }
-  return undefined;
+  return fieldsProblem(result as JsonObject, "");
 }
 
 function messageProblem(message: unknown, at: string): string | undefined {
@@ -108,33 +88,27 @@ function blockProblem(block: unknown, at: string): string | undefined {
   if (!isBlockType(type)) return mustBe(`${at}.type`, Object.keys(required).join(", "), type);
   const missing = required[type].find((field) => block[field] === undefined);
   if (missing !== undefined) return `${at}.${missing} is missing`;
-  return (
-    fieldsProblem(block, at) ??
-    (type === "resource" ? contentsProblem(block["resource"], `${at}.resource`) : undefined)
-  );
+  const problem = fieldsProblem(block, `${at}.`);
+  return type === "resource" ? (problem ?? contentsProblem(block["resource"], `${at}.resource`)) : problem;
 }
 
 function contentsProblem(contents: unknown, at: string): string | undefined {
-  if (!isObject(contents)) return mustBe(at, "an object with a uri and a text or a blob", contents);
-  if (contents["uri"] === undefined) return `${at}.uri is missing`;
-  const { text, blob } = contents as Partial<Record<"text" | "blob", unknown>>;
+  if (!isObject(contents)) return mustBe(at, "an object", contents);
+  const { uri, text, blob } = contents;
+  if (uri === undefined) return `${at}.uri is missing`;
   if ((text === undefined) === (blob === undefined)) return `${at} must have either a text or a blob`;
-  return fieldsProblem(contents, at);
+  return fieldsProblem(contents, `${at}.`);
 }
 
-function fieldsProblem(holder: JsonObject, at: string): string | undefined {
+function fieldsProblem(holder: JsonObject, path: string): string | undefined {
   for (const name of Object.keys(holder)) {
-    const kind = kinds.get(name);
     const value = holder[name];
-    if (kind === undefined || value === undefined) continue;
-    if (kind === "object" ? !isObject(value) : typeof value !== kind)
-      return mustBe(`${at}.${name}`, `of type ${kind}`, value);
+    if (value === undefined || !Object.hasOwn(types, name)) continue;
+    const type = types[name];
+    const fits = type === "object" ? isObject(value) : typeof value === type;
+    if (!fits) return mustBe(path + name, `of type ${type}`, value);
   }
   return undefined;
-}
-
-function metaProblem(meta: unknown): string | undefined {
-  return meta === undefined || isObject(meta) ? undefined : mustBe("_meta", "an object", meta);
 }
 
 function isBlockType(type: unknown): type is ContentBlock["type"] {
@@ -159,7 +133,5 @@ function mustBe(at: string, what: string, value: unknown): string {
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "a list";
-  if (!isObject(value)) return `a ${typeof value}`;
-  const names = Object.keys(value).slice(0, 8);
-  return names.length === 0 ? "an empty object" : `an object with ${names.join(", ")}`;
+  return isObject(value) ? `an object of ${Object.keys(value).slice(0, 8).join(", ")}` : `a ${typeof value}`;
 }

@@ -11,7 +11,7 @@ import type {
   TextContent,
 } from "../protocol/model.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { isBlock, isContents, kindOf, unknownField } from "./result-checks.ts";
+import { assertFields, isBlock, isContents, kindOf } from "./result-checks.ts";
 
 /**
  * A tool result in full; made by {@link result}.
@@ -155,8 +155,7 @@ export function asToolResult(
       throw new TypeError("structured belongs to result({ … }): return what result() returns");
     return undefined;
   }
-  const problem = unknownField.tool(returned);
-  if (problem !== undefined) throw new TypeError(problem);
+  assertFields("Tool", returned);
   const {
     content,
     structuredContent: structured,
@@ -197,8 +196,7 @@ export function toPromptResult(returned: unknown, description: string | undefine
   if (typeof returned === "string") return { ...base, messages: [{ role: "user", content: text(returned) }] };
   if (Array.isArray(returned)) return { ...base, messages: returned };
   if (isObject(returned) && "messages" in returned) {
-    const problem = unknownField.prompt(returned);
-    if (problem !== undefined) throw new TypeError(problem);
+    assertFields("Prompt", returned);
     return { ...base, ...returned } as unknown as GetPromptResult;
   }
   if (isBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
@@ -216,8 +214,7 @@ export function toReadResult(
   if (typeof returned === "string") return { contents: [{ ...base, text: returned }] };
   if (returned instanceof Uint8Array) return { contents: [{ ...base, blob: toBase64(returned) }] };
   if (isObject(returned) && "contents" in returned) {
-    const problem = unknownField.resource(returned);
-    if (problem !== undefined) throw new TypeError(problem);
+    assertFields("Resource", returned);
     return returned as unknown as ReadResourceResult;
   }
   if (Array.isArray(returned) && returned.length > 0) return { contents: returned };

@@ -39,40 +39,27 @@ export const describedFields: Known<Described & { handler: AnyHandler }> = {
 };
 
 /** What fields of other packages are called here. */
-const namesHere: Readonly<Record<string, readonly string[]>> = {
-  inputSchema: ["input", "arguments"],
-  parameters: ["input", "arguments"],
-  paramsSchema: ["input", "arguments"],
-  argsSchema: ["arguments", "input"],
-  args: ["input", "arguments"],
-  outputSchema: ["output"],
-  execute: ["handler"],
-  load: ["handler"],
-  callback: ["handler"],
-  run: ["handler"],
-  read: ["handler"],
-  metadata: ["_meta"],
-  ...Object.fromEntries(
-    ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map((hint) => [
-      hint,
-      ["annotations"],
-    ]),
-  ),
-};
+const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
+  ["inputSchema", ["input", "arguments"]],
+  ["parameters", ["input", "arguments"]],
+  ["argsSchema", ["arguments", "input"]],
+  ["outputSchema", ["output"]],
+]);
+
+const handlersElsewhere: ReadonlySet<string> = new Set(["execute", "load", "callback"]);
+const keysElsewhere: ReadonlySet<string> = new Set(["name", "uri", "uriTemplate"]);
 
 /** What to say of a field that this kind of definition does not have, where it is known from elsewhere. */
 export function foreignField(name: string, value: unknown, fields: object): string | undefined {
-  const elsewhere = Object.hasOwn(namesHere, name) ? namesHere[name] : undefined;
-  const here = elsewhere?.find((known) => known in fields);
-  if (here === "handler") return "is the handler here: pass it last";
-  if (here === "annotations") return "belongs in annotations";
+  const here = namesHere.get(name)?.find((known) => known in fields);
   if (here !== undefined) return `is called ${here} here`;
-  if (name === "name" || name === "uri" || name === "uriTemplate")
-    return "goes first here, before the definition";
+  if (handlersElsewhere.has(name)) return "is the handler here: pass it last";
+  if (keysElsewhere.has(name)) return "goes first here, before the definition";
+  if (name.endsWith("Hint") && "input" in fields) return "belongs in annotations";
   const holder = ["input", "arguments"].find((known) => known in fields);
-  if (isStandardSchema(value) && holder !== undefined)
-    return `is a schema: pass { ${holder}: z.object({ ${name}: … }) }`;
-  return undefined;
+  return holder && isStandardSchema(value)
+    ? `is a schema: pass { ${holder}: z.object({ ${name}: … }) }`
+    : undefined;
 }
 
 /** Throws for what other packages take in the place of a name or of a definition. */
