@@ -1,6 +1,7 @@
 // The layers: a folder imports only from folders above it in this list. Type-only imports count.
 const layers = [
   "errors.ts",
+  "options.ts",
   "limits",
   "wire",
   "protocol",

@@ -58,8 +58,7 @@ export type {
 export type { TemplateParams } from "./protocol/template-params.ts";
 export { type TemplateValue, UriTemplate } from "./protocol/uri-template.ts";
 export type { Listener, Stream } from "./push/listener.ts";
-export type { AnySchema } from "./schema/compile.ts";
-export type { JsonSchema } from "./schema/json-schema.ts";
+export type { AnySchema, JsonSchema, ToJsonSchema } from "./schema/compile.ts";
 export type { StandardSchema } from "./schema/standard.ts";
 export type { UrlAskOptions } from "./server/asking/elicitation.ts";
 export { InputRequired, inputRequired, type InputRequiredParts } from "./server/asking/input-required.ts";

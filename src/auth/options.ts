@@ -1,6 +1,7 @@
 // The options of a resource server, and the mistakes that are found when it is made.
 import type { JSONWebKeySet } from "jose";
 import { ConfigurationError } from "../errors.ts";
+import { checkOptions, type Known } from "../options.ts";
 import { scopesProblem } from "../protocol/scopes.ts";
 import type { TokenClaims } from "./claims.ts";
 import type { IntrospectionOptions } from "./introspection.ts";
@@ -54,8 +55,35 @@ export const asymmetricAlgorithms: readonly string[] = [
   "Ed25519",
 ];
 
+const knownIntrospection: Known<IntrospectionOptions> = {
+  clientId: true,
+  clientSecret: true,
+  method: true,
+  endpoint: true,
+  cacheSeconds: true,
+};
+
+const knownOptions: Known<BearerAuthOptions> = {
+  resource: true,
+  authorizationServers: true,
+  jwks: true,
+  introspection: knownIntrospection,
+  verify: true,
+  audience: true,
+  requiredScopes: true,
+  scopesSupported: true,
+  scopeHierarchy: true,
+  algorithms: true,
+  requireTokenType: true,
+  clockToleranceSeconds: true,
+  resourceName: true,
+  resourceDocumentation: true,
+  passServerMetadata: true,
+};
+
 /** Throws for options that cannot work, or would not be safe. */
 export function checkBearerAuth(options: BearerAuthOptions): void {
+  checkOptions({ subject: "bearerAuth" }, options, knownOptions);
   checkUrls(options);
   checkSource(options);
   const { requiredScopes = [], scopesSupported = [], scopeHierarchy = {} } = options;

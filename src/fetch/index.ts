@@ -5,13 +5,20 @@
  */
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
-import type { HttpOptions } from "../http/options.ts";
+import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
+import { checkOptions } from "../options.ts";
 import type { Servable } from "../server/servable.ts";
 import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/exchange.ts";
-export { type CorsOptions, defaultHttpLimits, type HttpLimits, type HttpOptions } from "../http/options.ts";
+export {
+  type CorsOptions,
+  defaultHttpLimits,
+  type HttpLimits,
+  type HttpOptions,
+  type LegacySseOptions,
+} from "../http/options.ts";
 export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
@@ -38,6 +45,7 @@ export interface FetchHandler {
  * ```
  */
 export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
+  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
   const endpoint = new Endpoint(server, options, hostsFor([], options));
   const handler = (message: Request): Promise<Response> => {
     const request = new FetchRequest(message, endpoint.settings.trustedProxies);

@@ -2,10 +2,16 @@
 import type { Servable } from "../server/servable.ts";
 import { type Auth, type Authenticate, toAuth } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
+import type { Known } from "../options.ts";
 import type { ReplayLimits } from "../push/replay.ts";
 import type { SessionLimits } from "../session/sessions.ts";
 import { MemorySessionStore, type SessionStore } from "../session/store.ts";
-import { type RateLimitOptions, type RateLimitSettings, resolveRateLimits } from "./rate-limit-options.ts";
+import {
+  knownRateLimits,
+  type RateLimitOptions,
+  type RateLimitSettings,
+  resolveRateLimits,
+} from "./rate-limit-options.ts";
 
 /** What the HTTP transport may hold at most, and for how long. */
 export interface HttpLimits extends SessionLimits, ReplayLimits {
@@ -25,6 +31,14 @@ export interface CorsOptions {
   readonly origins: readonly string[];
 }
 
+/** Where the HTTP+SSE transport of 2024-11-05 is served. */
+export interface LegacySseOptions {
+  /** @default {"/sse"} */
+  readonly ssePath?: string;
+  /** @default {"/messages"} */
+  readonly messagePath?: string;
+}
+
 /** How Streamable HTTP is served; everything has a default. */
 export interface HttpOptions {
   /** @default {"/mcp"} */
@@ -36,7 +50,7 @@ export interface HttpOptions {
   /** @default {no page of another origin} */
   readonly cors?: CorsOptions;
   /** Offers the HTTP+SSE transport of 2024-11-05 beside. @default {false} */
-  readonly legacySse?: boolean | { readonly ssePath?: string; readonly messagePath?: string };
+  readonly legacySse?: boolean | LegacySseOptions;
   /** Milliseconds between comments that keep an idle stream open. @default {15000} */
   readonly keepAliveMs?: number;
   /** Milliseconds after which a call that has not been answered gets a stream, to keep its connection open. @default {10000} */
@@ -97,6 +111,29 @@ export const defaultHttpLimits: HttpLimits = {
   maxUnsentBytes: 64 * 1024 * 1024,
 };
 
+const knownCors: Known<CorsOptions> = { origins: true };
+const knownLegacySse: Known<LegacySseOptions> = { ssePath: true, messagePath: true };
+
+export const knownHttpOptions: Known<HttpOptions> = {
+  path: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  cors: knownCors,
+  legacySse: knownLegacySse,
+  keepAliveMs: true,
+  streamAfterMs: true,
+  retryMs: true,
+  maxStreamMs: true,
+  resumeWindowMs: true,
+  stallMs: true,
+  graceMs: true,
+  limits: defaultHttpLimits,
+  rateLimit: knownRateLimits,
+  sessionStore: true,
+  auth: true,
+  trustProxy: true,
+};
+
 /** The options with every default filled in. */
 export interface HttpSettings {
   readonly path: string;
@@ -122,7 +159,6 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   const { path = "/mcp", limits = {} } = options;
   if (!path.startsWith("/")) fail("path", "must begin with a slash");
   for (const [name, limit] of Object.entries(limits)) {
-    if (!Object.hasOwn(defaultHttpLimits, name)) fail(`limits.${name}`, "is not a limit");
     if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");
   }
   return {

@@ -1,5 +1,6 @@
 // How often one caller may ask: the option, its defaults, and its mistakes.
 import { ConfigurationError } from "../errors.ts";
+import type { Known } from "../options.ts";
 
 /** What one caller may do. */
 export interface CallerLimits {
@@ -48,6 +49,12 @@ export interface RateLimitSettings {
  */
 export const defaultCallerLimits: CallerLimits = { perMinute: 60_000, burst: 6000, concurrent: 1000 };
 
+export const knownRateLimits: Known<RateLimitOptions> = {
+  perPrincipal: defaultCallerLimits,
+  perAddress: defaultCallerLimits,
+  now: true,
+};
+
 /** A client connects with several requests at once, however few it may make in a minute. */
 const leastBurst = 20;
 
@@ -65,9 +72,6 @@ export function resolveRateLimits(
 ): RateLimitSettings | undefined {
   if (option === false) return undefined;
   const given = option ?? {};
-  for (const field of Object.keys(given)) {
-    if (!["perPrincipal", "perAddress", "now"].includes(field)) fail(field, "is not an option");
-  }
   if (given.perPrincipal && !known.principals) {
     fail("perPrincipal", "needs auth, which says who is calling; without it, limit perAddress");
   }
@@ -85,7 +89,6 @@ function resolveLimits(
   if (given === false) return undefined;
   if (given === undefined) return byDefault ? defaultCallerLimits : undefined;
   for (const [name, limit] of Object.entries(given)) {
-    if (!Object.hasOwn(defaultCallerLimits, name)) fail(`${kind}.${name}`, "is not a limit");
     const isLimit = name === "perMinute" ? limit > 0 : limit >= 1;
     if (!isLimit)
       fail(`${kind}.${name}`, name === "perMinute" ? "must be more than 0" : "must be at least 1");

@@ -8,7 +8,8 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { HalyardError } from "../errors.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
-import type { HttpOptions } from "../http/options.ts";
+import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
+import { checkOptions, type Known } from "../options.ts";
 import { within } from "../pipe/within.ts";
 import type { Servable } from "../server/servable.ts";
 import { NodeRequest } from "./edge.ts";
@@ -18,7 +19,13 @@ import { turnOf } from "./turns.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/exchange.ts";
-export { type CorsOptions, defaultHttpLimits, type HttpLimits, type HttpOptions } from "../http/options.ts";
+export {
+  type CorsOptions,
+  defaultHttpLimits,
+  type HttpLimits,
+  type HttpOptions,
+  type LegacySseOptions,
+} from "../http/options.ts";
 export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
@@ -31,6 +38,13 @@ export interface ServeHttpOptions extends HttpOptions {
   /** Whether SIGTERM and SIGINT let running calls finish before they end the process. @default {true} */
   readonly handleSignals?: boolean;
 }
+
+const knownServeOptions: Known<ServeHttpOptions> = {
+  ...knownHttpOptions,
+  port: true,
+  host: true,
+  handleSignals: true,
+};
 
 /** A server that is listening. */
 export interface HttpServer {
@@ -73,6 +87,7 @@ export interface NodeHandler {
  * ```
  */
 export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
+  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
   return toHandler(new Endpoint(server, options, hostsFor([], options)));
 }
 
@@ -106,6 +121,7 @@ function toHandler(endpoint: Endpoint): NodeHandler {
  * ```
  */
 export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
+  checkOptions({ subject: "HTTP" }, options, knownServeOptions);
   const { port = 3000, host = "127.0.0.1" } = options;
   const hosts = [host].flat();
   const endpoint = new Endpoint(server, options, hostsFor(hosts, options));

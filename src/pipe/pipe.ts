@@ -36,6 +36,8 @@ export interface PipeOptions {
   readonly caller?: string | undefined;
   /** Called when {@link Pipe.receive} answered false and more may come now. */
   readonly onResume?: (() => void) | undefined;
+  /** Called with what went wrong in a call, and the id that the client is given in its place. */
+  readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 
 /** What goes with one message. */
@@ -100,6 +102,7 @@ export class Pipe {
       peerIsUser: options.peerIsUser,
       caller: options.caller,
       sharesPipe: true,
+      onFailure: options.onFailure,
     });
     this.#server = server;
     this.#output = output;

@@ -22,22 +22,30 @@ export function encodeImplementation(info: Implementation, revision: Revision): 
   return encodeShape(info, "implementation", revision);
 }
 
-/** A tool result as `revision` can carry it. Text stands in for what it cannot. */
-export function encodeCallToolResult(result: CallToolResult, revision: Revision): Record<string, unknown> {
+/** The member under which a value that is no object travels where structured content has to be one. */
+export const structuredWrapper = "result";
+
+/**
+ * A tool result as `revision` can carry it. Text stands in for content that it cannot carry; `isObjectOutput` says whether
+ * the tool promises objects, and is asked only where structured content has to be one.
+ */
+export function encodeCallToolResult(
+  result: CallToolResult,
+  revision: Revision,
+  isObjectOutput: () => boolean,
+): Record<string, unknown> {
   const { content, structuredContent, isError, _meta } = result;
   const encoded: Record<string, unknown> = {
     content: revision.degradesContent ? content.map((block) => encodeBlock(block, revision)) : content,
   };
-  if (structuredContent !== undefined && carriesStructured(structuredContent, revision)) {
-    encoded["structuredContent"] = structuredContent;
+  if (structuredContent !== undefined && revision.structuredContent !== "none") {
+    const isCarried =
+      revision.structuredContent === "any" || (isObject(structuredContent) && isObjectOutput());
+    encoded["structuredContent"] = isCarried ? structuredContent : { [structuredWrapper]: structuredContent };
   }
   if (isError) encoded["isError"] = true;
   if (_meta !== undefined) encoded["_meta"] = _meta;
   return encoded;
-}
-
-function carriesStructured(value: unknown, { structuredContent }: Revision): boolean {
-  return structuredContent === "any" || (structuredContent === "object" && isObject(value));
 }
 
 export function encodePromptResult(result: GetPromptResult, revision: Revision): Record<string, unknown> {

@@ -1,12 +1,42 @@
 // One way in for every kind of schema: a compiled validator and the JSON Schema that is published for it.
 import { ConfigurationError } from "../errors.ts";
-import { isObject } from "../wire/message.ts";
-import { compileJsonSchema, type JsonSchema, jsonSchemaProblem } from "./json-schema.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
+import { compileJsonSchema, jsonSchemaProblem } from "./json-schema.ts";
+import { withObjectType } from "./object-schema.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard.ts";
 import { failure, type Validation } from "./validation.ts";
 
 /** What `input`, `output` and `arguments` take: a Standard Schema (Zod, Valibot, ArkType) or a plain JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema;
+
+/** A JSON Schema document, in the types of this or of another package. */
+export type JsonSchema = { readonly [keyword: string]: Json } | JsonSchemaKeywords;
+
+type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly Json[]
+  | { readonly [name: string]: Json };
+
+/** What a document is recognised by whose type has no index signature: an object of other schemas has none of these. */
+interface JsonSchemaKeywords {
+  readonly $schema?: string;
+  readonly $ref?: string;
+  readonly $defs?: object;
+  readonly definitions?: object;
+  readonly additionalProperties?: unknown;
+  readonly type?: string | readonly string[];
+  readonly properties?: object;
+  readonly items?: unknown;
+  readonly required?: boolean | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly unknown[];
+  readonly oneOf?: readonly unknown[];
+  readonly allOf?: readonly unknown[];
+}
 
 /** What a handler receives once a value has been validated against `S`. */
 export type Validated<S> = S extends StandardSchema<infer _, infer Output> ? Output : Record<string, unknown>;
@@ -14,9 +44,15 @@ export type Validated<S> = S extends StandardSchema<infer _, infer Output> ? Out
 /** What has to be given so that it validates against `S`. */
 export type Unvalidated<S> = S extends StandardSchema<infer Input, infer _> ? Input : unknown;
 
+/** Writes the schema of a library as JSON Schema, as `z.toJSONSchema` does: of what goes in, or of what comes out. */
+export type ToJsonSchema = (
+  schema: never,
+  options: { readonly io: "input" | "output"; readonly target: "draft-2020-12" },
+) => object;
+
 /** A schema made ready at registration, so that a call costs only its validation. */
 export interface CompiledSchema {
-  readonly json: JsonSchema;
+  readonly json: JsonObject;
   readonly validate: (value: unknown) => Validation | Promise<Validation>;
 }
 
@@ -27,38 +63,86 @@ export function compileSchema(
   schema: AnySchema,
   direction: "input" | "output",
   where: { subject: string; field: string },
+  toJsonSchema?: ToJsonSchema,
 ): CompiledSchema {
   const fail = (problem: string, cause?: unknown): ConfigurationError =>
     new ConfigurationError("INVALID_SCHEMA", where, problem, { cause });
   if (isStandardSchema(schema)) {
-    return { json: published(schema, direction, fail), validate: (value) => validateStandard(schema, value) };
+    const json = withObjectType(published(schema, direction, toJsonSchema, fail));
+    return { json, validate: (value) => validateStandard(schema, value) };
   }
-  if (!isObject(schema)) throw fail("is neither a Standard Schema nor a JSON Schema object");
-  const problem = jsonSchemaProblem(schema);
+  const problem = notJsonSchema(schema) ?? jsonSchemaProblem(schema as JsonObject);
   if (problem !== undefined) throw fail(problem);
+  const json = withObjectType(schema as JsonObject);
   try {
-    return { json: schema, validate: compileJsonSchema(schema) };
+    return { json, validate: compileJsonSchema(json) };
   } catch (cause) {
     throw fail(`is not a valid JSON Schema: ${reason(cause)}`, cause);
   }
 }
 
+/** Why `given` is no JSON Schema, if it is none: most often it is an object of schemas, as other packages take it. */
+function notJsonSchema(given: unknown): string | undefined {
+  if (!isObject(given)) return "is neither a Standard Schema nor a JSON Schema object";
+  if (Object.values(given).some(isStandardSchema)) return "is a raw shape: wrap it in z.object({ … })";
+  const strange = strangeIn(given, "");
+  return strange && `is not a JSON Schema: ${strange}`;
+}
+
+/** What JSON cannot write, and where it is: it would be published as something else, or not at all. */
+function strangeIn(node: unknown, path: string, depth = 0): string | undefined {
+  const at = path === "" ? "it" : path.slice(1);
+  if (depth > 100) return `${at} nests too deeply, or in a circle`;
+  if (isStandardSchema(node)) return `${at} is a schema of another kind: write it all in one`;
+  if (!["object", "function", "symbol", "bigint"].includes(typeof node) || node === null) return undefined;
+  const prototype: unknown = typeof node === "object" ? Object.getPrototypeOf(node) : node;
+  const isPlain = Array.isArray(node) || prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isPlain) return `${at} is no plain object; of Zod, version ${leastZod} or later is needed`;
+  for (const [name, value] of Object.entries(node as object)) {
+    const found = strangeIn(value, `${path}.${name}`, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The first version of Zod whose schemas write themselves as JSON Schema. */
+const leastZod = "4.2";
+
 function published(
   schema: StandardSchema,
   direction: "input" | "output",
+  toJsonSchema: ToJsonSchema | undefined,
   fail: (problem: string, cause?: unknown) => ConfigurationError,
-): JsonSchema {
-  const { jsonSchema, vendor } = schema["~standard"];
-  if (jsonSchema === undefined) {
-    throw fail(
-      `(${vendor}) cannot be published as JSON Schema: wrap it, for Valibot with toStandardJsonSchema()`,
-    );
+): JsonObject {
+  const { jsonSchema } = schema["~standard"];
+  const source = sourceOf(schema);
+  if (jsonSchema === undefined && toJsonSchema === undefined) {
+    throw fail(`(${source.name}) cannot be published as JSON Schema: ${source.remedy}`);
   }
   try {
-    return jsonSchema[direction]({ target });
+    const json =
+      jsonSchema?.[direction]({ target }) ?? toJsonSchema?.(schema as never, { io: direction, target });
+    if (isObject(json)) return json;
   } catch (cause) {
-    throw fail(`cannot be published as JSON Schema: ${reason(cause)}`, cause);
+    throw fail(`(${source.name}) cannot be published as JSON Schema: ${reason(cause)}`, cause);
   }
+  throw fail(`(${source.name}) cannot be published: toJsonSchema returned no object`);
+}
+
+/** The library of a schema, and what it needs to be published. */
+function sourceOf(schema: StandardSchema): { readonly name: string; readonly remedy: string } {
+  const { vendor } = schema["~standard"];
+  if (vendor !== "zod") {
+    return { name: vendor, remedy: "wrap it, for Valibot with toStandardJsonSchema()" };
+  }
+  const { _zod: core } = schema as { _zod?: { version?: { major: number; minor: number; patch: number } } };
+  if (core === undefined) return { name: "zod 3", remedy: `use zod ${leastZod} or later` };
+  const { major = 4, minor = 0, patch = 0 } = core.version ?? {};
+  const pass = "pass new McpServer(info, { toJsonSchema: z.toJSONSchema })";
+  // The schemas of zod/mini have no methods.
+  const isMini = !("_def" in schema);
+  const name = `zod${isMini ? "/mini" : ""} ${major}.${minor}.${patch}`;
+  return { name, remedy: isMini ? pass : `use zod ${leastZod} or later, or ${pass}` };
 }
 
 function validateStandard(schema: StandardSchema, value: unknown): Validation | Promise<Validation> {

@@ -34,6 +34,8 @@ export interface ConnectionOptions {
   readonly caller?: string | undefined;
   /** All replies share one pipe, so that two calls in flight must not have the same id. @default {false} */
   readonly sharesPipe?: boolean;
+  /** Called with what went wrong in a call of this peer, and the id that the peer is given in its place. */
+  readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 
 /**
@@ -54,6 +56,7 @@ export class Connection implements Peer {
   readonly principal: Principal | undefined;
   readonly peerIsUser: boolean;
   readonly sharesPipe: boolean;
+  readonly onFailure: ConnectionOptions["onFailure"];
   readonly #caller: string | undefined;
   #subscriptions: Map<RequestId, () => void> | undefined;
   /** The calls that are running. */
@@ -97,6 +100,7 @@ export class Connection implements Peer {
     this.principal = options.principal;
     this.peerIsUser = options.peerIsUser ?? false;
     this.sharesPipe = options.sharesPipe ?? false;
+    this.onFailure = options.onFailure;
     this.#caller = options.caller;
   }
 

@@ -1,5 +1,6 @@
 // Extensions: fragments that add methods and listen filters to the tables of the modern era.
 import { ConfigurationError, errorCodes, ProtocolError } from "../errors.ts";
+import { checkOptions, type Known } from "../options.ts";
 import { extensionIdProblem } from "../protocol/meta.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import { newestRevision } from "../protocol/revisions/index.ts";
@@ -58,6 +59,26 @@ interface AddedMethod {
   readonly run: ExtensionRequest;
 }
 
+const knownExtension: Known<Extension> = { settings: true, requests: true, listens: true };
+const knownMethod: Known<ExtensionMethod> = { run: true, mirrors: true };
+const knownListen: Known<ExtensionListen> = {
+  notification: true,
+  kind: true,
+  requiresDeclaration: true,
+  permits: true,
+};
+
+function checkExtension(subject: string, extension: Extension): void {
+  const place = { subject, code: "INVALID_DEFINITION" } as const;
+  checkOptions(place, extension, knownExtension);
+  const { requests = {}, listens = {} } = extension;
+  const isRow = ([, method]: [string, unknown]): boolean => typeof method !== "function";
+  for (const [name, row] of Object.entries(requests).filter(isRow))
+    checkOptions(place, row, knownMethod, `requests["${name}"].`);
+  for (const [name, row] of Object.entries(listens))
+    checkOptions(place, row, knownListen, `listens["${name}"].`);
+}
+
 /** The extensions of one server. */
 export class Extensions {
   readonly settings: Record<string, JsonObject> = {};
@@ -76,6 +97,7 @@ export class Extensions {
         "is registered already",
       );
     }
+    checkExtension(subject, extension);
     this.#assertUnused(subject, extension);
     this.settings[identifier] = extension.settings ?? {};
     for (const [method, added] of Object.entries(extension.requests ?? {})) {

@@ -68,8 +68,15 @@ export function logFailure(error: unknown, call: Call): string {
     name: subjectOf(call),
     error,
   });
+  call.exchange.connection.onFailure?.(errorId, error);
   settings.observe?.({ type: "handler-error", method, errorId, error, ...peerOf(call) });
   return errorId;
+}
+
+/** The error for what a handler, or middleware, returned and cannot be sent: the log says what, the client gets an id. */
+export function cannotSend(what: string, problem: string, call: Call): ProtocolError {
+  const errorId = logFailure(new TypeError(`${what}: ${problem}`), call);
+  return new ProtocolError(errorCodes.internal, `${what} (error id ${errorId})`, { errorId });
 }
 
 /** What a client may know of a failure of the server itself; the log has it whole, under the same id. */

@@ -1,14 +1,21 @@
 // The options of a server: what they are, their defaults, and the mistakes that are found when it is made.
 import { ConfigurationError } from "../errors.ts";
+import { checkOptions, type Known } from "../options.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
+import type { ToJsonSchema } from "../schema/compile.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { checkCacheHint, iconProblem } from "./catalogue/definition.ts";
+import { checkCacheHint, iconProblem, knownCacheHint, knownIcon } from "./catalogue/definition.ts";
 import type { Context } from "./context.ts";
 import type { ServerEvent } from "./events.ts";
 import { guardedLogger, guardedObserver } from "./guarded.ts";
 import { type Logger, stderrLogger } from "./logger.ts";
-import { resolveTaskOptions, type TaskOptions, type TaskSettings } from "./tasks/options.ts";
+import {
+  knownTaskOptions,
+  resolveTaskOptions,
+  type TaskOptions,
+  type TaskSettings,
+} from "./tasks/options.ts";
 
 /** Which clients are served, and how. */
 export type ServerMode = "both" | "stateful" | "stateless";
@@ -72,6 +79,11 @@ export interface ServerOptions {
   readonly validateInput?: boolean;
   /** Whether what a tool returns is checked against its output schema. @default {true} */
   readonly validateOutput?: boolean;
+  /**
+   * Writes a schema as JSON Schema where its library does not attach that to the schema itself: Zod before 4.2, and
+   * `zod/mini`, with `toJsonSchema: z.toJSONSchema`.
+   */
+  readonly toJsonSchema?: ToJsonSchema;
   /** Refuse requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
   readonly requireInitialized?: boolean;
   /**
@@ -106,6 +118,7 @@ export interface Settings {
   readonly cache: NonNullable<ServerOptions["cache"]>;
   readonly validateInput: boolean;
   readonly validateOutput: boolean;
+  readonly toJsonSchema: ToJsonSchema | undefined;
   readonly requireInitialized: boolean;
   readonly authorizeSubscription: ServerOptions["authorizeSubscription"];
   readonly onSubscribed: ServerOptions["onSubscribed"];
@@ -130,15 +143,61 @@ const defaultLimits: ServerLimits = {
   maxTotalSubscribedLength: 64 * 1024 * 1024,
 };
 
+const knownCapabilities: Known<NonNullable<ServerOptions["capabilities"]>> = {
+  tools: true,
+  prompts: true,
+  resources: true,
+  completions: true,
+  logging: true,
+  experimental: true,
+};
+
+const knownCaches: Known<NonNullable<ServerOptions["cache"]>> = {
+  "server/discover": knownCacheHint,
+  "tools/list": knownCacheHint,
+  "prompts/list": knownCacheHint,
+  "resources/list": knownCacheHint,
+  "resources/templates/list": knownCacheHint,
+};
+
+const knownOptions: Known<ServerOptions> = {
+  mode: true,
+  instructions: true,
+  capabilities: knownCapabilities,
+  pageSize: true,
+  cache: knownCaches,
+  validateInput: true,
+  validateOutput: true,
+  toJsonSchema: true,
+  requireInitialized: true,
+  authorizeSubscription: true,
+  onSubscribed: true,
+  onUnsubscribed: true,
+  tasks: knownTaskOptions,
+  scopedLists: true,
+  limits: defaultLimits,
+  logger: true,
+  observe: true,
+};
+
+const knownInfo: Known<Implementation> = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: knownIcon,
+};
+
 /** Fills in the defaults. Throws for an option that cannot work. */
 export function resolveOptions(options: ServerOptions): Settings {
+  checkOptions({ subject: "server" }, options, knownOptions);
   const { mode = "both", pageSize = 1000, cache = {}, limits = {} } = options;
   const logger = guardedLogger(options.logger ?? stderrLogger);
   if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
   if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
   for (const [name, limit] of Object.entries(limits)) {
-    if (!Object.hasOwn(defaultLimits, name)) fail(`limits.${name}`, "is not a limit");
     if (!isPositiveInteger(limit)) fail(`limits.${name}`, "must be a positive integer");
   }
   if (mode === "stateless" && options.requireInitialized) {
@@ -155,6 +214,7 @@ export function resolveOptions(options: ServerOptions): Settings {
     cache,
     validateInput: options.validateInput ?? true,
     validateOutput: options.validateOutput ?? true,
+    toJsonSchema: options.toJsonSchema,
     requireInitialized: options.requireInitialized ?? false,
     authorizeSubscription: options.authorizeSubscription,
     onSubscribed: options.onSubscribed,
@@ -172,6 +232,7 @@ export function checkImplementation(info: Implementation): void {
     if (!isObject(info) || typeof info[field] !== "string" || info[field] === "")
       fail(field, "must be a string that is not empty");
   }
+  checkOptions({ subject: "server" }, info, knownInfo);
   for (const icon of info.icons ?? []) {
     const problem = iconProblem(icon);
     if (problem !== undefined) fail("icons", problem);

@@ -1,4 +1,5 @@
 // What handlers return, and how it becomes a result: content helpers and conversions.
+import { checkOptions, type Known } from "../options.ts";
 import { toBase64 } from "../protocol/base64.ts";
 import type {
   AudioContent,
@@ -6,10 +7,11 @@ import type {
   ContentBlock,
   GetPromptResult,
   ImageContent,
-  ResourceContents,
+  ReadResourceResult,
   TextContent,
 } from "../protocol/model.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
+import { assertFields, isBlock, isContents, kindOf } from "./result-checks.ts";
 
 /**
  * A tool result in full; made by {@link result}.
@@ -28,6 +30,7 @@ export class ToolResult<Structured> {
   readonly meta: JsonObject | undefined;
 
   constructor(parts: ToolResultParts<Structured>) {
+    checkOptions({ subject: "result()" }, parts, knownParts);
     const { content } = parts;
     this.content = typeof content === "string" ? [text(content)] : content;
     this.structured = parts.structured;
@@ -35,6 +38,10 @@ export class ToolResult<Structured> {
     this.meta = parts.meta;
   }
 }
+
+/** A process may hold two copies of this package: what either made is known by this mark, not by its class. */
+const mark = Symbol.for("halyard.ToolResult");
+Object.defineProperty(ToolResult.prototype, mark, { value: true });
 
 /** What {@link result} takes. */
 export interface ToolResultParts<Structured> {
@@ -46,6 +53,13 @@ export interface ToolResultParts<Structured> {
   /** The `_meta` of the result. */
   readonly meta?: JsonObject;
 }
+
+const knownParts: Known<ToolResultParts<unknown>> = {
+  content: true,
+  structured: true,
+  isError: true,
+  meta: true,
+};
 
 /**
  * A tool result in full, for when a plain value does not say enough.
@@ -112,12 +126,48 @@ function encoded(data: Uint8Array | string): string {
 export function toToolResult(returned: unknown): CallToolResult {
   if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
   if (returned === undefined) return { content: [] };
-  if (returned instanceof ToolResult) return toCallToolResult(returned);
+  const given = asToolResult(returned, noneDeclared);
+  if (given !== undefined) return toCallToolResult(given);
   const blocks = Array.isArray(returned) ? returned : [returned];
-  if (blocks.every(isBlock)) return { content: blocks };
+  if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
   throw new TypeError(
-    "A tool without an output schema must return a string, content blocks or result({ … })",
+    `it is ${kindOf(returned)}: return a string, content blocks, { content } or result({ … }), or define output`,
   );
+}
+
+const noneDeclared = (): boolean => false;
+
+/**
+ * What a handler returned as a result in full: by {@link result}, or as the protocol writes it. Undefined for a value,
+ * which is also what an object is whose member `content` or `structuredContent` the output schema declares.
+ */
+export function asToolResult(
+  returned: unknown,
+  declares: (name: string) => boolean,
+): ToolResult<unknown> | undefined {
+  if (!isObject(returned)) return undefined;
+  if (mark in returned) return returned as unknown as ToolResult<unknown>;
+  const isProtocol =
+    (Array.isArray(returned["content"]) && !declares("content")) ||
+    ("structuredContent" in returned && !declares("structuredContent"));
+  if (!isProtocol) {
+    if ("structured" in returned && !declares("structured"))
+      throw new TypeError("structured belongs to result({ … }): return what result() returns");
+    return undefined;
+  }
+  assertFields("Tool", returned);
+  const {
+    content,
+    structuredContent: structured,
+    isError,
+    _meta: meta,
+  } = returned as unknown as CallToolResult;
+  return { content, structured, isError: isError as boolean, meta };
+}
+
+/** Whether an object that counts as the output value looks like a result of the protocol, which somebody may have meant. */
+export function looksLikeResult(returned: unknown): boolean {
+  return isObject(returned) && (Array.isArray(returned["content"]) || "structuredContent" in returned);
 }
 
 /** The result of a tool with an output schema, once its value has been checked. */
@@ -145,30 +195,31 @@ export function toPromptResult(returned: unknown, description: string | undefine
   const base = description === undefined ? {} : { description };
   if (typeof returned === "string") return { ...base, messages: [{ role: "user", content: text(returned) }] };
   if (Array.isArray(returned)) return { ...base, messages: returned };
+  if (isObject(returned) && "messages" in returned) {
+    assertFields("Prompt", returned);
+    return { ...base, ...returned } as unknown as GetPromptResult;
+  }
   if (isBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
-  if (isObject(returned) && Array.isArray(returned["messages"]))
-    return { ...base, ...(returned as object) } as GetPromptResult;
-  throw new TypeError("A prompt must return a string, content, messages or { messages }");
+  throw new TypeError(
+    `it is ${kindOf(returned)}: return a string, a content block, messages or { messages }`,
+  );
 }
 
-export function toContents(
+export function toReadResult(
   returned: unknown,
   uri: string,
   mimeType: string | undefined,
-): readonly ResourceContents[] {
+): ReadResourceResult {
   const base = mimeType === undefined ? { uri } : { uri, mimeType };
-  if (typeof returned === "string") return [{ ...base, text: returned }];
-  if (returned instanceof Uint8Array) return [{ ...base, blob: toBase64(returned) }];
-  const contents = Array.isArray(returned) ? returned : [returned];
-  if (contents.length > 0 && contents.every(isContents)) return contents;
-  throw new TypeError("A resource must return a string, bytes, or contents with a uri and a text or a blob");
-}
-
-function isBlock(value: unknown): value is ContentBlock {
-  return isObject(value) && typeof value["type"] === "string";
-}
-
-function isContents(value: unknown): value is ResourceContents {
-  if (!isObject(value) || typeof value["uri"] !== "string") return false;
-  return (typeof value["text"] === "string") !== (typeof value["blob"] === "string");
+  if (typeof returned === "string") return { contents: [{ ...base, text: returned }] };
+  if (returned instanceof Uint8Array) return { contents: [{ ...base, blob: toBase64(returned) }] };
+  if (isObject(returned) && "contents" in returned) {
+    assertFields("Resource", returned);
+    return returned as unknown as ReadResourceResult;
+  }
+  if (Array.isArray(returned) && returned.length > 0) return { contents: returned };
+  if (isContents(returned)) return { contents: [returned] };
+  throw new TypeError(
+    `it is ${kindOf(returned)}: return a string, bytes, contents with a uri and a text or a blob, or { contents }`,
+  );
 }

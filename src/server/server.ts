@@ -7,9 +7,9 @@ import type { RequestRow } from "../protocol/revision.ts";
 import { findRevision, newestRevision, revisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
 import type { AnySchema } from "../schema/compile.ts";
-import type { JsonSchema } from "../schema/json-schema.ts";
 import {
   type Incoming,
+  type JsonObject,
   type ReadMessage,
   readMessage,
   type RpcMessage,
@@ -103,7 +103,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: ToolDefinition<I, O>,
     handler: ToolHandler<I, O, Extra>,
   ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>> {
-    return this.#core.tools.add(name, { ...definition, handler });
+    return this.#core.tools.add(name, definition, handler);
   }
 
   /** Offers the resource at `uri`. */
@@ -112,7 +112,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: ResourceDefinition,
     handler: ResourceHandler<Extra>,
   ): Handle<Partial<ResourceDefinition & { readonly handler: ResourceHandler<Extra> }>> {
-    return this.#core.resources.add(uri, { ...definition, handler });
+    return this.#core.resources.add(uri, definition, handler);
   }
 
   /** Offers every resource whose URI matches the template (RFC 6570). */
@@ -121,7 +121,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: TemplateDefinition,
     handler: TemplateHandler<Template, Extra>,
   ): Handle<Partial<TemplateDefinition & { readonly handler: TemplateHandler<Template, Extra> }>> {
-    return this.#core.templates.add(template, { ...definition, handler });
+    return this.#core.templates.add(template, definition, handler);
   }
 
   /** Offers a prompt. */
@@ -130,7 +130,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: PromptDefinition<A>,
     handler: PromptHandler<A, Extra>,
   ): Handle<Partial<PromptDefinition<A> & { readonly handler: PromptHandler<A, Extra> }>> {
-    return this.#core.prompts.add(name, { ...definition, handler } as PromptOptions);
+    return this.#core.prompts.add(name, definition, handler);
   }
 
   /** Completes arguments in one place; what it leaves undefined goes to the argument's own completer. */
@@ -212,7 +212,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /** The input schema of a tool as it is published; undefined when there is no such tool. */
-  toolInputSchema(name: string): JsonSchema | undefined {
+  toolInputSchema(name: string): JsonObject | undefined {
     return this.#core.tools.find(name)?.inputSchema;
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Readable, Writable } from "node:stream";
+import { checkOptions, type Known } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../pipe/within.ts";
 import type { Servable } from "../server/servable.ts";
@@ -28,6 +29,14 @@ export interface StdioOptions {
   readonly endsProcess?: boolean;
 }
 
+const knownOptions: Known<StdioOptions> = {
+  input: true,
+  output: true,
+  graceMs: true,
+  endsProcess: true,
+  peerIsUser: true,
+};
+
 /** A server that is being served. */
 export interface StdioServer {
   /** Resolves when the client is gone and everything has been written. */
@@ -51,6 +60,7 @@ export interface StdioServer {
  * ```
  */
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
+  checkOptions({ subject: "serveStdio" }, options, knownOptions);
   const stdio = new Stdio(server, options);
   stdio.start();
   return stdio;

@@ -11,6 +11,8 @@ export interface Wire {
   /** Called with each message that arrives. */
   onMessage: (text: string) => void;
   close(): Promise<void>;
+  /** What went wrong in the server, by the id that the client was given: where both are in one process. */
+  readonly failures?: ReadonlyMap<unknown, unknown>;
 }
 
 /** Only a test that fails waits so long, and a machine that is busy takes seconds for what else takes no time. */
@@ -20,7 +22,7 @@ const defaultTimeoutMs = 10_000;
 export type Received = RpcNotification | RpcResponse;
 
 /**
- * The error that a request was answered with.
+ * The error that a request was answered with. Where the server hides what went wrong behind an id, `cause` has it.
  *
  * @example
  * ```ts
@@ -37,8 +39,8 @@ export class RpcRejection extends Error {
   readonly code: number;
   readonly data: unknown;
 
-  constructor(error: RpcError) {
-    super(error.message);
+  constructor(error: RpcError, cause?: unknown) {
+    super(error.message, cause === undefined ? undefined : { cause });
     this.name = "RpcRejection";
     this.code = error.code;
     this.data = error.data;
@@ -118,7 +120,7 @@ export class TestClient {
       (message): message is RpcResponse => "id" in message && message.id === id,
       before,
     );
-    if ("error" in response) throw new RpcRejection(response.error);
+    if ("error" in response) throw new RpcRejection(response.error, this.#causeOf(response.error));
     const { result } = response;
     const retry = result["resultType"] === "input_required" && this.#retry(result);
     return retry ? this.request(method, { ...params, ...retry }) : result;
@@ -165,6 +167,11 @@ export class TestClient {
       [metaKeys.clientInfo]: { name: "test-client", version: "1.0.0" },
     };
     return { params: { ...params, _meta: { ...meta, ...(params["_meta"] as object | undefined) } } };
+  }
+
+  /** What went wrong in the server, where the error has only an id of it. */
+  #causeOf({ data }: RpcError): unknown {
+    return this.#wire.failures?.get((data as { errorId?: unknown } | null | undefined)?.errorId);
   }
 
   /** Answers to the questions of a result; undefined when there are none. */

@@ -1,4 +1,5 @@
 // The in-memory pair: a test client on one end, a server on the other, and text in between.
+import { checkOptions, type Known } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import type { Servable } from "../server/servable.ts";
 import { TestClient, type TestClientOptions, type Wire } from "./client.ts";
@@ -8,6 +9,13 @@ export interface ConnectOptions extends TestClientOptions {
   /** Leave the handshake to the test. @default {true} */
   readonly handshake?: boolean;
 }
+
+const knownOptions: Known<ConnectOptions> = {
+  revision: true,
+  capabilities: true,
+  answer: true,
+  handshake: true,
+};
 
 /**
  * Connects a test client to `server` in memory.
@@ -27,13 +35,16 @@ export interface ConnectOptions extends TestClientOptions {
  * ```
  */
 export async function connect(server: Servable, options: ConnectOptions): Promise<TestClient> {
+  checkOptions({ subject: "connect" }, options, knownOptions);
   const client = new TestClient(memoryWire(server), options);
   if (options.handshake !== false) await client.open();
   return client;
 }
 
 function memoryWire(server: Servable): Wire {
+  const failures = new Map<string, unknown>();
   const wire: Wire = {
+    failures,
     onMessage: () => {},
     send: (text) => void pipe.receive(text),
     close: () => pipe.end(1000),
@@ -41,7 +52,11 @@ function memoryWire(server: Servable): Wire {
   const pipe = new Pipe(
     server,
     { write: (text) => (wire.onMessage(text), true), destroy: () => {} },
-    { transport: "memory", peerIsUser: true },
+    {
+      transport: "memory",
+      peerIsUser: true,
+      onFailure: (errorId, error) => void failures.set(errorId, error),
+    },
   );
   return wire;
 }

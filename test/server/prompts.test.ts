@@ -88,6 +88,55 @@ describeMatrix("prompts", {}, (cell) => {
     });
   });
 
+  test("numbers and booleans are read off the strings, whatever the schema", async () => {
+    const { server } = makeServer();
+    const schema = z.object({
+      n: z.number(),
+      on: z.boolean().optional(),
+      id: z.union([z.string(), z.number()]).optional(),
+    });
+    server.prompt("zod", { arguments: schema }, (args) => JSON.stringify(args));
+    const json = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+    server.prompt("json", { arguments: json }, (args) => JSON.stringify(args));
+    const client = await open(cell, server);
+    const get = async (name: string, args: object): Promise<unknown> => {
+      const { messages } = await client.request("prompts/get", { name, arguments: args });
+      return JSON.parse((messages as { content: { text: string } }[])[0]?.content.text ?? "");
+    };
+    expect(await get("zod", { n: "4", on: "false", id: "7" })).toEqual({ n: 4, on: false, id: "7" });
+    expect(await get("json", { n: "4" })).toEqual({ n: 4 });
+    for (const n of ["four", "", "1e999"]) {
+      expect((await refusal(client.request("prompts/get", { name: "zod", arguments: { n } }))).code).toBe(
+        -32602,
+      );
+    }
+    expect(
+      (await refusal(client.request("prompts/get", { name: "json", arguments: { n: "4.5" } }))).code,
+    ).toBe(-32602);
+  });
+
+  test("an argument that no string can satisfy is refused at registration", () => {
+    const { server } = makeServer();
+    const refused = (schema: object): void =>
+      expect(() =>
+        server.prompt("p", { arguments: z.object({ tags: schema as z.ZodType }) }, () => ""),
+      ).toThrow(
+        expect.objectContaining({
+          code: "INVALID_SCHEMA",
+          field: "arguments",
+          message: expect.stringMatching(/"tags" of type (array|object|null).* strings/),
+        }),
+      );
+    refused(z.array(z.string()));
+    refused(z.object({ a: z.string() }));
+    refused(z.null());
+    server.prompt(
+      "p",
+      { arguments: z.object({ tags: z.string().transform((tags) => tags.split(",")) }) },
+      () => "",
+    );
+  });
+
   test.skipIf(cell.transport === "http" && cell.era === "modern").each([
     ["no name", {}],
     ["a name that is a number", { name: 1 }],

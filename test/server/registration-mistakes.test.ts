@@ -123,7 +123,7 @@ const mistakes: Mistake[] = [
   ["a bad icon", (server) => server.tool("x", { icons: [{ src: "x" }] }, () => ""), 'tool "x"', "icons"],
   [
     "tool annotations that JSON cannot write",
-    (server) => server.tool("x", { annotations: { a: 1n } as never }, () => ""),
+    (server) => server.tool("x", { annotations: { title: 1n } as never }, () => ""),
     'tool "x"',
     "annotations",
   ],
@@ -134,6 +134,136 @@ const mistakes: Mistake[] = [
     "annotations",
   ],
 ];
+
+const rawShapes: [title: string, register: (server: McpServer) => unknown, subject: string, field: string][] =
+  [
+    [
+      "input",
+      (server) => server.tool("x", { input: { city: z.string() } as never }, () => ""),
+      'tool "x"',
+      "input",
+    ],
+    [
+      "output",
+      (server) => server.tool("x", { output: { city: z.string() } as object }, () => ""),
+      'tool "x"',
+      "output",
+    ],
+    [
+      "arguments",
+      (server) => server.prompt("x", { arguments: { city: z.string() } as never }, () => ""),
+      'prompt "x"',
+      "arguments",
+    ],
+  ];
+
+describe("a raw shape", () => {
+  test.each(rawShapes)("as %s is refused, with the remedy", (_, register, subject, field) => {
+    expect(() => register(makeServer().server)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_SCHEMA",
+        subject,
+        field,
+        message: `${subject}: ${field} is a raw shape: wrap it in z.object({ … })`,
+      }),
+    );
+  });
+
+  test.each<[string, object]>([
+    ["a schema of a library", { type: "object", properties: { a: z.string() } }],
+    ["a function", { type: "object", default: () => {} }],
+    ["an instance", { type: "object", default: new Map() }],
+    ["a bigint", { type: "object", minProperties: 1n }],
+    ["a circle", circle()],
+  ])("%s inside a JSON Schema is never published", (_, schema) => {
+    const { server } = makeServer();
+    for (const field of ["input", "output"] as const) {
+      expect(() => server.tool("x", { [field]: schema }, () => "")).toThrow(
+        expect.objectContaining({ code: "INVALID_SCHEMA", subject: 'tool "x"', field }),
+      );
+    }
+  });
+});
+
+function circle(): object {
+  const schema: Record<string, unknown> = { type: "object" };
+  schema["not"] = schema;
+  return schema;
+}
+
+type Register = (
+  server: Record<"tool" | "prompt" | "resource" | "resourceTemplate", (...given: unknown[]) => unknown>,
+) => unknown;
+
+describe("what other packages take", () => {
+  const run = (): string => "";
+  const shape = z.object({});
+
+  test.each<[message: string, register: Register]>([
+    ['tool "x": inputSchema is called input here', (server) => server.tool("x", { inputSchema: shape }, run)],
+    ['tool "x": parameters is called input here', (server) => server.tool("x", { parameters: shape }, run)],
+    [
+      'tool "x": outputSchema is called output here',
+      (server) => server.tool("x", { outputSchema: shape }, run),
+    ],
+    [
+      'prompt "x": argsSchema is called arguments here',
+      (server) => server.prompt("x", { argsSchema: shape }, run),
+    ],
+    ['tool "x": execute is the handler here: pass it last', (server) => server.tool("x", { execute: run })],
+    ['prompt "x": load is the handler here: pass it last', (server) => server.prompt("x", { load: run })],
+    [
+      'tool "x": name goes first here, before the definition',
+      (server) => server.tool("x", { name: "x" }, run),
+    ],
+    [
+      'resource "x:y": uri goes first here, before the definition',
+      (server) => server.resource("x:y", { uri: "x:y" }, run),
+    ],
+    [
+      'tool "x": readOnlyHint belongs in annotations',
+      (server) => server.tool("x", { readOnlyHint: true }, run),
+    ],
+    [
+      'tool "x": definition is a string: call server.tool(name, { description, input }, handler)',
+      (server) => server.tool("x", "What it does", { city: z.string() }, run),
+    ],
+    [
+      'tool "x": definition is a function: call server.tool(name, { description, input }, handler)',
+      (server) => server.tool("x", run),
+    ],
+    [
+      'tool "x": city is a schema: pass { input: z.object({ city: … }) }',
+      (server) => server.tool("x", { city: z.string() }, run),
+    ],
+    [
+      'prompt "x": city is a schema: pass { arguments: z.object({ city: … }) }',
+      (server) => server.prompt("x", { city: z.string() }, run),
+    ],
+    [
+      "tool: the first argument is a definition: call server.tool(name, { description, input }, handler)",
+      (server) => server.tool({ name: "x", parameters: shape, execute: run }),
+    ],
+    [
+      'resource "notes": definition is a string: call server.resource(uri, { name, description }, handler)',
+      (server) => server.resource("notes", "note:///a", {}, run),
+    ],
+    [
+      'resource template "notes": definition is a string: call server.resourceTemplate(uriTemplate, { name, description }, handler)',
+      (server) => server.resourceTemplate("notes", "note:///{a}", {}, run),
+    ],
+  ])("%s", (message, register) => {
+    const { server } = makeServer();
+    expect(() => register(server as never)).toThrow(
+      expect.objectContaining({ name: "ConfigurationError", message }),
+    );
+    expect(message.split("\n")).toHaveLength(1);
+  });
+
+  test.each(["constructor", "toString", "__proto__x"])("a field %s is merely unknown", (field) => {
+    expect(() => makeServer().server.tool("x", { [field]: 1 }, run)).toThrow(/is not an option/);
+  });
+});
 
 describeMatrix("a mistake", {}, (cell) => {
   const check = async (register: Mistake[1], subject: string, field: string): Promise<void> => {

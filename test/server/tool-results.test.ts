@@ -156,7 +156,7 @@ describeMatrix("tool results", {}, (cell) => {
   ];
 
   test.each(values)(
-    "%s is structured content on 2026-07-28 only, with its text always [TOOL-STRUCTURED-ANY, TOOL-OUTPUTSCHEMA-ANY, TOOL-STRUCTURED-OBJECT, TOOL-OUTPUTSCHEMA-OBJECT, TOOL-STRUCTURED-TEXT]",
+    "%s is structured content on 2026-07-28, and wrapped where that is an object, its schema too [TOOL-STRUCTURED-ANY, TOOL-OUTPUTSCHEMA-ANY, TOOL-STRUCTURED-OBJECT, TOOL-OUTPUTSCHEMA-OBJECT, TOOL-STRUCTURED-TEXT]",
     async (_, output, value) => {
       const { server } = makeServer();
       server.tool("value", { output }, () => value);
@@ -166,7 +166,14 @@ describeMatrix("tool results", {}, (cell) => {
       const [tool] = await list(client, "tools/list");
       if (isModern) {
         expect(answer).toHaveProperty("structuredContent", value);
-        expect(tool).toHaveProperty("outputSchema");
+        expect(tool?.["outputSchema"]).not.toHaveProperty("properties.result");
+      } else if (hasStructured) {
+        expect(answer.structuredContent).toEqual({ result: value });
+        expect(tool?.["outputSchema"]).toMatchObject({
+          type: "object",
+          properties: { result: {} },
+          required: ["result"],
+        });
       } else {
         expect(answer).not.toHaveProperty("structuredContent");
         expect(tool).not.toHaveProperty("outputSchema");
@@ -179,8 +186,58 @@ describeMatrix("tool results", {}, (cell) => {
     server.tool("null", {}, () => result({ content: "x", structured: null }));
     server.tool("absent", {}, () => result({ content: "x" }));
     const client = await open(cell, server);
-    expect("structuredContent" in (await call(client, "null"))).toBe(isModern);
+    const expected = isModern ? null : hasStructured ? { result: null } : undefined;
+    expect((await call(client, "null")).structuredContent).toEqual(expected);
     expect(await call(client, "absent")).not.toHaveProperty("structuredContent");
+  });
+
+  test("a tool whose output may be an object or not wraps both, as its schema says", async () => {
+    const { server } = makeServer();
+    const output = z.union([z.object({ a: z.number() }), z.string()]);
+    server.tool("either", { input: z.object({ text: z.boolean() }), output }, ({ text: isText }) =>
+      isText ? "plain" : { a: 1 },
+    );
+    const client = await open(cell, server);
+    const structured = async (isText: boolean): Promise<unknown> =>
+      (await call(client, "either", { text: isText })).structuredContent;
+    const wrap = (value: unknown): unknown =>
+      isModern ? value : hasStructured ? { result: value } : undefined;
+    expect(await structured(true)).toEqual(wrap("plain"));
+    expect(await structured(false)).toEqual(wrap({ a: 1 }));
+  });
+
+  test("a schema that refers to itself leads to the same place once it is wrapped", async () => {
+    const { server } = makeServer();
+    const output = {
+      type: "array",
+      items: { anyOf: [{ $ref: "#" }, { $ref: "#/$defs/leaf" }] },
+      $defs: { leaf: { type: "string" } },
+    };
+    server.tool("nested", { output }, () => [["a"], "b"]);
+    const [tool] = await list(await open(cell, server), "tools/list");
+    const inner = "#/properties/result";
+    if (isModern) expect(tool?.["outputSchema"]).toEqual(output);
+    else if (hasStructured)
+      expect(tool?.["outputSchema"]).toMatchObject({
+        properties: { result: { items: { anyOf: [{ $ref: inner }, { $ref: `${inner}/$defs/leaf` }] } } },
+      });
+  });
+
+  test("a union of objects is published as an object, in input and output, and is not wrapped", async () => {
+    const { server } = makeServer();
+    const shape = z.discriminatedUnion("kind", [
+      z.object({ kind: z.literal("circle"), radius: z.number() }),
+      z.object({ kind: z.literal("square"), side: z.number() }),
+    ]);
+    server.tool("same", { input: shape, output: shape }, (given) => given);
+    const client = await open(cell, server);
+    const [tool] = await list(client, "tools/list");
+    expect(tool?.["inputSchema"]).toMatchObject({ type: "object", oneOf: [{}, {}] });
+    if (hasStructured) expect(tool?.["outputSchema"]).toMatchObject({ type: "object", oneOf: [{}, {}] });
+    const given = { kind: "circle", radius: 1 };
+    const same = await call(client, "same", given);
+    expect(JSON.parse(textOf(same))).toEqual(given);
+    expect(same.structuredContent).toEqual(hasStructured ? given : undefined);
   });
 
   test("an output schema of an object is published from 2025-06-18 [TOOL-OUTPUTSCHEMA-OBJECT, TOOL-ANNOTATIONS-SINCE]", async () => {

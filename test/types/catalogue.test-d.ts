@@ -1,5 +1,5 @@
 // What the compiler knows of resources, templates, prompts and completers.
-import { McpServer, type TemplateParams, text } from "halyard";
+import { type GetPromptResult, McpServer, type ReadResourceResult, type TemplateParams, text } from "halyard";
 import { describe, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 
@@ -14,6 +14,11 @@ describe("resources", () => {
     server.resource("a:b", {}, async () => new Uint8Array());
     server.resource("a:b", {}, ({ uri }) => ({ uri, blob: "" }));
     server.resource("a:b", {}, ({ uri }) => [{ uri, text: "" }]);
+    server.resource("a:b", {}, async ({ uri }) => ({ contents: [{ uri, text: "" }], _meta: {} }));
+    server.resource("a:b", {}, async (): Promise<ReadResourceResult> => ({ contents: [] }));
+    server.resourceTemplate("a:{b}", {}, (): ReadResourceResult => ({ contents: [] }));
+    // @ts-expect-error: contents need a text or a blob
+    server.resource("a:b", {}, ({ uri }) => ({ contents: [{ uri }] }));
     // @ts-expect-error: a number is no content
     server.resource("a:b", {}, () => 5);
     // @ts-expect-error: text or blob is missing
@@ -63,6 +68,9 @@ describe("prompts", () => {
     server.prompt("p", {}, () => ({
       messages: [{ role: "assistant", content: { type: "text", text: "x" } }],
     }));
+    server.prompt("p", {}, async (): Promise<GetPromptResult> => ({ messages: [] }));
+    // @ts-expect-error: a message needs its content
+    server.prompt("p", {}, () => ({ messages: [{ role: "user" }] }));
     // @ts-expect-error: there is no such role
     server.prompt("p", {}, () => [{ role: "system", content: text("x") }]);
     // @ts-expect-error: a number is no prompt

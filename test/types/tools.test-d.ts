@@ -1,7 +1,18 @@
 // What the compiler knows of a tool: its arguments, and what its handler may return.
-import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import type { CallToolResult as OfficialResult } from "@modelcontextprotocol/sdk/types.js";
+import { type JSONSchema7, toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
-import { type Context, type Handle, McpServer, result, text, type ToolResult } from "halyard";
+import {
+  type CallToolResult,
+  type Context,
+  type Handle,
+  type JsonObject,
+  type JsonSchema,
+  McpServer,
+  result,
+  text,
+  type ToolResult,
+} from "halyard";
 import * as v from "valibot";
 import { describe, expectTypeOf, test } from "vitest";
 import * as z from "zod";
@@ -74,6 +85,66 @@ describe("without output", () => {
     server.tool("t", {}, () => ({ type: "image", data: "" }));
     // @ts-expect-error: a plain object is no content
     server.tool("t", {}, async () => ({ celsius: 21 }));
+  });
+});
+
+describe("a result as the protocol writes it", () => {
+  const output = z.object({ celsius: z.number() });
+
+  test("may be returned with and without output, at once or later", () => {
+    server.tool("t", {}, () => ({ content: [{ type: "text", text: "x" }], isError: true }));
+    server.tool("t", {}, async () => ({ content: [text("x")], structuredContent: { a: 1 }, _meta: {} }));
+    server.tool("t", { output }, () => ({
+      content: [{ type: "text", text: "x" }],
+      structuredContent: { celsius: 21 },
+    }));
+    server.tool("t", { output }, async () => ({ content: [{ type: "text", text: "No" }], isError: true }));
+  });
+
+  test("may have the type of this package, or of the official one", () => {
+    const run = async (): Promise<CallToolResult> => ({ content: [] });
+    server.tool("t", {}, run);
+    server.tool("t", { output }, run);
+    server.tool("t", { output: { type: "object" } }, run);
+    const official = async (): Promise<OfficialResult> => ({ content: [] });
+    server.tool("t", {}, official);
+    server.tool("t", { output }, official);
+  });
+
+  test("needs its fields", () => {
+    // @ts-expect-error: a block without its text
+    server.tool("t", {}, () => ({ content: [{ type: "text" }] }));
+    // @ts-expect-error: content is a list
+    server.tool("t", {}, () => ({ content: "x" }));
+    // @ts-expect-error: nothing that counts
+    server.tool("t", { output }, () => ({ isError: true }));
+  });
+});
+
+describe("schemas", () => {
+  test("a JSON Schema may have the types of another package", () => {
+    expectTypeOf<JSONSchema7>().toExtend<JsonSchema>();
+    expectTypeOf<z.core.JSONSchema.ObjectSchema>().toExtend<JsonSchema>();
+    expectTypeOf<JsonObject>().toExtend<JsonSchema>();
+    expectTypeOf<Record<string, unknown>>().toExtend<JsonSchema>();
+    const schema = {} as JSONSchema7;
+    server.tool("t", { input: schema, output: schema }, (args) => {
+      expectTypeOf(args).toEqualTypeOf<Record<string, unknown>>();
+      return {};
+    });
+    server.tool("t", { input: { type: "object", "x-own": 1, additionalProperties: false } }, () => "");
+  });
+
+  test("a raw shape is a mistake everywhere", () => {
+    const shape = { city: z.string() };
+    // @ts-expect-error: not a schema
+    server.tool("t", { input: { city: z.string() } }, () => "");
+    // @ts-expect-error: not a schema
+    server.tool("t", { input: shape }, () => "");
+    // @ts-expect-error: not a schema
+    server.tool("t", { output: shape }, () => ({ city: "" }));
+    // @ts-expect-error: not a schema
+    server.prompt("p", { arguments: shape }, () => "");
   });
 });
 

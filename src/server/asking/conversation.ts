@@ -1,8 +1,9 @@
 // What a handler and the client say to each other during one call: questions, answers, and what was done between them.
 import { ToolError } from "../../errors.ts";
+import { checkOptions } from "../../options.ts";
 import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
-import type { AnySchema } from "../../schema/compile.ts";
+import type { AnySchema, ToJsonSchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { directAsker } from "./direct-asker.ts";
 import {
@@ -10,23 +11,34 @@ import {
   elicitationMethod,
   elicitationNeeds,
   formQuestion,
+  knownUrlAskOptions,
   type UrlAskOptions,
   urlQuestion,
 } from "./elicitation.ts";
 import type { ElicitationIds } from "./elicitation-ids.ts";
 import { Onces } from "./onces.ts";
-import { assertCanAsk, type Asked, type AskOptions, type Asker, type Question } from "./question.ts";
+import {
+  assertCanAsk,
+  type Asked,
+  type AskOptions,
+  type Asker,
+  knownAskOptions,
+  type Question,
+} from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import { RememberingAsker } from "./remembering-asker.ts";
 import { rootsQuestion } from "./roots.ts";
 import { firstRound, type RoundState } from "./round-state.ts";
 import { RoundAsker } from "./round-asker.ts";
-import { type SampleOptions, samplingQuestion } from "./sampling.ts";
+import { knownSampleOptions, type SampleOptions, samplingQuestion } from "./sampling.ts";
 
 /** The call, as far as its conversation has to know it. */
 interface Asking extends Asked {
   readonly row: RequestRow;
-  readonly core: { readonly elicitations: ElicitationIds };
+  readonly core: {
+    readonly elicitations: ElicitationIds;
+    readonly settings: { readonly toJsonSchema: ToJsonSchema | undefined };
+  };
   readonly interrupt: ((answer: object) => void) | undefined;
   readonly signal: AbortSignal;
   ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
@@ -104,19 +116,25 @@ export class Conversation {
     options: UrlAskOptions = {},
   ): Promise<Elicited<unknown>> {
     const { table, session, core } = this.#call;
+    checkOptions({ subject: "ctx.elicit" }, options, knownUrlAskOptions);
     const isPage = asked instanceof URL;
     assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
-    if (!isPage) return this.#ask<Elicited<unknown>>(formQuestion(message, asked, table), options);
+    if (!isPage) {
+      const question = formQuestion(message, asked, table, core.settings.toJsonSchema);
+      return this.#ask<Elicited<unknown>>(question, options);
+    }
     const { elicitationId = crypto.randomUUID() } = options;
     core.elicitations.remember(elicitationId, session);
     return this.#ask(urlQuestion(message, asked, elicitationId, table), options);
   }
 
   async sample(messages: string | readonly SamplingMessage[], options: SampleOptions = {}): Promise<Sampled> {
+    checkOptions({ subject: "ctx.sample" }, options, knownSampleOptions);
     return this.#ask(samplingQuestion(messages, options, this.#call.table), options);
   }
 
   async roots(options: AskOptions = {}): Promise<readonly Root[]> {
+    checkOptions({ subject: "ctx.roots" }, options, knownAskOptions);
     return this.#ask(rootsQuestion, options);
   }
 

@@ -1,19 +1,22 @@
 // Elicitation: a form for the user to fill in, or a page for the user to visit.
 import { InputCancelled, InputDeclined } from "../../errors.ts";
+import type { Known } from "../../options.ts";
 import type { Elicited } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { AnySchema } from "../../schema/compile.ts";
+import type { AnySchema, ToJsonSchema } from "../../schema/compile.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { compileForm, formFor } from "./form.ts";
-import type { AskOptions, Question, Reading } from "./question.ts";
+import { type AskOptions, knownAskOptions, type Question, type Reading } from "./question.ts";
 
 /** How the user is sent to a page. */
 export interface UrlAskOptions extends AskOptions {
   /** Names it in `server.push.elicitationComplete(id)`. @default {a random one} */
   readonly elicitationId?: string;
 }
+
+export const knownUrlAskOptions: Known<UrlAskOptions> = { ...knownAskOptions, elicitationId: true };
 
 export const elicitationMethod = "elicitation/create";
 
@@ -30,8 +33,9 @@ export function formQuestion(
   message: string,
   schema: AnySchema,
   revision: Revision,
+  toJsonSchema: ToJsonSchema | undefined,
 ): Question<Elicited<unknown>> {
-  const compiled = compileForm(schema);
+  const compiled = compileForm(schema, toJsonSchema);
   const requestedSchema = formFor(compiled.json, revision);
   return {
     method: elicitationMethod,

@@ -1,7 +1,12 @@
 // The schema of a form: an object of plain fields, written as the client's revision can show it.
 import { askFailed, ConfigurationError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { type AnySchema, type CompiledSchema, compileSchema } from "../../schema/compile.ts";
+import {
+  type AnySchema,
+  type CompiledSchema,
+  compileSchema,
+  type ToJsonSchema,
+} from "../../schema/compile.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
 type Field = Record<string, unknown>;
@@ -22,10 +27,10 @@ const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-tim
 const compiledForms = new WeakMap<object, CompiledSchema>();
 
 /** Compiles the schema of a form, once for each schema. */
-export function compileForm(schema: AnySchema): CompiledSchema {
+export function compileForm(schema: AnySchema, toJsonSchema: ToJsonSchema | undefined): CompiledSchema {
   let compiled = compiledForms.get(schema);
   if (compiled === undefined) {
-    compiled = compileSchema(schema, "input", { subject: "elicitation", field: "schema" });
+    compiled = compileSchema(schema, "input", { subject: "elicitation", field: "schema" }, toJsonSchema);
     compiledForms.set(schema, compiled);
   }
   return compiled;

@@ -1,5 +1,6 @@
 // A question to the client: what is sent, what the client must be able to do, and how its answer is read.
 import { askFailed, errorCodes, type HalyardError, invalidParams, ProtocolError } from "../../errors.ts";
+import type { Known } from "../../options.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -16,6 +17,8 @@ export interface AskOptions {
   /** How long to wait for an answer; a sign of progress from the client starts it again. Modern clients come back when they like. */
   readonly timeoutMs?: number;
 }
+
+export const knownAskOptions: Known<AskOptions> = { key: true, timeoutMs: true };
 
 export interface Question<Answer> {
   readonly method: InputRequest["method"];

@@ -1,4 +1,5 @@
 // Sampling: a question to the client's model.
+import type { Known } from "../../options.ts";
 import type {
   ModelPreferences,
   Sampled,
@@ -11,7 +12,7 @@ import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities, ContentBlock } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { AskOptions, Question, Reading } from "./question.ts";
+import { type AskOptions, knownAskOptions, type Question, type Reading } from "./question.ts";
 
 /** How the client's model is asked. */
 export interface SampleOptions extends AskOptions {
@@ -27,6 +28,18 @@ export interface SampleOptions extends AskOptions {
   readonly tools?: readonly SamplingTool[];
   readonly toolChoice?: { readonly mode: "auto" | "required" | "none" };
 }
+
+export const knownSampleOptions: Known<SampleOptions> = {
+  ...knownAskOptions,
+  maxTokens: true,
+  systemPrompt: true,
+  temperature: true,
+  stopSequences: true,
+  modelPreferences: true,
+  metadata: true,
+  tools: true,
+  toolChoice: true,
+};
 
 export const samplingMethod = "sampling/createMessage";
 

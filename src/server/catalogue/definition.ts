@@ -1,8 +1,10 @@
 // What every definition has in common, checked when it is registered.
 import { ConfigurationError } from "../../errors.ts";
+import type { Known } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
 import type { Annotations, CacheHint, Icon } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
+import { isStandardSchema } from "../../schema/standard.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
 /** What tools, resources, templates and prompts all may say of themselves. */
@@ -22,15 +24,58 @@ export type AnyHandler = (args: never, ctx: never) => unknown;
 /** A handler as it is called, with arguments that have been checked. */
 export type CheckedHandler = (args: unknown, ctx: unknown) => unknown;
 
+export const knownIcon: Known<Icon> = { src: true, mimeType: true, sizes: true, theme: true };
+export const knownCacheHint: Known<CacheHint> = { ttlMs: true, scope: true };
+export const knownAnnotations: Known<Annotations> = { audience: true, priority: true, lastModified: true };
+
 /** The fields of {@link Described}, and the handler. */
-export const describedFields: readonly string[] = [
-  "title",
-  "description",
-  "icons",
-  "_meta",
-  "scopes",
-  "handler",
-];
+export const describedFields: Known<Described & { handler: AnyHandler }> = {
+  title: true,
+  description: true,
+  icons: knownIcon,
+  _meta: true,
+  scopes: true,
+  handler: true,
+};
+
+/** What fields of other packages are called here. */
+const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
+  ["inputSchema", ["input", "arguments"]],
+  ["parameters", ["input", "arguments"]],
+  ["argsSchema", ["arguments", "input"]],
+  ["outputSchema", ["output"]],
+]);
+
+const handlersElsewhere: ReadonlySet<string> = new Set(["execute", "load", "callback"]);
+const keysElsewhere: ReadonlySet<string> = new Set(["name", "uri", "uriTemplate"]);
+
+/** What to say of a field that this kind of definition does not have, where it is known from elsewhere. */
+export function foreignField(name: string, value: unknown, fields: object): string | undefined {
+  const here = namesHere.get(name)?.find((known) => known in fields);
+  if (here !== undefined) return `is called ${here} here`;
+  if (handlersElsewhere.has(name)) return "is the handler here: pass it last";
+  if (keysElsewhere.has(name)) return "goes first here, before the definition";
+  if (name.endsWith("Hint") && "input" in fields) return "belongs in annotations";
+  const holder = ["input", "arguments"].find((known) => known in fields);
+  return holder && isStandardSchema(value)
+    ? `is a schema: pass { ${holder}: z.object({ ${name}: … }) }`
+    : undefined;
+}
+
+/** Throws for what other packages take in the place of a name or of a definition. */
+export function checkDefinition(noun: string, key: unknown, definition: unknown, usage: string): void {
+  const fail = (subject: string, field: string, kind: string): never => {
+    const problem = `is a ${kind}: call server.${usage}`;
+    throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
+  };
+  if (typeof key === "object") fail(noun, "the first argument", "definition");
+  const isDefinition = typeof definition === "object" && definition !== null && !Array.isArray(definition);
+  if (!isDefinition) fail(`${noun} "${key as string}"`, "definition", kindOf(definition));
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
+}
 
 const iconSize = /^(?:any|\d+x\d+)$/;
 const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;

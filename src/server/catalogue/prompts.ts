@@ -1,9 +1,18 @@
 // Prompts: what an author writes, how it is checked and compiled, and how it is published.
 import { ConfigurationError } from "../../errors.ts";
+import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ContentBlock, GetPromptResult, PromptMessage } from "../../protocol/model.ts";
-import { type AnySchema, type CompiledSchema, compileSchema, type Validated } from "../../schema/compile.ts";
-import { isObject } from "../../wire/message.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import {
+  type AnySchema,
+  type CompiledSchema,
+  compileSchema,
+  type ToJsonSchema,
+  type Validated,
+} from "../../schema/compile.ts";
+import { propertiesOf, typesOf } from "../../schema/object-schema.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import type { Completer } from "./completers.ts";
@@ -58,51 +67,108 @@ interface PromptArgument {
   readonly required: boolean;
 }
 
-export const promptKind: DefinitionKind<PromptOptions, CompiledPrompt> = {
-  noun: "prompt",
-  keyField: "name",
-  fields: [...describedFields, "arguments", "complete"],
+const fields: Known<PromptOptions> = { ...describedFields, arguments: true, complete: true };
 
-  compile(name, options) {
-    checkNotEmpty("prompt", name);
-    const subject = `prompt "${name}"`;
-    checkDescribed(subject, options);
-    checkHandler(subject, options.handler);
-    const where = { subject, field: "arguments" };
-    const schema =
-      options.arguments === undefined ? undefined : compileSchema(options.arguments, "input", where);
-    const declared = schema ? readArguments(schema, where) : [];
-    for (const argument of Object.keys(options.complete ?? {})) {
-      if (declared.some((known) => known.name === argument)) continue;
-      const problem = `names "${argument}", which is not among the arguments`;
-      throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "complete" }, problem);
+/** How prompts are checked and published. */
+export function promptKind(
+  toJsonSchema: ToJsonSchema | undefined,
+): DefinitionKind<PromptOptions, CompiledPrompt> {
+  return {
+    noun: "prompt",
+    keyField: "name",
+    usage: "prompt(name, { description, arguments }, handler)",
+    fields,
+    compile: (name, options) => compilePrompt(name, options, toJsonSchema),
+    publish: publishPrompt,
+  };
+}
+
+function compilePrompt(
+  name: string,
+  options: PromptOptions,
+  toJsonSchema: ToJsonSchema | undefined,
+): CompiledPrompt {
+  checkNotEmpty("prompt", name);
+  const subject = `prompt "${name}"`;
+  checkDescribed(subject, options);
+  checkHandler(subject, options.handler);
+  const where = { subject, field: "arguments" };
+  const given = options.arguments;
+  const compiled = given === undefined ? undefined : compileSchema(given, "input", where, toJsonSchema);
+  const declared = compiled ? readArguments(compiled.json, where) : [];
+  for (const argument of Object.keys(options.complete ?? {})) {
+    if (declared.some((known) => known.name === argument)) continue;
+    const problem = `names "${argument}", which is not among the arguments`;
+    throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "complete" }, problem);
+  }
+  return {
+    name,
+    options,
+    handler: options.handler as CheckedHandler,
+    schema: compiled && takingText(compiled),
+    arguments: declared,
+  };
+}
+
+function publishPrompt(prompt: CompiledPrompt, revision: Revision): object {
+  const { title, description, icons, _meta } = prompt.options;
+  const published = prompt.arguments.map((argument) => encodeShape(argument, "promptArgument", revision));
+  const listed = published.length > 0 ? published : undefined;
+  const shape = { name: prompt.name, title, description, icons, arguments: listed, _meta };
+  return encodeShape(shape, "prompt", revision);
+}
+
+function readArguments(schema: JsonObject, where: { subject: string; field: string }): PromptArgument[] {
+  assertObjectSchema(schema, where);
+  const { required } = schema;
+  return [...propertiesOf(schema)].map(([name, property]) => {
+    const types = typesOf(property, schema);
+    if (types !== undefined && !types.some((type) => type === "string" || isRead(type))) {
+      const problem = `has "${name}" of type ${types.join(" or ")}, and arguments are strings: take a string and transform it`;
+      throw new ConfigurationError("INVALID_SCHEMA", where, problem);
     }
-    return {
-      name,
-      options,
-      handler: options.handler as CheckedHandler,
-      schema,
-      arguments: declared,
-    };
-  },
-
-  publish(prompt, revision) {
-    const { title, description, icons, _meta } = prompt.options;
-    const published = prompt.arguments.map((argument) => encodeShape(argument, "promptArgument", revision));
-    const listed = published.length > 0 ? published : undefined;
-    return encodeShape(
-      { name: prompt.name, title, description, icons, arguments: listed, _meta },
-      "prompt",
-      revision,
-    );
-  },
-};
-
-function readArguments(schema: CompiledSchema, where: { subject: string; field: string }): PromptArgument[] {
-  assertObjectSchema(schema.json, where);
-  const { properties, required } = schema.json;
-  return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
     const { title, description } = isObject(property) ? property : {};
     return { name, title, description, required: Array.isArray(required) && required.includes(name) };
   });
+}
+
+const readers: ReadonlyMap<unknown, (text: string) => unknown> = new Map<unknown, (text: string) => unknown>([
+  ["number", toNumber],
+  ["integer", toNumber],
+  ["boolean", (text) => (text === "true" ? true : text === "false" ? false : text)],
+]);
+
+/** Whether a value of this type can be read off the text of an argument. */
+function isRead(type: unknown): boolean {
+  return readers.has(type);
+}
+
+function toNumber(text: string): unknown {
+  const number = text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isFinite(number) ? number : text;
+}
+
+/** The schema for arguments as they come, which are strings: where numbers and booleans are wanted, they are read off them. */
+function takingText(schema: CompiledSchema): CompiledSchema {
+  const read = [...propertiesOf(schema.json)].flatMap(([name, property]) => {
+    const types = typesOf(property, schema.json) ?? [];
+    const reader = types.includes("string") ? undefined : readers.get(types.find(isRead));
+    return reader === undefined ? [] : [[name, reader] as const];
+  });
+  if (read.length === 0) return schema;
+  const converted = (given: JsonObject): JsonObject => {
+    const found = read.filter(([name]) => Object.hasOwn(given, name));
+    return {
+      ...given,
+      ...Object.fromEntries(found.map(([name, reader]) => [name, reader(given[name] as string)])),
+    };
+  };
+  return {
+    json: schema.json,
+    // A schema that takes strings by itself, such as z.coerce.number(), is given them.
+    async validate(given) {
+      const asText = await schema.validate(given);
+      return asText.ok ? asText : schema.validate(converted(given as JsonObject));
+    },
+  };
 }

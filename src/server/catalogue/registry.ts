@@ -1,7 +1,8 @@
 // One kind of thing the server offers, by key and in order of registration, and the handles that change it.
 import { ConfigurationError } from "../../errors.ts";
+import { checkOptions } from "../../options.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { Described } from "./definition.ts";
+import { checkDefinition, type Described, foreignField } from "./definition.ts";
 
 /** What has been registered, for changing it later; every change reaches the clients that listen, by itself. */
 export interface Handle<Changes = never> {
@@ -22,8 +23,10 @@ export interface DefinitionKind<Options, Compiled> {
   readonly noun: string;
   /** What the key is called. */
   readonly keyField: string;
-  /** The fields that a definition may have. */
-  readonly fields: readonly string[];
+  /** How an author registers one. */
+  readonly usage: string;
+  /** The fields that a definition may have, as `checkOptions` takes them. */
+  readonly fields: object;
   /** Throws a ConfigurationError that names the key and the field when the options cannot work. */
   compile(key: string, options: Options): Compiled;
   /** The definition as clients of that revision see it. */
@@ -121,8 +124,10 @@ export class Registry<Options extends object, Compiled> {
     return this.#entries.values();
   }
 
-  add(key: string, options: Options): Handle<Partial<Options>> {
-    const { noun, keyField } = this.kind;
+  add(key: string, definition: object, handler: unknown): Handle<Partial<Options>> {
+    const { noun, keyField, usage } = this.kind;
+    checkDefinition(noun, key, definition, usage);
+    const options = { ...definition, handler } as unknown as Options;
     if (this.#entries.has(key)) {
       const where = { subject: `${noun} "${key}"`, field: keyField };
       throw new ConfigurationError(
@@ -162,6 +167,7 @@ export class Registry<Options extends object, Compiled> {
         return entry.enabled && isCurrent();
       },
       update: (changes) => {
+        checkDefinition(this.kind.noun, entry.key, changes, this.kind.usage);
         const options = { ...entry.options, ...changes };
         entry.replace(options, this.#compile(entry.key, options));
         if (isCurrent() && entry.enabled) this.#changed();
@@ -174,15 +180,11 @@ export class Registry<Options extends object, Compiled> {
 
   #compile(key: string, options: Options): Compiled {
     const { noun, fields } = this.kind;
-    const unknown = Object.keys(options).find((field) => !fields.includes(field));
-    if (unknown === undefined) {
-      const compiled = this.kind.compile(key, options);
-      if ((options as Described).scopes !== undefined) this.isScoped = true;
-      return compiled;
-    }
-    const where = { subject: `${noun} "${key}"`, field: unknown };
-    const problem = `is not a field of a ${noun}: there are ${fields.join(", ")}`;
-    throw new ConfigurationError("INVALID_DEFINITION", where, problem);
+    const problem = (name: string, value: unknown): string | undefined => foreignField(name, value, fields);
+    checkOptions({ subject: `${noun} "${key}"`, code: "INVALID_DEFINITION", problem }, options, fields);
+    const compiled = this.kind.compile(key, options);
+    if ((options as Described).scopes !== undefined) this.isScoped = true;
+    return compiled;
   }
 
   #changed(): void {

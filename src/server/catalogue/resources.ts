@@ -1,7 +1,8 @@
 // Resources and resource templates: what an author writes, how it is checked, matched and published.
 import { ConfigurationError } from "../../errors.ts";
+import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
-import type { Annotations, CacheHint, ResourceContents } from "../../protocol/model.ts";
+import type { Annotations, CacheHint, ReadResourceResult, ResourceContents } from "../../protocol/model.ts";
 import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
@@ -18,6 +19,8 @@ import {
   checkNotEmpty,
   type Described,
   describedFields,
+  knownAnnotations,
+  knownCacheHint,
 } from "./definition.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 
@@ -39,12 +42,13 @@ export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
   readonly complete?: Readonly<Record<string, Completer>>;
 }
 
-/** What a reader may return: text, bytes, or contents in full. */
+/** What a reader may return: text, bytes, contents, or the result in full. */
 export type ResourceReturn =
   | string
   | Uint8Array
   | ResourceContents
   | readonly ResourceContents[]
+  | ReadResourceResult
   | InputRequired;
 
 /** Reads a resource: its URI first, then the context of the call. */
@@ -81,12 +85,20 @@ export interface CompiledTemplate {
   readonly handler: CheckedHandler;
 }
 
-const resourceFields = [...describedFields, "name", "mimeType", "annotations", "cache"];
+const templateFields: Known<Omit<TemplateOptions, "complete">> = {
+  ...describedFields,
+  name: true,
+  mimeType: true,
+  annotations: knownAnnotations,
+  cache: knownCacheHint,
+};
+const resourceFields: Known<ResourceOptions> = { ...templateFields, size: true };
 
 export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   noun: "resource",
   keyField: "uri",
-  fields: [...resourceFields, "size"],
+  usage: "resource(uri, { name, description }, handler)",
+  fields: resourceFields,
 
   compile(uri, options) {
     const subject = `resource "${uri}"`;
@@ -111,7 +123,8 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
 export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   noun: "resource template",
   keyField: "uriTemplate",
-  fields: [...resourceFields, "complete"],
+  usage: "resourceTemplate(uriTemplate, { name, description }, handler)",
+  fields: { ...templateFields, complete: true } satisfies Known<TemplateOptions>,
 
   compile(source, options) {
     const subject = `resource template "${source}"`;

@@ -1,5 +1,10 @@
 // What an author writes of a tool: its definition, what its handler gets, and what it may return.
-import type { ClientCapabilities, ContentBlock, ToolAnnotations } from "../../protocol/model.ts";
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  ContentBlock,
+  ToolAnnotations,
+} from "../../protocol/model.ts";
 import type { AnySchema, Unvalidated, Validated } from "../../schema/compile.ts";
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
@@ -68,12 +73,17 @@ export type ToolReturn =
   | string
   | ContentBlock
   | readonly ContentBlock[]
+  | CallToolResult
   | ToolResult<unknown>
   | InputRequired
   | void;
 
 /** What a tool with the output schema `O` may return. */
-export type StructuredReturn<O> = Unvalidated<O> | ToolResult<Unvalidated<O> | undefined> | InputRequired;
+export type StructuredReturn<O> =
+  | Unvalidated<O>
+  | CallToolResult
+  | ToolResult<Unvalidated<O> | undefined>
+  | InputRequired;
 
 /**
  * Runs a tool: validated arguments first, then the context of the call.

@@ -1,6 +1,7 @@
 // How long a tool may take and how often it may run at once. A tool that sets neither keeps the handler it was given.
 import { ConfigurationError, ToolError } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
+import type { Known } from "../../options.ts";
 import type { CheckedHandler } from "./definition.ts";
 import { inBackground, longestTimerMs } from "../timers.ts";
 import type { Logger } from "../logger.ts";
@@ -20,7 +21,7 @@ export interface ToolLimits {
   readonly maxConcurrent?: number;
 }
 
-export const toolLimitFields: readonly (keyof ToolLimits)[] = ["timeoutMs", "maxConcurrent"];
+export const toolLimitFields: Known<ToolLimits> = { timeoutMs: true, maxConcurrent: true };
 
 /** What a call is to its limits. */
 interface Limited {

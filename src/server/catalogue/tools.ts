@@ -1,10 +1,18 @@
 // Tools: how what an author writes is checked and compiled, and how it is published.
 import { ConfigurationError } from "../../errors.ts";
+import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
+import type { ToolAnnotations } from "../../protocol/model.ts";
 import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { type AnySchema, type CompiledSchema, compileSchema } from "../../schema/compile.ts";
-import type { JsonSchema } from "../../schema/json-schema.ts";
+import {
+  type AnySchema,
+  type CompiledSchema,
+  compileSchema,
+  type ToJsonSchema,
+} from "../../schema/compile.ts";
+import { wrapSchema } from "../../schema/object-schema.ts";
+import type { JsonObject } from "../../wire/message.ts";
 import { isTimerMs } from "../timers.ts";
 import type { TaskDefinition, ToolDefinition } from "./tool-definition.ts";
 import { toolLimitFields, withinLimits } from "./tool-limits.ts";
@@ -29,82 +37,101 @@ export interface CompiledTool {
   readonly name: string;
   readonly options: ToolOptions;
   readonly handler: CheckedHandler;
-  readonly inputSchema: JsonSchema;
+  readonly inputSchema: JsonObject;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
   readonly paramHeaders: readonly ParamHeader[];
   readonly task: TaskDefinition | undefined;
 }
 
-const noParameters: JsonSchema = { type: "object", additionalProperties: false };
+const noParameters: JsonObject = { type: "object", additionalProperties: false };
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
 const nameRule = "must have 1 to 128 characters out of A-Z a-z 0-9 _ - .";
 
+const knownAnnotations: Known<ToolAnnotations> = {
+  title: true,
+  readOnlyHint: true,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: true,
+};
+
+const knownTask: Known<TaskDefinition> = { support: true, starts: true, ttlMs: true, pollIntervalMs: true };
+
+const fields: Known<ToolOptions> = {
+  ...describedFields,
+  ...toolLimitFields,
+  input: true,
+  output: true,
+  annotations: knownAnnotations,
+  requires: true,
+  task: knownTask,
+  validateInput: true,
+  validateOutput: true,
+};
+
 /** How tools are checked and published; `onTask` is called for each that may be called as a task. */
-export function toolKind(onTask: () => void): DefinitionKind<ToolOptions, CompiledTool> {
-  const compile: typeof kind.compile = (name, options) => {
-    const compiled = kind.compile(name, options);
-    if (compiled.task !== undefined) onTask();
-    return compiled;
+export function toolKind(
+  onTask: () => void,
+  toJsonSchema: ToJsonSchema | undefined,
+): DefinitionKind<ToolOptions, CompiledTool> {
+  return {
+    noun: "tool",
+    keyField: "name",
+    usage: "tool(name, { description, input }, handler)",
+    fields,
+    compile(name, options) {
+      const compiled = compileTool(name, options, toJsonSchema);
+      if (compiled.task !== undefined) onTask();
+      return compiled;
+    },
+    publish: publishTool,
   };
-  return { ...kind, compile };
 }
 
-const kind: DefinitionKind<ToolOptions, CompiledTool> = {
-  noun: "tool",
-  keyField: "name",
-  fields: [
-    ...describedFields,
-    ...toolLimitFields,
-    "input",
-    "output",
-    "annotations",
-    "requires",
-    "task",
-    "validateInput",
-    "validateOutput",
-  ],
+function compileTool(
+  name: string,
+  options: ToolOptions,
+  toJsonSchema: ToJsonSchema | undefined,
+): CompiledTool {
+  checkName("tool", name, namePattern, nameRule);
+  const subject = `tool "${name}"`;
+  checkDescribed(subject, options);
+  checkHandler(subject, options.handler);
+  const compiled = (direction: "input" | "output"): CompiledSchema | undefined => {
+    const schema = options[direction];
+    return schema === undefined
+      ? undefined
+      : compileSchema(schema, direction, { subject, field: direction }, toJsonSchema);
+  };
+  const input = compiled("input");
+  const output = compiled("output");
+  const inputSchema = input?.json ?? noParameters;
+  assertObjectSchema(inputSchema, { subject, field: "input" });
+  const found = readParamHeaders(inputSchema);
+  if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
+  const handler = withinLimits(name, options, options.handler as CheckedHandler);
+  const task = readTask(options.task, subject);
+  return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
+}
 
-  compile(name, options) {
-    checkName("tool", name, namePattern, nameRule);
-    const subject = `tool "${name}"`;
-    checkDescribed(subject, options);
-    checkHandler(subject, options.handler);
-    const compiled = (direction: "input" | "output"): CompiledSchema | undefined => {
-      const schema = options[direction];
-      return schema === undefined
-        ? undefined
-        : compileSchema(schema, direction, { subject, field: direction });
-    };
-    const input = compiled("input");
-    const output = compiled("output");
-    const inputSchema = input?.json ?? noParameters;
-    assertObjectSchema(inputSchema, { subject, field: "input" });
-    const found = readParamHeaders(inputSchema);
-    if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
-    const handler = withinLimits(name, options, options.handler as CheckedHandler);
-    const task = readTask(options.task, subject);
-    return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
-  },
-
-  publish({ name, options, inputSchema, output, task }, revision) {
-    const { title, description, icons, annotations, _meta } = options;
-    const outputSchema = output && publishedOutput(output.json, revision);
-    const execution = task && { taskSupport: task.support ?? "optional" };
-    const tool = {
-      name,
-      title,
-      description,
-      icons,
-      inputSchema,
-      outputSchema,
-      annotations,
-      execution,
-      _meta,
-    };
-    return encodeShape(tool, "tool", revision);
-  },
-};
+function publishTool({ name, options, inputSchema, output, task }: CompiledTool, revision: Revision): object {
+  const { title, description, icons, annotations, _meta } = options;
+  const outputSchema = output && publishedOutput(output.json, revision);
+  const execution = task && { taskSupport: task.support ?? "optional" };
+  const tool = {
+    name,
+    title,
+    description,
+    icons,
+    inputSchema,
+    outputSchema,
+    annotations,
+    execution,
+    _meta,
+  };
+  return encodeShape(tool, "tool", revision);
+}
 
 function readTask(given: ToolOptions["task"], subject: string): TaskDefinition | undefined {
   const task = typeof given === "string" ? { support: given } : given;
@@ -122,6 +149,6 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
 }
 
 /** Before any value was allowed as structured content, an output schema had to be that of an object. */
-function publishedOutput(schema: JsonSchema, revision: Revision): JsonSchema | undefined {
-  return revision.structuredContent === "any" || schema["type"] === "object" ? schema : undefined;
+function publishedOutput(schema: JsonObject, revision: Revision): JsonObject {
+  return revision.structuredContent === "object" && schema["type"] !== "object" ? wrapSchema(schema) : schema;
 }

@@ -1,9 +1,8 @@
 // prompts/get: find the prompt, check its arguments, render it.
 import { invalidParams } from "../../errors.ts";
-import { encodePromptResult } from "../../protocol/codec.ts";
-import type { GetPromptResult } from "../../protocol/model.ts";
 import { isObject } from "../../wire/message.ts";
 import { orAsk } from "../asking/input-required.ts";
+import { converted, encodePrompt } from "../encode-results.ts";
 import { shown } from "../failure.ts";
 import { toPromptResult } from "../results.ts";
 import type { MethodHandler } from "./method.ts";
@@ -23,8 +22,8 @@ export const getPrompt: MethodHandler = {
       throw invalidParams(message);
     }
     const returned = orAsk(await prompt.handler(checked.value, call));
-    return toPromptResult(returned, prompt.options.description);
+    return converted("Prompt", call, () => toPromptResult(returned, prompt.options.description));
   },
 
-  encode: (result: GetPromptResult, call) => encodePromptResult(result, call.table),
+  encode: encodePrompt,
 };

@@ -1,7 +1,5 @@
 // resources/read, and the subscriptions of legacy sessions.
 import { invalidParams, invalidRequest, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
-import { encodeContents } from "../../protocol/codec.ts";
-import type { ReadResourceResult } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
 import type { Listener } from "../../push/listener.ts";
@@ -11,7 +9,8 @@ import { resolveResource } from "../catalogue/resources.ts";
 import type { Call } from "../call.ts";
 import { shown } from "../failure.ts";
 import { assertTotalRoom, permittedUris } from "../subscribers.ts";
-import { toContents } from "../results.ts";
+import { converted, encodeRead } from "../encode-results.ts";
+import { toReadResult } from "../results.ts";
 import { cacheFields } from "../stamp.ts";
 import type { MethodHandler } from "./method.ts";
 
@@ -21,14 +20,12 @@ export const readResource: MethodHandler = {
     const found = resolveResource(uri, call.core.resources, call.core.templates);
     if (found === undefined) throw new ResourceNotFoundError(uri);
     const { options, handler } = found.source;
-    const contents = toContents(orAsk(await handler(found.args, call)), uri, options.mimeType);
-    return call.row.cacheable ? { contents, ...cacheFields(options.cache) } : { contents };
+    const returned = orAsk(await handler(found.args, call));
+    const result = converted("Resource", call, () => toReadResult(returned, uri, options.mimeType));
+    return call.row.cacheable ? { ...result, ...cacheFields(options.cache) } : result;
   },
 
-  encode: (result: ReadResourceResult, call) => ({
-    ...result,
-    contents: result.contents.map((contents) => encodeContents(contents, call.table)),
-  }),
+  encode: encodeRead,
 };
 
 export const subscribeResource: MethodHandler = {

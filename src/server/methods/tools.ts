@@ -7,7 +7,6 @@ import {
   UrlElicitationRequired,
 } from "../../errors.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
-import { encodeCallToolResult } from "../../protocol/codec.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { CompiledSchema } from "../../schema/compile.ts";
 import type { Validation } from "../../schema/validation.ts";
@@ -16,8 +15,17 @@ import { orAsk } from "../asking/input-required.ts";
 import { visitRefusal } from "../asking/visits.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
-import { isForClient, isRefusal, logFailure, shown } from "../failure.ts";
-import { text, ToolResult, toErrorResult, toStructuredResult, toToolResult } from "../results.ts";
+import { propertiesOf } from "../../schema/object-schema.ts";
+import { converted, encodeToolResult } from "../encode-results.ts";
+import { cannotSend, isForClient, isRefusal, logFailure, shown } from "../failure.ts";
+import {
+  asToolResult,
+  looksLikeResult,
+  text,
+  toErrorResult,
+  toStructuredResult,
+  toToolResult,
+} from "../results.ts";
 import { beginTask } from "../tasks/begin.ts";
 import { isThenable } from "../thenable.ts";
 import type { MethodHandler } from "./method.ts";
@@ -37,7 +45,7 @@ export const callTool: MethodHandler = {
       : start(tool, checked, call);
   },
 
-  encode: (result: CallToolResult, call) => encodeCallToolResult(result, call.table),
+  encode: encodeToolResult,
 };
 
 /** Runs the tool, as a task where its client wants one. */
@@ -67,7 +75,7 @@ function invoke(tool: CompiledTool, args: unknown, call: Call): CallToolResult |
   try {
     const returned = tool.handler(args, call);
     const isReady = tool.output === undefined && !isThenable(returned);
-    return isReady ? toToolResult(orAsk(returned)) : settle(tool, returned, call);
+    return isReady ? withoutOutput(orAsk(returned), call) : settle(tool, returned, call);
   } catch (error) {
     return toFailure(tool, error, call);
   }
@@ -77,11 +85,18 @@ async function settle(tool: CompiledTool, pending: unknown, call: Call): Promise
   try {
     const returned = orAsk(await pending);
     return tool.output === undefined
-      ? toToolResult(returned)
+      ? withoutOutput(returned, call)
       : await checkOutput(tool, tool.output, returned, call);
   } catch (error) {
     return toFailure(tool, error, call);
   }
+}
+
+/** Most tools return a string, which needs no closure. */
+function withoutOutput(returned: unknown, call: Call): CallToolResult {
+  return typeof returned === "string"
+    ? toToolResult(returned)
+    : converted("Tool", call, () => toToolResult(returned));
 }
 
 function assertCapabilities(tool: CompiledTool, call: Call): void {
@@ -118,17 +133,23 @@ async function checkOutput(
   returned: unknown,
   call: Call,
 ): Promise<CallToolResult> {
-  const given = returned instanceof ToolResult ? returned : undefined;
-  if (given?.isError) return toToolResult(given);
+  const declares = (name: string): boolean => propertiesOf(schema.json).has(name);
+  const given = converted("Tool", call, () => asToolResult(returned, declares));
+  if (given?.isError === true) return toStructuredResult(given.structured, given);
   const value = given ? given.structured : returned;
   if (!(tool.options.validateOutput ?? call.core.settings.validateOutput))
     return toStructuredResult(value, given);
+  const problem = `Tool ${tool.name} returned a value that does not fit its output schema`;
+  if (given && value === undefined) throw cannotSend(problem, "structuredContent is missing", call);
   const outcome = await schema.validate(value);
   if (outcome.ok) return toStructuredResult(outcome.value, given);
-  const problem = `Tool ${tool.name} returned a value that does not fit its output schema`;
-  const errorId = logFailure(new TypeError(`${problem}: ${outcome.issues.join("; ")}`), call);
-  throw new ProtocolError(errorCodes.internal, `${problem} (error id ${errorId})`, { errorId });
+  const isDoubtful = given === undefined && looksLikeResult(returned);
+  const issues = isDoubtful ? [...outcome.issues, meantAsValue] : outcome.issues;
+  throw cannotSend(problem, issues.join("; "), call);
 }
+
+const meantAsValue =
+  "the schema declares content or structuredContent, so the object counts as the value: return result({ … }) for a result in full";
 
 /** Not a matter of the tool: errors of the protocol, and questions that end the call. */
 const passesThrough = [ProtocolError, InputPending, UrlElicitationRequired];

@@ -1,5 +1,6 @@
 // How request state is sealed: the author's options, their defaults, and the mistakes that are found when they are set.
 import { ConfigurationError } from "../../errors.ts";
+import { checkOptions, type Known } from "../../options.ts";
 import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
 import { MemorySingleUseStore, type SingleUseStore } from "./single-use.ts";
 
@@ -29,13 +30,18 @@ export interface RequestStateSettings {
   readonly singleUse: SingleUseStore | undefined;
 }
 
-const names: ReadonlySet<string> = new Set(["keys", "ttlMs", "audience", "maxBytes", "singleUse"]);
+const knownOptions: Known<RequestStateOptions> = {
+  keys: true,
+  ttlMs: true,
+  audience: true,
+  maxBytes: true,
+  singleUse: true,
+};
 
 /** Fills in the defaults. Throws for an option that cannot work, or that is spelled wrong: state sealed otherwise than was meant looks the same. */
 export function resolveRequestState(options: RequestStateOptions, name: string): RequestStateSettings {
+  checkOptions({ subject: "secureRequestState" }, options, knownOptions);
   const { keys, ttlMs = 15 * 60_000, audience = name, maxBytes = 64 * 1024, singleUse = false } = options;
-  const unknown = Object.keys(options).find((given) => !names.has(given));
-  if (unknown !== undefined) fail(unknown, "is not an option");
   for (const [field, value] of Object.entries({ ttlMs, maxBytes })) {
     if (!Number.isSafeInteger(value) || value <= 0) fail(field, "must be a positive integer");
   }

@@ -1,4 +1,5 @@
 // Tasks in the memory of one process, as JSON: what a store far away would do.
+import { checkOptions, type Known } from "../../options.ts";
 import { inBackground } from "../timers.ts";
 import { hasEnded, type TaskChange, type TaskQuery, type TaskRecord, type TaskStore } from "./store.ts";
 
@@ -13,6 +14,13 @@ export interface MemoryTaskStoreOptions {
   /** Characters of the tasks of one owner, in the same way. @default {16777216} */
   readonly maxSizePerOwner?: number;
 }
+
+const knownOptions: Known<MemoryTaskStoreOptions> = {
+  maxTasks: true,
+  maxSize: true,
+  maxTasksPerOwner: true,
+  maxSizePerOwner: true,
+};
 
 type Place = Pick<TaskRecord, "createdAt" | "id">;
 
@@ -63,6 +71,7 @@ export class MemoryTaskStore implements TaskStore {
   #sweeping = false;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
+    checkOptions({ subject: "MemoryTaskStore" }, options, knownOptions);
     const {
       maxTasks = 10_000,
       maxSize = 64 * 1024 * 1024,

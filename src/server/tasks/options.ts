@@ -1,4 +1,5 @@
 // How tasks are kept, and how many.
+import type { Known } from "../../options.ts";
 import { isTimerMs } from "../timers.ts";
 import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskStore } from "./store.ts";
@@ -21,6 +22,15 @@ export interface TaskOptions {
   /** Of those, what one principal may have. @default {100} */
   readonly maxRunningPerPrincipal?: number;
 }
+
+export const knownTaskOptions: Known<TaskOptions> = {
+  store: true,
+  ttlMs: true,
+  maxTtlMs: true,
+  pollIntervalMs: true,
+  maxRunning: true,
+  maxRunningPerPrincipal: true,
+};
 
 export type TaskSettings = Required<TaskOptions>;
 

@@ -1,12 +1,12 @@
 // One task while its handler runs in this process: its questions, its progress, its end.
 import type { CallToolResult } from "../../protocol/model.ts";
-import { encodeCallToolResult } from "../../protocol/codec.ts";
 import { errorCodes } from "../../errors.ts";
 import type { Place } from "../../push/asks.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { watchAsk } from "../asking/ask-events.ts";
 import { inBackground } from "../timers.ts";
 import type { Call } from "../call.ts";
+import { encodeToolResult } from "../encode-results.ts";
 import type { TaskEnd } from "../events.ts";
 import { toRpcError } from "../failure.ts";
 import { stampOwnResult } from "../stamp.ts";
@@ -123,7 +123,7 @@ export class TaskRun implements RunningTask {
     const { call } = this;
     try {
       const given = (await call.outcome?.()) as CallToolResult;
-      const result = stampOwnResult(encodeCallToolResult(given, call.table), call);
+      const result = stampOwnResult(encodeToolResult(given, call), call);
       if (!given.isError || !toolErrorFails[this.record.form]) return { status: "completed", result };
       return { status: "failed", result, statusMessage: textOf(given) };
     } catch (thrown) {

@@ -1,0 +1,137 @@
+// What a result must be to be sent, field by field: a handler, or middleware, may have returned anything.
+import { type Known, nearest } from "../options.ts";
+import type {
+  CallToolResult,
+  ContentBlock,
+  GetPromptResult,
+  ReadResourceResult,
+  ResourceContents,
+} from "../protocol/model.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
+
+/** The fields that a block of each type cannot do without. */
+const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
+  text: ["text"],
+  image: ["data", "mimeType"],
+  audio: ["data", "mimeType"],
+  resource_link: ["uri", "name"],
+  resource: ["resource"],
+};
+
+/** The types of fields, wherever they stand. */
+const types: Readonly<Record<string, string>> = {
+  text: "string",
+  data: "string",
+  blob: "string",
+  mimeType: "string",
+  uri: "string",
+  name: "string",
+  title: "string",
+  description: "string",
+  size: "number",
+  isError: "boolean",
+  resource: "object",
+  annotations: "object",
+  _meta: "object",
+};
+
+/** What one kind of result holds: a list, and in it things of one kind. */
+interface ResultShape {
+  readonly list: string;
+  readonly itemProblem: (item: unknown, at: string) => string | undefined;
+  readonly fields: object;
+}
+
+const toolFields: Known<CallToolResult> = { content: 1, structuredContent: 1, isError: 1, _meta: 1 };
+const promptFields: Known<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
+const readFields: Known<ReadResourceResult> = { contents: 1, _meta: 1 };
+
+/** Who returns a result. */
+export type ResultKind = "Tool" | "Prompt" | "Resource";
+
+const shapes: Readonly<Record<ResultKind, ResultShape>> = {
+  Tool: { list: "content", itemProblem: blockProblem, fields: toolFields },
+  Prompt: { list: "messages", itemProblem: messageProblem, fields: promptFields },
+  Resource: { list: "contents", itemProblem: contentsProblem, fields: readFields },
+};
+
+/** Throws for a field that the protocol does not have: it would be lost in silence. */
+export function assertFields(kind: ResultKind, result: JsonObject): void {
+  const { fields } = shapes[kind];
+  const strange = Object.keys(result).find((name) => !Object.hasOwn(fields, name));
+  if (strange !== undefined)
+    throw new TypeError(`${strange} is not a field of the result: ${nearest(strange, fields)}`);
+}
+
+/** What is wrong with a result, if anything is. */
+export function resultProblem(kind: ResultKind, result: object): string | undefined {
+  const { list, itemProblem } = shapes[kind];
+  const items = (result as JsonObject)[list];
+  if (!Array.isArray(items)) return mustBe(list, "a list", items);
+  for (let index = 0; index < items.length; index++) {
+    const problem = itemProblem(items[index], `${list}[${index}]`);
+    if (problem !== undefined) return problem;
+  }
+  return fieldsProblem(result as JsonObject, "");
+}
+
+function messageProblem(message: unknown, at: string): string | undefined {
+  if (!isObject(message)) return mustBe(at, "a message with role and content", message);
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant") return mustBe(`${at}.role`, '"user" or "assistant"', role);
+  return blockProblem(content, `${at}.content`);
+}
+
+function blockProblem(block: unknown, at: string): string | undefined {
+  if (!isObject(block)) return mustBe(at, "a content block", block);
+  const { type } = block;
+  if (!isBlockType(type)) return mustBe(`${at}.type`, Object.keys(required).join(", "), type);
+  const missing = required[type].find((field) => block[field] === undefined);
+  if (missing !== undefined) return `${at}.${missing} is missing`;
+  const problem = fieldsProblem(block, `${at}.`);
+  return type === "resource" ? (problem ?? contentsProblem(block["resource"], `${at}.resource`)) : problem;
+}
+
+function contentsProblem(contents: unknown, at: string): string | undefined {
+  if (!isObject(contents)) return mustBe(at, "an object", contents);
+  const { uri, text, blob } = contents;
+  if (uri === undefined) return `${at}.uri is missing`;
+  if ((text === undefined) === (blob === undefined)) return `${at} must have either a text or a blob`;
+  return fieldsProblem(contents, `${at}.`);
+}
+
+function fieldsProblem(holder: JsonObject, path: string): string | undefined {
+  for (const name of Object.keys(holder)) {
+    const value = holder[name];
+    if (value === undefined || !Object.hasOwn(types, name)) continue;
+    const type = types[name];
+    const fits = type === "object" ? isObject(value) : typeof value === type;
+    if (!fits) return mustBe(path + name, `of type ${type}`, value);
+  }
+  return undefined;
+}
+
+function isBlockType(type: unknown): type is ContentBlock["type"] {
+  return typeof type === "string" && Object.hasOwn(required, type);
+}
+
+/** Whether a handler meant it as a block, or as contents; what is wrong with it is said when it is sent. */
+export function isBlock(value: unknown): value is ContentBlock {
+  return isObject(value) && typeof value["type"] === "string";
+}
+
+export function isContents(value: unknown): value is ResourceContents {
+  return isObject(value) && "uri" in value;
+}
+
+/** Values stay out of it: the log is read by more people than may see them. */
+function mustBe(at: string, what: string, value: unknown): string {
+  return `${at} must be ${what}, not ${kindOf(value)}`;
+}
+
+/** What a value is, in a word. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "a list";
+  return isObject(value) ? `an object of ${Object.keys(value).slice(0, 8).join(", ")}` : `a ${typeof value}`;
+}

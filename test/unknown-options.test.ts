@@ -1,0 +1,284 @@
+// Every option of every entry point, read off its type and written wrongly: each is refused, and the right name is told.
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { McpServer, MemoryTaskStore, result } from "halyard";
+import { bearerAuth } from "halyard/auth";
+import { fetchHandler } from "halyard/fetch";
+import { nodeHandler, serveHttp } from "halyard/node";
+import { serveStdio } from "halyard/stdio";
+import { connect } from "halyard/testing";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { makeServer } from "./support/catalogue.ts";
+import { readPublicApi } from "./support/public-api.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+interface EntryPoint {
+  /** Gives the options to the entry point. */
+  readonly give: (options: never) => unknown;
+  /** What it cannot do without. */
+  readonly needed?: object;
+  /** Where its type is. */
+  readonly type: readonly [file: string, name: string];
+}
+
+const info = { name: "test", version: "1.0.0" };
+const bearer = {
+  resource: "https://mcp.example.com/mcp",
+  authorizationServers: ["https://auth.example.com"],
+};
+const streams = { input: new PassThrough(), output: new PassThrough() };
+
+/** Asks in a handler, and throws what the asking threw. */
+async function ask(
+  question: (ctx: Parameters<Parameters<McpServer["tool"]>[2]>[1]) => Promise<unknown>,
+): Promise<void> {
+  const { server } = makeServer();
+  let thrown: unknown;
+  server.tool("ask", {}, async (_, ctx) => {
+    thrown = await question(ctx).catch((error: unknown) => error);
+  });
+  const capabilities = { elicitation: {}, sampling: {}, roots: {} };
+  const client = await connect(server, { revision: "2025-11-25", capabilities });
+  await client.request("tools/call", { name: "ask" });
+  await client.close();
+  throw thrown;
+}
+
+const entryPoints: Readonly<Record<string, EntryPoint>> = {
+  "new McpServer, info": {
+    give: (given) => new McpServer(given),
+    needed: info,
+    type: ["src/protocol/model.ts", "Implementation"],
+  },
+  "new McpServer": {
+    give: (options) => new McpServer(info, options),
+    type: ["src/server/options.ts", "ServerOptions"],
+  },
+  serveHttp: {
+    give: (options) => serveHttp(new McpServer(info), options),
+    type: ["src/node/index.ts", "ServeHttpOptions"],
+  },
+  nodeHandler: {
+    give: (options) => nodeHandler(new McpServer(info), options),
+    type: ["src/http/options.ts", "HttpOptions"],
+  },
+  fetchHandler: {
+    give: (options) => fetchHandler(new McpServer(info), options),
+    type: ["src/http/options.ts", "HttpOptions"],
+  },
+  serveStdio: {
+    give: (options) => serveStdio(new McpServer(info), options),
+    needed: streams,
+    type: ["src/stdio/index.ts", "StdioOptions"],
+  },
+  bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
+  "server.tool": {
+    give: (definition) => makeServer().server.tool("x", definition, () => ""),
+    type: ["src/server/catalogue/tool-definition.ts", "ToolDefinition"],
+  },
+  "handle.update": {
+    give: (changes) =>
+      makeServer()
+        .server.tool("x", {}, () => "")
+        .update(changes),
+    type: ["src/server/catalogue/tool-definition.ts", "ToolDefinition"],
+  },
+  "server.prompt": {
+    give: (definition) => makeServer().server.prompt("x", definition, () => ""),
+    type: ["src/server/catalogue/prompts.ts", "PromptDefinition"],
+  },
+  "server.resource": {
+    give: (definition) => makeServer().server.resource("x:y", definition, () => ""),
+    type: ["src/server/catalogue/resources.ts", "ResourceDefinition"],
+  },
+  "server.resourceTemplate": {
+    give: (definition) => makeServer().server.resourceTemplate("x:{y}", definition, () => ""),
+    type: ["src/server/catalogue/resources.ts", "TemplateDefinition"],
+  },
+  "server.extension": {
+    give: (extension) => makeServer().server.extension("com.example/x", extension),
+    type: ["src/server/extensions.ts", "Extension"],
+  },
+  "an extension's method": {
+    give: (method) => makeServer().server.extension("com.example/x", { requests: { "x/y": method } }),
+    needed: { run: () => ({}) },
+    type: ["src/server/extensions.ts", "ExtensionMethod"],
+  },
+  "an extension's filter": {
+    give: (filter) => makeServer().server.extension("com.example/x", { listens: { x: filter } }),
+    needed: { notification: "notifications/x", kind: "flag" },
+    type: ["src/server/extensions.ts", "ExtensionListen"],
+  },
+  secureRequestState: {
+    give: (options) => makeServer().server.secureRequestState(options),
+    type: ["src/server/request-state/options.ts", "RequestStateOptions"],
+  },
+  "new MemoryTaskStore": {
+    give: (options) => new MemoryTaskStore(options),
+    type: ["src/server/tasks/memory-store.ts", "MemoryTaskStoreOptions"],
+  },
+  "result()": { give: result, type: ["src/server/results.ts", "ToolResultParts"] },
+  "ctx.elicit": {
+    give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
+    type: ["src/server/asking/elicitation.ts", "UrlAskOptions"],
+  },
+  "ctx.sample": {
+    give: (options) => ask((ctx) => ctx.sample("?", options)),
+    type: ["src/server/asking/sampling.ts", "SampleOptions"],
+  },
+  "ctx.roots": {
+    give: (options) => ask((ctx) => ctx.roots(options)),
+    type: ["src/server/asking/question.ts", "AskOptions"],
+  },
+  connect: {
+    give: (options) => connect(new McpServer(info), options),
+    needed: { revision: "2026-07-28" },
+    type: ["src/testing/memory.ts", "ConnectOptions"],
+  },
+};
+
+/** What an option holds that is no further options: names of the author's or of the protocol's, schemas, stores. */
+const opaque = new Set(
+  "_meta input output arguments complete requires logger store singleUse sessionStore auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities".split(
+    " ",
+  ),
+);
+
+const program = ts.createProgram(
+  [...new Set(Object.values(entryPoints).map(({ type: [file] }) => root + file))],
+  { ...configOptions(), noEmit: true },
+);
+const checker = program.getTypeChecker();
+
+function configOptions(): ts.CompilerOptions {
+  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+  return ts.convertCompilerOptionsFromJson(config.compilerOptions, root).options;
+}
+
+/** The paths of all options of a type, those inside others included. */
+function pathsOf(entry: string, [file, name]: EntryPoint["type"]): string[] {
+  const source = program.getSourceFile(root + file);
+  const module = source && checker.getSymbolAtLocation(source);
+  const symbol = module && checker.getExportsOfModule(module).find((exported) => exported.name === name);
+  if (symbol === undefined) throw new Error(`${file} exports no ${name}`);
+  return pathsIn(entry, checker.getDeclaredTypeOfSymbol(symbol), "");
+}
+
+function pathsIn(entry: string, type: ts.Type, path: string): string[] {
+  return checker.getPropertiesOfType(type).flatMap((property) => {
+    const here = path + property.name;
+    const isServer = entry === "new McpServer" && here === "capabilities";
+    if (opaque.has(property.name) && !isServer) return [here];
+    const inner = checker.getTypeOfSymbol(property);
+    const parts = inner.isUnion() ? inner.types : [inner];
+    const deeper = parts.flatMap((part) => pathsIn(entry, optionsIn(part), `${here}.`));
+    return [here].concat(deeper.filter((found, index) => deeper.indexOf(found) === index));
+  });
+}
+
+const nothing = checker.getUndefinedType();
+
+/** The type of further options that a value of `type` may be, or that a list holds. */
+function optionsIn(type: ts.Type): ts.Type {
+  if (checker.isArrayType(type)) {
+    const [item = nothing] = checker.getTypeArguments(type as ts.TypeReference);
+    return optionsIn(item);
+  }
+  const isRecord = checker.getPropertiesOfType(type).length === 0;
+  const isObject = (type.flags & ts.TypeFlags.Object) !== 0 && type.getCallSignatures().length === 0;
+  const places = type.symbol?.declarations?.map((place) => place.getSourceFile().fileName) ?? [];
+  const isOurs =
+    type.aliasSymbol?.name === "Partial" || places.some((file) => file.startsWith(`${root}src/`));
+  return isObject && isOurs && !isRecord ? type : nothing;
+}
+
+/** The options with one name in them written without its last letter. */
+function mistyped(path: string, needed: object = {}): { options: object; field: string } {
+  const names = path.split(".");
+  const last = names.pop() ?? "";
+  const wrong = `${last.slice(0, -1)}_`;
+  const inner = names.toReversed().reduce<object>((held, name) => ({ [name]: held }), { [wrong]: undefined });
+  return { options: { ...needed, ...inner }, field: [...names, wrong].join(".") };
+}
+
+describe.each(Object.entries(entryPoints))("%s", (entry, { give, needed, type }) => {
+  const paths = pathsOf(entry, type);
+
+  test("has options", () => {
+    expect(paths.length).toBeGreaterThan(1);
+  });
+
+  test.each(paths)("%s, mistyped, is refused with the right name", async (path) => {
+    const { options, field } = mistyped(path, needed);
+    const thrown: unknown = await new Promise((resolve) => resolve(give(options as never))).catch(
+      (error: unknown) => error,
+    );
+    expect(thrown).toMatchObject({ name: "ConfigurationError" });
+    const { field: named, message } = thrown as { field: string; message: string };
+    expect(named.endsWith(field)).toBe(true);
+    expect(message).toContain(`${field} is not an option: did you mean ${path.split(".").at(-1)}?`);
+  });
+
+  test.each([null, "text", 3000])("%j in place of its options is refused", async (given) => {
+    const outcome = new Promise((resolve) => resolve(give(given as never)));
+    await expect(outcome).rejects.toMatchObject({ name: "ConfigurationError" });
+  });
+});
+
+test("no public type of options is forgotten", () => {
+  const api = Object.values(readPublicApi()).flat();
+  const named = api.filter(({ name }) => name.endsWith("Options")).map(({ name }) => name);
+  const given = new Set(Object.values(entryPoints).map(({ type: [, name] }) => name));
+  // Options inside others, whose paths are above; and those by which a transport drives the server for each message.
+  const inside = [
+    "CorsOptions",
+    "IntrospectionOptions",
+    "LegacySseOptions",
+    "RateLimitOptions",
+    "TaskOptions",
+  ];
+  const driving = ["AttachOptions", "ConnectionOptions", "PipeOptions", "ReceiveOptions"];
+  const known = new Set([...given, ...inside, ...driving]);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("the paths go as deep as the options do", () => {
+  const deep = Object.entries(entryPoints).flatMap(([entry, { type }]) =>
+    pathsOf(entry, type).map((path) => `${entry} ${path}`),
+  );
+  expect(deep).toEqual(
+    expect.arrayContaining([
+      "new McpServer limits.maxBytes",
+      "new McpServer tasks.maxRunning",
+      "new McpServer capabilities.logging",
+      "new McpServer cache.tools/list.ttlMs",
+      "new McpServer, info icons.src",
+      "serveHttp port",
+      "serveHttp cors.origins",
+      "serveHttp legacySse.ssePath",
+      "nodeHandler rateLimit.perPrincipal.burst",
+      "fetchHandler limits.maxSessions",
+      "bearerAuth introspection.clientId",
+      "server.tool annotations.readOnlyHint",
+      "server.tool task.ttlMs",
+      "server.resource cache.scope",
+      "server.resource annotations.priority",
+    ]),
+  );
+});
+
+test("bearerAuth refuses the scope that nobody would have needed", () => {
+  const mistake = { ...bearer, requiredScope: ["admin"] };
+  expect(() => bearerAuth(mistake as never)).toThrow(
+    "bearerAuth: requiredScope is not an option: did you mean requiredScopes?",
+  );
+});
+
+test("a name that is like none is answered with all of them", () => {
+  const given = { origins: [], somethingElseEntirely: 1 };
+  expect(() => nodeHandler(new McpServer(info), { cors: given })).toThrow(
+    "cors.somethingElseEntirely is not an option: choose from origins",
+  );
+});
