@@ -29,11 +29,11 @@ writeFileSync(
 );
 console.log(`Added ${added.length} packages of other platforms to ${path}`);
 
-/** What the name of a platform package says: `@scope/binding-linux-x64-musl`, `@scope/name-windows-64`. */
+/** What the name of a platform package says: `@scope/binding-linux-x64-musl`, `@scope/name-windows-64`, `@scope/linux-x64-gnu`. */
 function platformEntry(folder: string, version: string): LockEntry {
   const name = folder.slice(folder.lastIndexOf("/"));
   const [, os, cpu, abi] =
-    /-(android|darwin|freebsd|linux|openharmony|win32|windows)-(\w+)(?:-(\w+))?$/.exec(name) ?? [];
+    /[-/](android|darwin|freebsd|linux|openharmony|win32|windows)-(\w+)(?:-(\w+))?$/.exec(name) ?? [];
   if (os === undefined || cpu === undefined) {
     throw new Error(`${folder} does not name its platform: add it to ${path} by hand`);
   }

@@ -13,6 +13,7 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { watchTransport } from "../support/schemas/watch-transport.ts";
 import { answering, type Asked } from "./answers.ts";
 import type { Target } from "./ways.ts";
 
@@ -51,7 +52,11 @@ export interface InteropClient {
   readonly errors: readonly Error[];
   readonly revision: string | undefined;
   readonly serverName: string | undefined;
+  readonly instructions: string | undefined;
   readonly capabilities: object | undefined;
+  /** The tools and prompts as they are published. */
+  tools(): Promise<{ readonly [key: string]: unknown }[]>;
+  prompts(): Promise<{ readonly [key: string]: unknown }[]>;
   toolNames(): Promise<string[]>;
   /** One page of the tools; version 2 turns the pages by itself, and its first is the whole. */
   toolPage(cursor?: string): Promise<Page>;
@@ -60,7 +65,10 @@ export interface InteropClient {
   templateUris(): Promise<string[]>;
   call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<CallResult>;
   read(uri: string): Promise<unknown>;
+  contents(uri: string): Promise<unknown>;
   prompt(name: string, args: Record<string, string>): Promise<unknown>;
+  /** The whole of a prompt: its description and messages. */
+  messages(name: string, args: Record<string, string>): Promise<unknown>;
   complete(ref: Reference, argument: { name: string; value: string }): Promise<string[]>;
   /** Asks for log messages from that level on: what the next call needs for it, or nothing once it has been agreed. */
   logsFrom(level: "debug" | "error"): Promise<CallOptions>;
@@ -127,8 +135,9 @@ async function connectV2(target: Target, options: ClientOptions): Promise<Intero
   client.setRequestHandler("elicitation/create", answers.elicit);
   client.setRequestHandler("sampling/createMessage", answers.sample);
   client.setRequestHandler("roots/list", answers.roots);
-  const transport =
-    target.kind === "url" ? new HttpV2(new URL(target.url)) : new StdioV2(commandOf(target.path));
+  const transport = watchTransport(
+    target.kind === "url" ? new HttpV2(new URL(target.url)) : new StdioV2(commandOf(target.path)),
+  );
   const seen = record(client);
   await client.connect(transport);
   return {
@@ -166,8 +175,9 @@ async function connectV1(target: Target): Promise<InteropClient> {
   client.setRequestHandler(ElicitRequestSchema, answers.elicit);
   client.setRequestHandler(CreateMessageRequestSchema, answers.sample);
   client.setRequestHandler(ListRootsRequestSchema, answers.roots);
-  const transport =
-    target.kind === "url" ? new HttpV1(new URL(target.url)) : new StdioV1(commandOf(target.path));
+  const transport = watchTransport(
+    target.kind === "url" ? new HttpV1(new URL(target.url)) : new StdioV1(commandOf(target.path)),
+  );
   const seen = record(client);
   const revision = revisionOf(transport);
   // Its own declarations do not hold under exactOptionalPropertyTypes.
@@ -204,7 +214,10 @@ function revisionOf(transport: StdioV1 | HttpV1): () => string | undefined {
 function common(client: ClientV1 | ClientV2) {
   return {
     serverName: client.getServerVersion()?.name,
+    instructions: client.getInstructions(),
     capabilities: client.getServerCapabilities(),
+    tools: async () => (await client.listTools()).tools,
+    prompts: async () => (await client.listPrompts()).prompts,
     toolNames: async () => (await client.listTools()).tools.map((tool) => tool.name),
     toolPage: async (cursor?: string) => {
       const page = await client.listTools(cursor === undefined ? {} : { cursor });
@@ -217,6 +230,11 @@ function common(client: ClientV1 | ClientV2) {
     read: async (uri: string) => {
       const [contents] = (await client.readResource({ uri })).contents;
       return contents && "text" in contents ? contents.text : contents;
+    },
+    contents: async (uri: string) => (await client.readResource({ uri })).contents,
+    messages: async (name: string, args: Record<string, string>) => {
+      const { description, messages } = await client.getPrompt({ name, arguments: args });
+      return { description, messages };
     },
     prompt: async (name: string, args: Record<string, string>) => {
       const [message] = (await client.getPrompt({ name, arguments: args })).messages;

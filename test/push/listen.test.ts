@@ -15,6 +15,7 @@ import {
   toldTo,
 } from "../support/listen.ts";
 import { describeMatrix, pipes } from "../support/matrix.ts";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 
 function fullServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" });
@@ -262,6 +263,7 @@ describeMatrix("subscriptions/listen", { eras: ["modern"] }, (cell) => {
   });
 
   test("an extension's filter member asks for its notification, by key", async () => {
+    allowBeyondSchema("/params/notifications/jobIds", "notifications/com.example/job");
     const server = fullServer();
     server.extension("com.example/jobs", {
       listens: { jobIds: { notification: "notifications/com.example/job", kind: "keys" } },

@@ -3,6 +3,7 @@ import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import { describe as inShort, listen, paramsOf, subscriptionOf, toldTo } from "../support/listen.ts";
 import { PipePeer } from "../support/pipe.ts";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 import { nextTurn } from "../support/turns.ts";
 
 const bigLimit = { maxQueueBytes: 1024 * 1024 };
@@ -82,6 +83,7 @@ describe("a slow reader", () => {
   });
 
   test("gets the latest parameters of what merged", async () => {
+    allowBeyondSchema("/params/notifications/jobIds", "notifications/com.example/job");
     const server = noteServer();
     server.extension("com.example/jobs", {
       listens: { jobIds: { notification: "notifications/com.example/job", kind: "keys" } },

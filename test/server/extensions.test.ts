@@ -6,10 +6,11 @@ import {
   type JsonObject,
   McpServer,
 } from "halyard";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { metaKeys, modernRequest, newestModern, RawPeer } from "../support/raw.ts";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 
 const clock: Extension = {
   settings: { zone: "UTC" },
@@ -19,6 +20,8 @@ const clock: Extension = {
   },
   listens: { ticks: { notification: "notifications/clock/tick", kind: "keys" } },
 };
+
+beforeEach(() => allowBeyondSchema("result of clock", "/params/notifications/ticks", "notifications/clock"));
 
 const make = (): McpServer => new McpServer({ name: "test", version: "1.0.0" });
 const withClock = (): McpServer => make().extension("com.example/clock", clock);

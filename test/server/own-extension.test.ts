@@ -8,10 +8,13 @@ import {
   McpServer,
   ProtocolError,
 } from "halyard";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 import { edges, listenOver, type ModernOptions, sendModern, serve } from "../support/sessions.ts";
 
 const identifier = "com.example/jobs";
+
+beforeEach(() => allowBeyondSchema("result of jobs", "/params/notifications/jobIds", "notifications/jobs"));
 
 function options(user: string, ...declared: readonly string[]): ModernOptions {
   const extensions = Object.fromEntries(declared.map((each) => [each, {}]));

@@ -2,6 +2,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import type { JsonObject } from "halyard";
 import { isServed } from "./connections.ts";
+import { watchHttp } from "./schemas/watch-http.ts";
 import { until } from "./turns.ts";
 
 export interface SseEvent {
@@ -21,9 +22,12 @@ export function send(url: string, asked: Asked): Promise<EventReply> {
   const { method = "POST", headers = {}, body } = asked;
   const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return new Promise((resolve, reject) => {
-    const sending = request(url, { method, headers: Object.fromEntries(given), agent: false }, (response) =>
-      resolve(new EventReply(response)),
-    );
+    const sending = request(url, { method, headers: Object.fromEntries(given), agent: false }, (response) => {
+      const reply = new EventReply(response);
+      const path = url.slice(new URL(url).origin.length);
+      watchHttp({ path, headers, body: body ?? "" }, reply);
+      resolve(reply);
+    });
     sending.on("error", reject);
     sending.end(body);
   });
@@ -82,6 +86,10 @@ export class EventReply {
   /** What has arrived, comments too. */
   get textSoFar(): string {
     return this.#text;
+  }
+
+  isOver(): boolean {
+    return this.end !== undefined;
   }
 
   /** Resolves with the first message for which `matches` holds, past or to come; fails when the stream ends without it. */

@@ -35,6 +35,14 @@ export class HttpReply {
     this.#ended = this.#read(body);
   }
 
+  get textSoFar(): string {
+    return this.text;
+  }
+
+  isOver(): boolean {
+    return this.end !== "open";
+  }
+
   get type(): string | undefined {
     return this.headers["content-type"];
   }

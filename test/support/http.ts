@@ -7,6 +7,7 @@ import { type HttpOptions, type HttpStats, nodeHandler, serveHttp } from "halyar
 import { describe, onTestFinished } from "vitest";
 import { HttpReply } from "./http-reply.ts";
 import { initializeRequest, newestModern } from "./raw.ts";
+import { watchHttp } from "./schemas/watch-http.ts";
 
 export type EdgeKind = "serveHttp" | "nodeHandler" | "fetchHandler";
 
@@ -57,7 +58,7 @@ const openers: Record<EdgeKind, Opener> = {
       const response = await handler(toFetchRequest(request, controller.signal));
       const body = response.body ?? new Blob([]).stream();
       const headers = Object.fromEntries(response.headers);
-      return new HttpReply(response.status, headers, body, () => controller.abort());
+      return watched(request, new HttpReply(response.status, headers, body, () => controller.abort()));
     };
     return { kind: "fetchHandler", port: 80, send, stats: handler.stats, close: handler.close };
   },
@@ -88,10 +89,18 @@ export function describeEdges(
 }
 
 /** Sends a request to a port of this machine on a connection of its own. */
-export function sendTo(port: number, request: RawRequest, host = "127.0.0.1"): Promise<HttpReply> {
+export async function sendTo(port: number, request: RawRequest, host = "127.0.0.1"): Promise<HttpReply> {
   const { method = "POST", path = "/mcp", body, signal } = request;
   const headers = defined(request.headers);
-  return finish(httpRequest({ host, port, method, path, headers, agent: false, signal }), body);
+  const outgoing = httpRequest({ host, port, method, path, headers, agent: false, signal });
+  return watched(request, await finish(outgoing, body));
+}
+
+/** The reply, whose messages are checked when the test ends. */
+function watched({ path = "/mcp", headers = {}, body = "" }: RawRequest, reply: HttpReply): HttpReply {
+  const text = typeof body === "string" ? body : body.join("");
+  watchHttp({ path, headers, body: text }, reply);
+  return reply;
 }
 
 /** Sends the body of a request that has been begun. */

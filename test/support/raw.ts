@@ -1,25 +1,10 @@
 // Talking to a server with no transport between: exact texts in, exact answers out.
 import { Connection, type JsonObject, type RequestId, type Servable } from "halyard";
-import { protocolRevisions, type Received, type TestClient } from "halyard/testing";
+import type { Received, TestClient } from "halyard/testing";
+import { legacyDates, metaKeys, modernDates, newestLegacy, newestModern } from "./revisions.ts";
+import { Conversation } from "./schemas/witness.ts";
 
-/** The reserved keys of `_meta`, spelled out, so that the tests do not trust the source for them. */
-export const metaKeys = {
-  protocolVersion: "io.modelcontextprotocol/protocolVersion",
-  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
-  clientInfo: "io.modelcontextprotocol/clientInfo",
-  logLevel: "io.modelcontextprotocol/logLevel",
-  serverInfo: "io.modelcontextprotocol/serverInfo",
-  subscriptionId: "io.modelcontextprotocol/subscriptionId",
-} as const;
-
-const datesOf = (era: "modern" | "legacy"): string[] =>
-  protocolRevisions.filter((revision) => revision.era === era).map((revision) => revision.date);
-
-/** Newest first, as everywhere. */
-export const modernDates: readonly string[] = datesOf("modern");
-export const legacyDates: readonly string[] = datesOf("legacy");
-export const newestModern: string = modernDates[0] ?? "";
-export const newestLegacy: string = legacyDates[0] ?? "";
+export { legacyDates, metaKeys, modernDates, newestLegacy, newestModern };
 
 /** The `_meta` that makes a request a modern one, with changes. */
 export function modernMeta(changes: JsonObject = {}): Record<string, unknown> {
@@ -63,16 +48,21 @@ export class RawPeer {
   readonly connection: Connection;
   readonly revision: string;
   readonly #server: Servable;
+  readonly #conversation: Conversation;
 
   constructor(server: Servable, revision: string, connection = new Connection({ transport: "raw" })) {
     this.#server = server;
     this.revision = revision;
     this.connection = connection;
+    this.#conversation = new Conversation(revision);
   }
 
   /** The text of the answer to a text. */
-  exact(text: string): Promise<string | undefined> {
-    return this.#server.handleRaw(text, { connection: this.connection });
+  async exact(text: string): Promise<string | undefined> {
+    this.#conversation.said(text);
+    const answer = await this.#server.handleRaw(text, { connection: this.connection });
+    if (answer !== undefined) this.#conversation.heard(answer);
+    return answer;
   }
 
   /** The answer to a text; a batch of them comes back as it is. */

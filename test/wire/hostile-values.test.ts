@@ -5,6 +5,7 @@ import * as z from "zod";
 import { recordingLogger } from "../support/log.ts";
 import { cells, describeMatrix } from "../support/matrix.ts";
 import { metaKeys, modernMeta, newestModern, rawPeer, RawPeer } from "../support/raw.ts";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 
 /** Names that every object has, though nobody put them there. */
 const inherited = ["__proto__", "constructor", "toString", "valueOf", "hasOwnProperty", "__defineGetter__"];
@@ -182,6 +183,7 @@ describe.each(cells({ transports: ["memory"] }))("keys of arguments · $revision
 
 describe("inherited names in what a modern client says of itself", () => {
   test("capabilities in a __proto__ are not declared", async () => {
+    allowBeyondSchema("/data/requiredCapabilities/toString");
     const server = new McpServer({ name: "test", version: "1.0.0" });
     server.tool("ask", { requires: { sampling: {} } }, () => "asked");
     server.tool("odd", { requires: { toString: {} } }, () => "odd");
@@ -213,6 +215,7 @@ describe("inherited names in what a modern client says of itself", () => {
   });
 
   test.each(inherited)("com.example/%s is treated like any other extension", async (name) => {
+    allowBeyondSchema(`result of x/${name}`);
     const server = new McpServer({ name: "test", version: "1.0.0" });
     const identifier = `com.example/${name.replaceAll("_", "")}`;
     server.extension(identifier, { requests: { [`x/${name}`]: () => ({ name }) } });

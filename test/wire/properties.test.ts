@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Connection, type JsonObject, McpServer, type RpcMessage } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { protocolRevisions } from "halyard/testing";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import {
   initializeRequest,
@@ -15,6 +15,7 @@ import {
   rawPeer,
   RawPeer,
 } from "../support/raw.ts";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 
 const any = { type: "object" } as const;
 
@@ -35,6 +36,8 @@ function makeServer(): McpServer {
 }
 
 const server = makeServer();
+
+beforeEach(() => allowBeyondSchema("result of clock/now"));
 
 /** Every code that this server may send when no handler fails. */
 const codes = {

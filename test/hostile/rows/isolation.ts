@@ -108,7 +108,10 @@ export const isolationRows: readonly MessageRow[] = [
       const door = await openDoor(mount, server);
       const [victim, other] = [await door.connect(), await door.connect()];
       const opened = events.find((event) => event.type === "listener");
-      await server.push.toSession(opened?.session ?? "", "notifications/message", { data: "private" });
+      await server.push.toSession(opened?.session ?? "", "notifications/message", {
+        level: "info",
+        data: "private",
+      });
       const params = { name: "hold", arguments: {}, _meta: { progressToken: 7 } };
       for (const [id, client] of [victim, other].entries())
         client.send({ jsonrpc: "2.0", id: `p${id}`, method: "tools/call", params });

@@ -319,7 +319,7 @@ export const limitRows: readonly Row[] = [
       const url = `http://127.0.0.1:${door.port}/mcp`;
       const clients = [await SessionClient.open({ url }), await SessionClient.open({ url })];
       for (const { id } of clients)
-        await server.push.toSession(id, "notifications/message", { data: "x".repeat(3000) });
+        await server.push.toSession(id, "notifications/message", { level: "info", data: "x".repeat(3000) });
       const told = [];
       for (const client of clients) {
         const stream = await client.get();
@@ -402,7 +402,10 @@ export const limitRows: readonly Row[] = [
       const client = await SessionClient.open({ url });
       const stream = await client.get();
       for (let at = 0; at < 10; at++)
-        await server.push.toSession(client.id, "notifications/message", { data: "x".repeat(200) });
+        await server.push.toSession(client.id, "notifications/message", {
+          level: "info",
+          data: "x".repeat(200),
+        });
       await stream.count(10);
       expect(door.stats().replayBytes).toBeLessThanOrEqual(1000);
       stream.cut();
@@ -421,7 +424,10 @@ export const limitRows: readonly Row[] = [
       for (let at = 0; at < 10; at++) {
         const client = await SessionClient.open({ url });
         const stream = await client.get();
-        await server.push.toSession(client.id, "notifications/message", { data: "x".repeat(500) });
+        await server.push.toSession(client.id, "notifications/message", {
+          level: "info",
+          data: "x".repeat(500),
+        });
         await stream.count(1);
         expect(door.stats().replayBytes).toBeLessThanOrEqual(2000);
         stream.cut();

@@ -4,6 +4,7 @@ import { makeServer } from "../../support/catalogue.ts";
 import { post, sendTo } from "../../support/http.ts";
 import { ping } from "../../support/http-server.ts";
 import { initializeRequest, newestLegacy } from "../../support/raw.ts";
+import { allowBeyondSchema } from "../../support/schemas/witness.ts";
 import { SessionClient } from "../../support/sessions.ts";
 import { until } from "../../support/turns.ts";
 import { openHttp } from "../mounts.ts";
@@ -89,10 +90,10 @@ export const sessionRows: readonly HttpRow[] = [
       const victim = await SessionClient.open({ url }, { headers: owner });
       const first = await victim.get();
       expect((await victim.get(undefined, thief)).status).toBe(404);
-      await server.push.toSession(victim.id, "notifications/message", { data: 1 });
+      await server.push.toSession(victim.id, "notifications/message", { level: "info", data: 1 });
       await first.count(1);
       const second = await victim.get();
-      await server.push.toSession(victim.id, "notifications/message", { data: 2 });
+      await server.push.toSession(victim.id, "notifications/message", { level: "info", data: 2 });
       await until(() => first.messages.length + second.messages.length === 2);
       for (const stream of [first, second]) stream.cut();
     },
@@ -107,10 +108,11 @@ export const sessionRows: readonly HttpRow[] = [
       const victim = await SessionClient.open({ url }, { headers: owner });
       const other = await SessionClient.open({ url }, { headers: owner });
       const stream = await victim.get();
-      await server.push.toSession(victim.id, "notifications/message", { data: "private" });
+      await server.push.toSession(victim.id, "notifications/message", { level: "info", data: "private" });
       await stream.count(1);
       const from = String(stream.events[0]?.id);
       const resumed = await other.get(from);
+      allowBeyondSchema("notifications/end");
       await server.push.toSession(other.id, "notifications/end");
       await resumed.message(({ method }) => method === "notifications/end");
       expect(resumed.textSoFar).not.toContain("private");

@@ -12,6 +12,7 @@ import { modernPost } from "../../support/http.ts";
 import { discover, httpServer, modernCall } from "../../support/http-server.ts";
 import { modernRequest } from "../../support/raw.ts";
 import { openRaw } from "../../support/raw-socket.ts";
+import { allowBeyondSchema } from "../../support/schemas/witness.ts";
 import { listenOver } from "../../support/sessions.ts";
 import { nextTurn, until } from "../../support/turns.ts";
 import { type HttpDoor, openHttp } from "../mounts.ts";
@@ -231,6 +232,7 @@ export const slownessRows: readonly Row[] = [
       }
       await until(() => door.stats().streams === before - 1);
       const { session = "" } = { session: (await server.push.sessions()).at(-1) };
+      allowBeyondSchema("notifications/end");
       await server.push.toSession(session, "notifications/end");
       await fast.waitFor((message) => "method" in message && message.method === "notifications/end");
       slow.proceed();

@@ -1,0 +1,7 @@
+// The conformance fixture as a module that serves web-standard requests: `bun examples/everything/fetch.ts`,
+// `deno serve --allow-env examples/everything/fetch.ts`.
+import { fetchHandler, type FetchHandler } from "halyard/fetch";
+import { createEverythingServer } from "./server.ts";
+
+const handler: FetchHandler = fetchHandler(createEverythingServer({ httpStats: () => handler.stats() }));
+export default { port: 0, hostname: "127.0.0.1", fetch: handler };
