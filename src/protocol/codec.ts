@@ -27,20 +27,19 @@ export const structuredWrapper = "result";
 
 /**
  * A tool result as `revision` can carry it. Text stands in for content that it cannot carry; `isObjectOutput` says whether
- * the tool promises objects, and is asked only where structured content has to be one.
+ * the tool promises objects, which counts only where structured content has to be one.
  */
 export function encodeCallToolResult(
   result: CallToolResult,
   revision: Revision,
-  isObjectOutput: () => boolean,
+  isObjectOutput: boolean,
 ): Record<string, unknown> {
   const { content, structuredContent, isError, _meta } = result;
   const encoded: Record<string, unknown> = {
     content: revision.degradesContent ? content.map((block) => encodeBlock(block, revision)) : content,
   };
   if (structuredContent !== undefined && revision.structuredContent !== "none") {
-    const isCarried =
-      revision.structuredContent === "any" || (isObject(structuredContent) && isObjectOutput());
+    const isCarried = revision.structuredContent === "any" || (isObject(structuredContent) && isObjectOutput);
     encoded["structuredContent"] = isCarried ? structuredContent : { [structuredWrapper]: structuredContent };
   }
   if (isError) encoded["isError"] = true;

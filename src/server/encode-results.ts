@@ -7,7 +7,8 @@ import { type ResultKind, resultProblem } from "./result-checks.ts";
 
 export function encodeToolResult(result: CallToolResult, call: Call): Record<string, unknown> {
   assertSendable("Tool", result, call);
-  return encodeCallToolResult(result, call.table, () => promisesObject(call));
+  const isObjectOutput = result.structuredContent === undefined || promisesObject(call);
+  return encodeCallToolResult(result, call.table, isObjectOutput);
 }
 
 /** A tool that says nothing of its output promises nothing else. */

@@ -19,26 +19,29 @@ const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
 };
 
 /** The types of fields, wherever they stand. */
-const types: Readonly<Record<string, string>> = {
-  text: "string",
-  data: "string",
-  blob: "string",
-  mimeType: "string",
-  uri: "string",
-  name: "string",
-  title: "string",
-  description: "string",
-  size: "number",
-  isError: "boolean",
-  resource: "object",
-  annotations: "object",
-  _meta: "object",
-};
+const types: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    text: "string",
+    data: "string",
+    blob: "string",
+    mimeType: "string",
+    uri: "string",
+    name: "string",
+    title: "string",
+    description: "string",
+    size: "number",
+    isError: "boolean",
+    resource: "object",
+    annotations: "object",
+    _meta: "object",
+  }),
+);
 
 /** What one kind of result holds: a list, and in it things of one kind. */
 interface ResultShape {
   readonly list: string;
-  readonly itemProblem: (item: unknown, at: string) => string | undefined;
+  /** What is wrong with one of them, as it goes on after its place: only a result that is refused costs a path. */
+  readonly itemProblem: (item: unknown) => string | undefined;
   readonly fields: object;
 }
 
@@ -67,48 +70,51 @@ export function assertFields(kind: ResultKind, result: JsonObject): void {
 export function resultProblem(kind: ResultKind, result: object): string | undefined {
   const { list, itemProblem } = shapes[kind];
   const items = (result as JsonObject)[list];
-  if (!Array.isArray(items)) return mustBe(list, "a list", items);
+  if (!Array.isArray(items)) return list + mustBe("a list", items);
   for (let index = 0; index < items.length; index++) {
-    const problem = itemProblem(items[index], `${list}[${index}]`);
-    if (problem !== undefined) return problem;
+    const problem = itemProblem(items[index]);
+    if (problem !== undefined) return `${list}[${index}]${problem}`;
   }
-  return fieldsProblem(result as JsonObject, "");
+  return fieldsProblem(result as JsonObject)?.slice(1);
 }
 
-function messageProblem(message: unknown, at: string): string | undefined {
-  if (!isObject(message)) return mustBe(at, "a message with role and content", message);
+function messageProblem(message: unknown): string | undefined {
+  if (!isObject(message)) return mustBe("a message with role and content", message);
   const { role, content } = message;
-  if (role !== "user" && role !== "assistant") return mustBe(`${at}.role`, '"user" or "assistant"', role);
-  return blockProblem(content, `${at}.content`);
+  if (role !== "user" && role !== "assistant") return `.role${mustBe('"user" or "assistant"', role)}`;
+  return below(".content", blockProblem(content));
 }
 
-function blockProblem(block: unknown, at: string): string | undefined {
-  if (!isObject(block)) return mustBe(at, "a content block", block);
+function blockProblem(block: unknown): string | undefined {
+  if (!isObject(block)) return mustBe("a content block", block);
   const { type } = block;
-  if (!isBlockType(type)) return mustBe(`${at}.type`, Object.keys(required).join(", "), type);
-  const missing = required[type].find((field) => block[field] === undefined);
-  if (missing !== undefined) return `${at}.${missing} is missing`;
-  const problem = fieldsProblem(block, `${at}.`);
-  return type === "resource" ? (problem ?? contentsProblem(block["resource"], `${at}.resource`)) : problem;
+  if (!isBlockType(type)) return `.type${mustBe(Object.keys(required).join(", "), type)}`;
+  for (const field of required[type]) if (block[field] === undefined) return `.${field} is missing`;
+  const problem = fieldsProblem(block);
+  return type === "resource" ? (problem ?? below(".resource", contentsProblem(block["resource"]))) : problem;
 }
 
-function contentsProblem(contents: unknown, at: string): string | undefined {
-  if (!isObject(contents)) return mustBe(at, "an object", contents);
+function contentsProblem(contents: unknown): string | undefined {
+  if (!isObject(contents)) return mustBe("an object", contents);
   const { uri, text, blob } = contents;
-  if (uri === undefined) return `${at}.uri is missing`;
-  if ((text === undefined) === (blob === undefined)) return `${at} must have either a text or a blob`;
-  return fieldsProblem(contents, `${at}.`);
+  if (uri === undefined) return ".uri is missing";
+  if ((text === undefined) === (blob === undefined)) return " must have either a text or a blob";
+  return fieldsProblem(contents);
 }
 
-function fieldsProblem(holder: JsonObject, path: string): string | undefined {
+function fieldsProblem(holder: JsonObject): string | undefined {
   for (const name of Object.keys(holder)) {
+    const type = types.get(name);
     const value = holder[name];
-    if (value === undefined || !Object.hasOwn(types, name)) continue;
-    const type = types[name];
+    if (value === undefined || type === undefined) continue;
     const fits = type === "object" ? isObject(value) : typeof value === type;
-    if (!fits) return mustBe(path + name, `of type ${type}`, value);
+    if (!fits) return `.${name}${mustBe(`of type ${type}`, value)}`;
   }
   return undefined;
+}
+
+function below(place: string, problem: string | undefined): string | undefined {
+  return problem === undefined ? undefined : place + problem;
 }
 
 function isBlockType(type: unknown): type is ContentBlock["type"] {
@@ -125,8 +131,8 @@ export function isContents(value: unknown): value is ResourceContents {
 }
 
 /** Values stay out of it: the log is read by more people than may see them. */
-function mustBe(at: string, what: string, value: unknown): string {
-  return `${at} must be ${what}, not ${kindOf(value)}`;
+function mustBe(what: string, value: unknown): string {
+  return ` must be ${what}, not ${kindOf(value)}`;
 }
 
 /** What a value is, in a word. */
