@@ -56,9 +56,12 @@ export function introspector(server: Discovery, options: IntrospectionOptions): 
     }
   };
   const keepUntil = (answer: TokenClaims | string): number => {
-    const now = Date.now();
-    if (typeof answer === "string") return now + Math.min(cacheSeconds, refusedSeconds) * 1000;
-    return Math.min(now + cacheSeconds * 1000, (answer.exp ?? Number.POSITIVE_INFINITY) * 1000);
+    const leftSeconds = typeof answer === "string" ? refusedSeconds : secondsLeft(answer);
+    return performance.now() + Math.min(cacheSeconds, leftSeconds) * 1000;
   };
   return (token) => cache.get(token, () => ask(token), keepUntil);
+}
+
+function secondsLeft({ exp = Number.POSITIVE_INFINITY }: TokenClaims): number {
+  return exp - Date.now() / 1000;
 }

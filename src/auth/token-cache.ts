@@ -24,7 +24,7 @@ export class TokenCache<Answer> {
     const key = await digest(token);
     const found = this.#kept.get(key);
     this.#kept.delete(key);
-    const entry = found && Date.now() < found.until ? found : this.#ask(key, ask, keepUntil);
+    const entry = found && performance.now() < found.until ? found : this.#ask(key, ask, keepUntil);
     this.#kept.set(key, entry);
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= this.#maxEntries) break;

@@ -16,7 +16,7 @@ export class CalmLog {
 
   /** Says it, or counts it; how many were left out comes with the next one that is said. */
   say(level: "warn" | "error", message: string, details?: object): void {
-    const now = Date.now();
+    const now = performance.now();
     if (now >= this.#endsAt) {
       this.#endsAt = now + periodMs;
       this.#lines = 0;

@@ -3,7 +3,7 @@ import { inBackground } from "../server/timers.ts";
 
 /** Something that wants to be looked at about once a second. */
 export interface Tended {
-  /** False when it needs no more looking after. */
+  /** False when it needs no more looking after. The time is that of `performance.now()`, which no setting of the clock moves. */
   tend(now: number): boolean;
 }
 
@@ -33,7 +33,7 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const tended of this.#tended) if (!tended.tend(now)) this.#tended.delete(tended);
     if (this.#tended.size === 0) this.#rest();
   }

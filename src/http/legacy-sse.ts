@@ -1,6 +1,6 @@
 // The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
 import type { Principal } from "../protocol/model.ts";
-import { identityOf, isSamePrincipal } from "../protocol/principal.ts";
+import { identityOf, isPast, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { parseJson } from "../wire/json.ts";
@@ -126,11 +126,11 @@ export class LegacySse {
   #keepAlive(token: string, client: Client): Tended {
     const { keepAliveMs, graceMs } = this.#state.settings;
     const { pipe, sink } = client;
-    let next = Date.now() + keepAliveMs;
+    let next = performance.now() + keepAliveMs;
     return {
       tend: (now) => {
         if (!this.#clients.has(token)) return false;
-        if (now >= (client.principal?.expiresAt ?? Number.POSITIVE_INFINITY)) {
+        if (isPast(client.principal?.expiresAt)) {
           void pipe.end(graceMs).then(() => sink.end());
           return false;
         }

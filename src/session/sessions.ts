@@ -87,7 +87,7 @@ export class Sessions<Live extends LiveSession> {
   #use(held: Held<Live>, principal: Principal | undefined): Live | undefined {
     const { session } = held;
     if (!isSamePrincipal(session.principal, principal)) return undefined;
-    held.seenAt = Date.now();
+    held.seenAt = performance.now();
     held.use = ++this.#uses;
     this.#live.delete(session.id);
     this.#live.set(session.id, held);
@@ -134,7 +134,7 @@ export class Sessions<Live extends LiveSession> {
   }
 
   #hold(session: Live): Held<Live> {
-    const now = Date.now();
+    const now = performance.now();
     const held = { session, seenAt: now, touchedAt: now, use: ++this.#uses };
     this.#live.set(session.id, held);
     const key = session.principal && principalKey(session.principal);

@@ -28,6 +28,17 @@ export interface SingleUseStore {
   claim(id: string, ttlMs: number): Promise<boolean>;
 }
 
+/** On the clock on the wall, by which states expire, and on one that nobody can set. */
+interface End {
+  readonly time: number;
+  readonly elapsed: number;
+}
+
+/** By both clocks: set back or ahead, none of them lets a state be used again that has not expired. */
+function isOver({ time, elapsed }: End): boolean {
+  return time <= Date.now() && elapsed <= performance.now();
+}
+
 /**
  * Keeps the marks of one process; servers of the same process may share one. When it is full it refuses to mark more,
  * since to forget a mark would let it be used again.
@@ -44,7 +55,8 @@ export interface SingleUseStore {
  * ```
  */
 export class MemorySingleUseStore implements SingleUseStore {
-  readonly #ends = new Map<string, number>();
+  /** When each is over. */
+  readonly #ends = new Map<string, End>();
   readonly #maxMarks: number;
 
   constructor(maxMarks = 100_000) {
@@ -52,11 +64,11 @@ export class MemorySingleUseStore implements SingleUseStore {
   }
 
   async claim(id: string, ttlMs: number): Promise<boolean> {
-    const now = Date.now();
-    if ((this.#ends.get(id) ?? 0) > now) return false;
+    const marked = this.#ends.get(id);
+    if (marked !== undefined && !isOver(marked)) return false;
     // Most live equally long, so that those over come first; one that is behind a longer one waits for it.
     for (const [old, end] of this.#ends) {
-      if (end > now) break;
+      if (!isOver(end)) break;
       this.#ends.delete(old);
     }
     if (this.#ends.size >= this.#maxMarks) {
@@ -64,7 +76,7 @@ export class MemorySingleUseStore implements SingleUseStore {
     }
     // Last again, should it have been there.
     this.#ends.delete(id);
-    this.#ends.set(id, now + ttlMs);
+    this.#ends.set(id, { time: Date.now() + ttlMs, elapsed: performance.now() + ttlMs });
     return true;
   }
 }

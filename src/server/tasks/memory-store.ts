@@ -20,7 +20,7 @@ type Place = Pick<TaskRecord, "createdAt" | "id">;
 interface Kept extends Place {
   readonly owner: string;
   readonly session: string | undefined;
-  readonly expiresAt: number;
+  readonly endsAt: number;
   text: string;
 }
 
@@ -79,8 +79,9 @@ export class MemoryTaskStore implements TaskStore {
     const more = { tasks: 1, size: sizeOf(text) };
     if (!this.#hasRoom(owner, more)) this.#sweep();
     if (!this.#hasRoom(owner, more)) return false;
-    const expiresAt = Date.parse(createdAt) + task.ttlMs;
-    this.#tasks.set(id, { id, owner, session, createdAt, expiresAt, text });
+    // From here on the clock may be set without a task ending for that.
+    const endsAt = performance.now() + (Date.parse(createdAt) - Date.now()) + task.ttlMs;
+    this.#tasks.set(id, { id, owner, session, createdAt, endsAt, text });
     this.#count(owner, more);
     this.#sweepLater();
     return true;
@@ -119,7 +120,7 @@ export class MemoryTaskStore implements TaskStore {
 
   #find(owner: string, id: string): Kept | undefined {
     const kept = this.#tasks.get(id);
-    return kept?.owner === owner && kept.expiresAt > Date.now() ? kept : undefined;
+    return kept?.owner === owner && kept.endsAt > performance.now() ? kept : undefined;
   }
 
   #hasRoom(owner: string, more: Amount): boolean {
@@ -139,9 +140,9 @@ export class MemoryTaskStore implements TaskStore {
 
   /** Forgets those whose time is up. */
   #sweep(): void {
-    const now = Date.now();
-    for (const [id, { expiresAt, owner, text }] of this.#tasks) {
-      if (expiresAt > now) continue;
+    const now = performance.now();
+    for (const [id, { endsAt, owner, text }] of this.#tasks) {
+      if (endsAt > now) continue;
       this.#tasks.delete(id);
       this.#count(owner, { tasks: -1, size: -sizeOf(text) });
     }
@@ -152,13 +153,13 @@ export class MemoryTaskStore implements TaskStore {
     if (this.#sweeping || this.#tasks.size === 0) return;
     this.#sweeping = true;
     let first = Number.POSITIVE_INFINITY;
-    for (const { expiresAt } of this.#tasks.values()) first = Math.min(first, expiresAt);
+    for (const { endsAt } of this.#tasks.values()) first = Math.min(first, endsAt);
     const sweep = (): void => {
       this.#sweeping = false;
       this.#sweep();
       this.#sweepLater();
     };
-    inBackground(setTimeout(sweep, Math.min(Math.max(first - Date.now(), 50), 60_000)));
+    inBackground(setTimeout(sweep, Math.min(Math.max(first - performance.now(), 50), 60_000)));
   }
 }
 

@@ -1,7 +1,8 @@
 // Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
 import { ConfigurationError, type JsonObject, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect, vi } from "vitest";
+import { holdTime } from "../../support/clock.ts";
 import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
 import { modernPost } from "../../support/http.ts";
 import type { HttpReply } from "../../support/http-reply.ts";
@@ -32,12 +33,6 @@ async function limited(
   server.resource("note:///a", {}, () => "");
   const door = await openHttp(mount, server, { limits });
   return { server, door, url: `http://127.0.0.1:${door.port}/mcp` };
-}
-
-/** From here on time passes only when it is told to; sockets are as quick as ever. */
-function holdTime(): void {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
-  onTestFinished(() => void vi.useRealTimers());
 }
 
 export const limitRows: readonly Row[] = [
