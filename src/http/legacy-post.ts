@@ -5,7 +5,7 @@ import type { Connection } from "../server/connection.ts";
 import { shown } from "../server/failure.ts";
 import type { Answer } from "../server/answer.ts";
 import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
-import { addressKey } from "./address-key.ts";
+import { addressKey } from "../limits/address-key.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { headerRevision, versionHeader } from "./mirrored.ts";
@@ -67,7 +67,10 @@ export function findSession(
   if (id === undefined)
     return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
   // A store may be far away, and need not be shown what no session is called.
-  const found = id.length > maxIdLength ? undefined : state.sessions.find(id, principal);
+  const found =
+    id.length > maxIdLength
+      ? undefined
+      : state.sessions.find(id, principal, () => addressKey(request.address ?? ""));
   return found instanceof Promise
     ? found.then((session) => orRefuse(session, responder))
     : orRefuse(found, responder);

@@ -30,15 +30,16 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
 
 /** A listen request stays open: no function waits for it, neither here nor on the way here, so that little of it is kept. */
 function serveListen(state: HttpState, post: Post, read: ReadRequest): void {
-  if (!state.hasRoomToListen(post.principal)) {
+  const connection = ownConnection(post);
+  if (!state.listens.makeRoomFor(connection)) {
     const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
     return replyError(post.responder, 429, error, read.message.id, { "retry-after": "10" });
   }
-  const connection = ownConnection(post);
+  const { responder } = post;
   const served = Promise.resolve(answerRequest(state, post, read, connection));
-  state.listens.set(
+  state.listens.add(
     connection,
-    served.finally(() => state.listens.delete(connection)),
+    served.catch((error: unknown) => state.refuseFailed(responder, error)),
   );
   limitLife(state, connection);
 }

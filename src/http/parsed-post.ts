@@ -3,7 +3,7 @@ import type { Principal } from "../protocol/model.ts";
 import { Connection } from "../server/connection.ts";
 import type { Incoming } from "../wire/message.ts";
 import type { Accepted } from "./accept.ts";
-import { addressKey } from "./address-key.ts";
+import { addressKey } from "../limits/address-key.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 
 /** A POST whose body has been read. */

@@ -65,16 +65,26 @@ export class PostExchange implements Exchange, Tended {
     const { heartbeat, settings } = this.#state;
     this.#streamAt = performance.now() + settings.streamAfterMs;
     if (this.#hasStream) heartbeat.add(this);
+    this.session?.beginCall(this);
+    const stopWaiting = (): void => {
+      heartbeat.delete(this);
+      this.session?.endCall(this);
+    };
     return answering.then(
       (answer) => {
-        heartbeat.delete(this);
+        stopWaiting();
         return send(answer);
       },
       (error: unknown) => {
-        heartbeat.delete(this);
+        stopWaiting();
         throw error;
       },
     );
+  }
+
+  /** Whether the client waits for the answer on the connection that it asked on; that of a stream is the stream's to know. */
+  get isAwaited(): boolean {
+    return !this.#stream?.opened && !this.#responder.gone;
   }
 
   tend(now: number): boolean {

@@ -10,6 +10,7 @@ import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { within } from "../pipe/within.ts";
+import { outliveStderr } from "../server/logger.ts";
 import type { Servable } from "../server/servable.ts";
 import { NodeRequest, NodeResponder } from "./edge.ts";
 import { closeOnSignals } from "./signals.ts";
@@ -103,6 +104,7 @@ function toHandler(endpoint: Endpoint): NodeHandler {
  */
 export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 3000, host = "127.0.0.1" } = options;
+  outliveStderr();
   const hosts = [host].flat();
   const endpoint = new Endpoint(server, options, hostsFor(hosts, options));
   const handler = toHandler(endpoint);

@@ -73,7 +73,7 @@ export function logFailure(error: unknown, call: Call): string {
 }
 
 /** What a client may know of a failure of the server itself; the log has it whole, under the same id. */
-export function internalError(logger: Logger, what: string, error: unknown): RpcError {
+export function internalError(logger: Pick<Logger, "error">, what: string, error: unknown): RpcError {
   const errorId = newErrorId();
   logger.error(`${what} (error id ${errorId})`, { errorId, error });
   return withErrorId(errorId);

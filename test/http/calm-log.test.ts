@@ -25,4 +25,22 @@ describeEdges("requests that are refused", (open) => {
     expect(warnings()).toHaveLength(11);
     expect(warnings().at(-1)).toMatchObject({ details: { leftOut: 15 } });
   });
+
+  test.each([
+    ["throws", () => Promise.reject(new Error("cannot tell")), 500],
+    ["has a problem", () => ({ status: 503, message: "Not now", problem: "down" }) as const, 503],
+  ] as const)(
+    "an auth that %s for hundreds of callers is ten lines a second, too",
+    async (_, auth, status) => {
+      const logger = recordingLogger();
+      stopClock();
+      const edge = await open(new McpServer({ name: "test", version: "1.0.0" }, { logger }), { auth });
+      for (let at = 0; at < 100; at++) {
+        const reply = await edge.send(modernPost(modernRequest(1, "tools/list")));
+        expect(reply.status).toBe(status);
+        await reply.complete();
+      }
+      expect(logger.entries.filter(({ level }) => level === "error")).toHaveLength(10);
+    },
+  );
 });

@@ -250,7 +250,7 @@ describe("the store and the process", () => {
     for (const stream of streams) stream?.cut();
   });
 
-  test("a store that fails is a 500 for the one request, and the server goes on", async () => {
+  test("a store that fails is a 503 for the one request, and the server goes on", async () => {
     const store = new MemorySessionStore();
     let isDown = false;
     const sessionStore = override(store, {
@@ -259,7 +259,7 @@ describe("the store and the process", () => {
     const served = await serve(makeServer(), { sessionStore });
     const client = await SessionClient.open(served);
     isDown = true;
-    expect((await new SessionClient(served.url, "unknown").start("ping")).status).toBe(500);
+    expect((await new SessionClient(served.url, "unknown").start("ping")).status).toBe(503);
     expect(await client.request("ping")).toMatchObject({ result: {} });
   });
 });

@@ -4,6 +4,7 @@ import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/as
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import { callerOf, type Exchange } from "../connection.ts";
 import { directAsker } from "./direct-asker.ts";
 import {
   accepted,
@@ -26,6 +27,7 @@ import { type SampleOptions, samplingQuestion } from "./sampling.ts";
 /** The call, as far as its conversation has to know it. */
 interface Asking extends Asked {
   readonly row: RequestRow;
+  readonly exchange: Exchange;
   readonly core: { readonly elicitations: ElicitationIds };
   readonly interrupt: ((answer: object) => void) | undefined;
   readonly signal: AbortSignal;
@@ -103,12 +105,12 @@ export class Conversation {
     asked: AnySchema | URL,
     options: UrlAskOptions = {},
   ): Promise<Elicited<unknown>> {
-    const { table, session, core } = this.#call;
+    const { table, session, core, exchange } = this.#call;
     const isPage = asked instanceof URL;
     assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
     if (!isPage) return this.#ask<Elicited<unknown>>(formQuestion(message, asked, table), options);
     const { elicitationId = crypto.randomUUID() } = options;
-    core.elicitations.remember(elicitationId, session);
+    core.elicitations.remember(elicitationId, session, callerOf(exchange));
     return this.#ask(urlQuestion(message, asked, elicitationId, table), options);
   }
 
@@ -124,8 +126,9 @@ export class Conversation {
   askAnew(question: Question<JsonObject>, key: string): Promise<JsonObject> {
     const { asker } = this;
     const { elicitationId } = question.params ?? {};
+    const { core, session, exchange } = this.#call;
     if (typeof elicitationId === "string")
-      this.#call.core.elicitations.remember(elicitationId, this.#call.session);
+      core.elicitations.remember(elicitationId, session, callerOf(exchange));
     return asker instanceof RememberingAsker ? asker.askAnew(question, key) : asker.ask(question, { key });
   }
 
@@ -152,6 +155,6 @@ function orAborted(round: Promise<object>, signal: AbortSignal): Promise<object>
     const giveUp = (): void => reject(new ToolError((signal.reason as Error).message));
     if (signal.aborted) return giveUp();
     signal.addEventListener("abort", giveUp);
-    void round.then(resolve);
+    round.then(resolve, reject);
   });
 }

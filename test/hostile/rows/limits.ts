@@ -107,16 +107,16 @@ export const limitRows: readonly Row[] = [
     limit: "`maxTotalSubscribedLength`",
     leftOut: { stdio: "has one peer" },
     async attack(mount) {
-      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 2000 } });
+      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3000 } });
       server.resourceTemplate("note:///{id}", {}, () => "");
       const door = await openDoor(mount, server);
-      const [one, other] = [await door.connect(), await door.connect()];
+      const [one, other] = [await door.connect({ user: "one" }), await door.connect({ user: "other" })];
       const uri = (id: string): JsonObject => ({ uri: `note:///${id.repeat(900)}` });
-      for (const id of ["a", "b"]) await one.request("resources/subscribe", uri(id));
-      const refused = await refusal(other.request("resources/subscribe", uri("a")));
-      expect(refused).toMatchObject({ code: -32600 });
-      await one.request("resources/unsubscribe", uri("b"));
+      await one.request("resources/subscribe", uri("a"));
       await other.request("resources/subscribe", uri("a"));
+      expect(await refusal(other.request("resources/subscribe", uri("b")))).toMatchObject({ code: -32600 });
+      await one.request("resources/unsubscribe", uri("a"));
+      await one.request("resources/subscribe", uri("b"));
     },
   },
   {
