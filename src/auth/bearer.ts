@@ -1,4 +1,5 @@
 // A resource server: takes bearer tokens, says what they lack, and tells clients where to get them.
+import { addressKey } from "../limits/address-key.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
@@ -44,10 +45,10 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
   const lacking = (needed: readonly string[], principal: Principal | undefined): AuthRefusal =>
     refuseScopes([...new Set([...requiredScopes, ...needed])], principal, parameters);
 
-  const authenticate = async (header: string): Promise<Authenticated> => {
+  const authenticate = async (header: string, caller: string): Promise<Authenticated> => {
     const token = bearerToken.exec(header)?.[1];
     if (token === undefined || token.length > maxTokenLength) return malformed;
-    const principal = await identify(token, verify, rules);
+    const principal = await identify(() => verify(token, caller), rules);
     if (typeof principal === "string") {
       return refuseError(401, "invalid_token", principal, [...parameters, ...wanted]);
     }
@@ -58,7 +59,8 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
     resource,
     authenticate(request) {
       const header = request.header("authorization");
-      return header === undefined || !isBearer.test(header) ? noToken : authenticate(header);
+      if (header === undefined || !isBearer.test(header)) return noToken;
+      return authenticate(header, addressKey(request.address ?? ""));
     },
     refuseScopes: lacking,
     documents: documentsOf(options, servers),
@@ -73,12 +75,11 @@ const defaultTolerance = 5;
 
 /** Who the token belongs to, what is wrong with it, or that there is no telling now. */
 async function identify(
-  token: string,
-  verify: Verify,
+  verify: () => ReturnType<Verify>,
   rules: ClaimRules,
 ): Promise<Principal | string | AuthRefusal> {
   try {
-    const claims = await verify(token);
+    const claims = await verify();
     return typeof claims === "string" ? claims : toPrincipal(claims, rules);
   } catch (error) {
     // What the author's code throws may repeat the token.

@@ -29,11 +29,11 @@ export class Discovery {
   }
 
   metadata(): Promise<AuthorizationServer> {
-    const now = Date.now();
+    const now = performance.now();
     if (this.#kept !== undefined && now < this.#kept.until) return this.#kept.metadata;
     const kept = { metadata: discover(this.issuer), until: now + keepMs };
     this.#kept = kept;
-    kept.metadata.catch(() => (kept.until = Date.now() + retryMs));
+    kept.metadata.catch(() => (kept.until = performance.now() + retryMs));
     return kept.metadata;
   }
 
@@ -45,7 +45,7 @@ export class Discovery {
     const problem = url === undefined ? "is missing" : urlProblem(url);
     if (url === undefined || problem !== undefined) {
       // As good as no metadata: it is read again as soon, and not only when its time is up.
-      if (kept !== undefined) kept.until = Math.min(kept.until, Date.now() + retryMs);
+      if (kept !== undefined) kept.until = Math.min(kept.until, performance.now() + retryMs);
       throw new Error(`${name} in the metadata of ${this.issuer} ${problem}`);
     }
     return url;

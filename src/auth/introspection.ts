@@ -6,6 +6,7 @@ import {
   introspectionRequest,
   processIntrospectionResponse,
 } from "oauth4webapi";
+import { Shares } from "../limits/shares.ts";
 import type { TokenClaims } from "./claims.ts";
 import { type Discovery, requestOptions } from "./discovery.ts";
 import { TokenCache } from "./token-cache.ts";
@@ -38,10 +39,9 @@ export function introspector(server: Discovery, options: IntrospectionOptions): 
   const secret =
     method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
   const cache = new TokenCache<TokenClaims | string>(maxKept);
-  let asking = 0;
-  const ask = async (token: string): Promise<TokenClaims | string> => {
-    if (asking >= maxAsking) throw new Unavailable(`${maxAsking} tokens are being asked about`);
-    asking++;
+  const asking = new Shares(maxAsking);
+  const ask = async (token: string, caller: string): Promise<TokenClaims | string> => {
+    if (!asking.take(caller, 1)) throw new Unavailable(`${asking.total} tokens are being asked about`);
     try {
       const endpoint = options.endpoint ?? (await server.endpoint("introspection_endpoint"));
       const asked: AuthorizationServer = { issuer: server.issuer, introspection_endpoint: endpoint };
@@ -52,13 +52,16 @@ export function introspector(server: Discovery, options: IntrospectionOptions): 
       // The cause of such an error may hold what the server answered, so only its message goes further.
       throw new Unavailable(error instanceof Error ? error.message : "The token cannot be asked about");
     } finally {
-      asking--;
+      asking.count(caller, -1);
     }
   };
   const keepUntil = (answer: TokenClaims | string): number => {
-    const now = Date.now();
-    if (typeof answer === "string") return now + Math.min(cacheSeconds, refusedSeconds) * 1000;
-    return Math.min(now + cacheSeconds * 1000, (answer.exp ?? Number.POSITIVE_INFINITY) * 1000);
+    const leftSeconds = typeof answer === "string" ? refusedSeconds : secondsLeft(answer);
+    return performance.now() + Math.min(cacheSeconds, leftSeconds) * 1000;
   };
-  return (token) => cache.get(token, () => ask(token), keepUntil);
+  return (token, caller) => cache.get(token, caller, () => ask(token, caller), keepUntil);
+}
+
+function secondsLeft({ exp = Number.POSITIVE_INFINITY }: TokenClaims): number {
+  return exp - Date.now() / 1000;
 }

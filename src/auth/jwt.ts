@@ -108,7 +108,7 @@ function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JW
   let retryAt = 0;
   // Holds back requests, not tokens: whoever makes up a key id while the keys cannot be had locks out nobody whose key is kept.
   const fetchKeys: typeof boundedFetch = async (url, init) => {
-    if (Date.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
+    if (performance.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
     return boundedFetch(url, init);
   };
   const open = async (): Promise<JWTVerifyGetKey> => {
@@ -121,7 +121,7 @@ function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JW
       return await find(header, token);
     } catch (error) {
       if (error instanceof Unavailable || !isUnavailable(error)) throw error;
-      retryAt = Date.now() + retryMs;
+      retryAt = performance.now() + retryMs;
       throw new Unavailable(error instanceof Error ? error.message : "The keys cannot be had");
     }
   };

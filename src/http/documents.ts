@@ -27,7 +27,7 @@ export async function answerDocument(
     try {
       responder.reply(200, headers, await read());
     } catch (error) {
-      calmLog.say("error", `${request.path} cannot be read`, { error });
+      calmLog.error(`${request.path} cannot be read`, { error });
       refuse(responder, 503, "The document cannot be had at the moment", { "retry-after": "5" });
     }
   }

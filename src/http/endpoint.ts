@@ -3,9 +3,9 @@ import { type Auth, isRefusal } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
-import { internalError } from "../server/failure.ts";
+import { principalKey } from "../protocol/principal.ts";
 import type { Servable } from "../server/servable.ts";
-import { callerKey } from "./address-key.ts";
+import { addressKey } from "../limits/address-key.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import { answerDocument } from "./documents.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
@@ -17,7 +17,7 @@ import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
 import { RateLimits, Visit } from "./rate-limits.ts";
 import { RefusalWatch } from "./refusals.ts";
-import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
+import { refuse, refuseClosing, refuseHurried } from "./replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
 import type { Unsent } from "./unsent.ts";
@@ -77,7 +77,7 @@ export class Endpoint {
     }
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
-      this.#state.calmLog.say("warn", refusal.reason);
+      this.#state.calmLog.warn(refusal.reason);
       return refuse(responder, refusal.status, refusal.reason);
     }
     this.#inFlight++;
@@ -86,8 +86,7 @@ export class Endpoint {
       const { cors } = this.settings;
       await this.#route(request, cors ? withCors(cors, request, responder) : responder, visit);
     } catch (error) {
-      const { logger } = this.#state.server;
-      replyError(responder, 500, internalError(logger, "A request could not be answered", error));
+      this.#state.refuseFailed(responder, error);
     } finally {
       visit?.leave();
       if (--this.#inFlight === 0) this.#onIdle();
@@ -102,13 +101,13 @@ export class Endpoint {
   async #close(): Promise<void> {
     this.#state.closing = true;
     const { listens } = this.#state;
-    for (const connection of listens.keys()) connection.endSubscriptions();
+    for (const { connection } of listens) connection.endSubscriptions();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       if (this.#inFlight === 0) resolve();
     });
     const { graceMs } = this.settings;
-    const answered = Promise.all([idle, ...listens.values()]).then(() => {});
+    const answered = Promise.all([idle, ...[...listens].map(({ ended }) => ended)]).then(() => {});
     await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
@@ -165,7 +164,7 @@ export class Endpoint {
     principal: Principal | undefined,
     visit: Visit | undefined,
   ): Promise<void> | void {
-    request.caller = callerKey(principal, request.address);
+    request.caller = principal === undefined ? addressKey(request.address ?? "") : principalKey(principal);
     if (responder.refusals !== undefined) responder.refusals.principal = principal;
     visit?.identify(principal);
     if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);

@@ -151,7 +151,7 @@ export class EventStream implements Stream {
   lose(): void {
     if (this.#sink === undefined) return;
     this.#sink = undefined;
-    this.lostAt = Date.now();
+    this.lostAt = performance.now();
     if (this.#resumable === undefined) this.#close();
     else if (!this.#resumable.logs.has(this.#resumable.log)) this.#losses.finish();
     this.#options.onDisconnected?.(this);
@@ -184,7 +184,7 @@ export class EventStream implements Stream {
   #use(sink: EventSink): void {
     this.#sink = sink;
     this.#isFresh = true;
-    this.connectedAt = Date.now();
+    this.connectedAt = performance.now();
     sink.onDrain(() => {
       if (this.#sink === sink) this.#drains.call();
     });
@@ -197,7 +197,7 @@ export class EventStream implements Stream {
   #close(): void {
     this.#done = true;
     this.#sink = undefined;
-    if (this.log !== undefined) this.log.finishedAt = Date.now();
+    if (this.log !== undefined) this.log.finishedAt = performance.now();
     this.#losses.finish();
     this.#drains.clear();
   }

@@ -1,4 +1,5 @@
 // A GET stream while it is open or may be resumed: kept alive, ended in time, and given up when nobody comes back.
+import { isPast } from "../protocol/principal.ts";
 import type { HttpState } from "./state.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Tended } from "./heartbeat.ts";
@@ -23,8 +24,8 @@ export class GetStream implements Tended {
   #tendOpen(now: number): true {
     const { keepAliveMs, maxStreamMs } = this.#state.settings;
     // The client comes back and goes on: only the connection has had its time.
-    const { connectedAt, expiresAt = Number.POSITIVE_INFINITY } = this.#stream;
-    if (now - connectedAt >= maxStreamMs || now >= expiresAt) this.#stream.release();
+    const { connectedAt, expiresAt } = this.#stream;
+    if (now - connectedAt >= maxStreamMs || isPast(expiresAt)) this.#stream.release();
     else this.#stream.keepAlive(now, keepAliveMs);
     return true;
   }

@@ -1,9 +1,10 @@
 // One timer for everything that has to happen now and then; it runs only while there is something to look after.
+import type { CalmLog } from "../server/calm-log.ts";
 import { inBackground } from "../server/timers.ts";
 
 /** Something that wants to be looked at about once a second. */
 export interface Tended {
-  /** False when it needs no more looking after. */
+  /** False when it needs no more looking after. The time is that of `performance.now()`, which no setting of the clock moves. */
   tend(now: number): boolean;
 }
 
@@ -11,7 +12,12 @@ const intervalMs = 1000;
 
 export class Heartbeat {
   readonly #tended = new Set<Tended>();
+  readonly #log: CalmLog;
   #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(log: CalmLog) {
+    this.#log = log;
+  }
 
   get running(): boolean {
     return this.#timer !== undefined;
@@ -33,9 +39,19 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    const now = Date.now();
-    for (const tended of this.#tended) if (!tended.tend(now)) this.#tended.delete(tended);
+    const now = performance.now();
+    for (const tended of this.#tended) if (!this.#tend(tended, now)) this.#tended.delete(tended);
     if (this.#tended.size === 0) this.#rest();
+  }
+
+  /** One that fails is looked at again: the others, and the process, must not feel it. */
+  #tend(tended: Tended, now: number): boolean {
+    try {
+      return tended.tend(now);
+    } catch (error) {
+      this.#log.error("A stream or session could not be looked after", { error });
+      return true;
+    }
   }
 
   #rest(): void {

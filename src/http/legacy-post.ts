@@ -5,7 +5,6 @@ import type { Connection } from "../server/connection.ts";
 import { shown } from "../server/failure.ts";
 import type { Answer } from "../server/answer.ts";
 import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
-import { addressKey } from "./address-key.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
 import { headerRevision, versionHeader } from "./mirrored.ts";
@@ -67,7 +66,7 @@ export function findSession(
   if (id === undefined)
     return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
   // A store may be far away, and need not be shown what no session is called.
-  const found = id.length > maxIdLength ? undefined : state.sessions.find(id, principal);
+  const found = id.length > maxIdLength ? undefined : state.sessions.find(id, principal, request.caller);
   return found instanceof Promise
     ? found.then((session) => orRefuse(session, responder))
     : orRefuse(found, responder);
@@ -90,7 +89,7 @@ function statelessConnection(post: Post, isInitialize: boolean): Connection {
 
 async function initialize(state: HttpState, post: Post): Promise<void> {
   const { responder, incoming } = post;
-  const connection = HttpSession.mint(post.principal, addressKey(post.request.address ?? ""));
+  const connection = HttpSession.mint(post.principal, post.request.caller);
   const exchange = new PostExchange(state, post, connection, false);
   const response = await state.server.answer(incoming, exchange);
   if (response === undefined) return accept(responder);

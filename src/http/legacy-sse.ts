@@ -1,12 +1,14 @@
 // The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
 import type { Principal } from "../protocol/model.ts";
-import { identityOf, isSamePrincipal } from "../protocol/principal.ts";
+import { identityOf, isPast, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import type { Load } from "../limits/loads.ts";
 import { parseJson, weightOf } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
+import { Holdings } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
+import { letRun } from "../server/background.ts";
 import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import { refuseHeavy, refuseUnread } from "./body.ts";
@@ -32,10 +34,12 @@ export class LegacySse {
   readonly #paths: { readonly ssePath: string; readonly messagePath: string };
   /** By the token that only the client of the stream is told. */
   readonly #clients = new Map<string, Client>();
+  readonly #held: Holdings<Client>;
 
   constructor(state: HttpState, paths: { readonly ssePath: string; readonly messagePath: string }) {
     this.#state = state;
     this.#paths = paths;
+    this.#held = new Holdings(state.settings.limits.maxSessions);
   }
 
   get size(): number {
@@ -88,7 +92,8 @@ export class LegacySse {
   #open(request: HttpRequest, responder: HttpResponder, principal: Principal | undefined): void {
     if (!readAccept(request.header("accept")).events)
       return refuse(responder, 406, "Accept must allow text/event-stream");
-    if (!this.#hasRoomFor(principal)) {
+    const { caller } = request;
+    if (!this.#makeRoomFor(caller, principal)) {
       return refuse(responder, 503, "Too many streams are open", { "retry-after": "10" });
     }
     const token = randomId();
@@ -102,38 +107,52 @@ export class LegacySse {
         transport: "sse",
         principal: identityOf(principal),
         permits: (scopes) => isGranted(scopes, client.principal),
-        caller: request.caller,
+        caller,
         onResume: () => void (client.isBehind = false),
       },
     );
     sink.onDrain(() => pipe.drained());
     const client: Client = { pipe, sink, principal, isBehind: false };
     this.#clients.set(token, client);
+    this.#held.add(caller, client);
     this.#state.heartbeat.add(this.#keepAlive(token, client));
     sink.onClose(() => {
       this.#clients.delete(token);
-      void pipe.end(0);
+      this.#held.delete(caller, client);
+      this.#endLater(client, 0);
     });
   }
 
-  #hasRoomFor(principal: Principal | undefined): boolean {
+  /** Lets running calls finish within that time, then ends the stream; nobody waits for it. */
+  #endLater({ pipe, sink }: Client, graceMs: number): void {
+    letRun(
+      this.#state.server.logger,
+      "The end of a stream",
+      pipe.end(graceMs).then(() => sink.end()),
+    );
+  }
+
+  /** Every stream has a client. When all are taken, the oldest of whoever has the most ends, if that is more than the newcomer has. */
+  #makeRoomFor(caller: string, principal: Principal | undefined): boolean {
     const { maxSessions, maxSessionsPerPrincipal } = this.#state.settings.limits;
-    if (principal === undefined || this.#clients.size < maxSessionsPerPrincipal)
-      return this.#clients.size < maxSessions;
-    let own = 0;
-    for (const client of this.#clients.values()) if (isSamePrincipal(client.principal, principal)) own++;
-    return own < maxSessionsPerPrincipal && this.#clients.size < maxSessions;
+    const { shares } = this.#held;
+    if (principal !== undefined && shares.of(caller) >= maxSessionsPerPrincipal) return false;
+    if (shares.total < maxSessions) return true;
+    const ending = this.#held.oldestBefore(caller);
+    if (ending === undefined) return false;
+    this.#endLater(ending, 0);
+    return true;
   }
 
   #keepAlive(token: string, client: Client): Tended {
     const { keepAliveMs, graceMs } = this.#state.settings;
-    const { pipe, sink } = client;
-    let next = Date.now() + keepAliveMs;
+    const { sink } = client;
+    let next = performance.now() + keepAliveMs;
     return {
       tend: (now) => {
         if (!this.#clients.has(token)) return false;
-        if (now >= (client.principal?.expiresAt ?? Number.POSITIVE_INFINITY)) {
-          void pipe.end(graceMs).then(() => sink.end());
+        if (isPast(client.principal?.expiresAt)) {
+          this.#endLater(client, graceMs);
           return false;
         }
         sink.watch();

@@ -1,5 +1,6 @@
 // A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
 import { errorCodes } from "../errors.ts";
+import { isPast } from "../protocol/principal.ts";
 import { newestRevision } from "../protocol/revisions/index.ts";
 import type { Connection } from "../server/connection.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
@@ -29,19 +30,17 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
 
 /** A listen request stays open: no function waits for it, neither here nor on the way here, so that little of it is kept. */
 function serveListen(state: HttpState, post: Post, read: ReadRequest): void {
-  if (!state.hasRoomToListen(post.principal)) {
+  const connection = ownConnection(post);
+  if (!state.listens.makeRoomFor(connection)) {
     const error = { code: errorCodes.invalidRequest, message: "Too many subscriptions are open" };
     return replyError(post.responder, 429, error, read.message.id, { "retry-after": "10" });
   }
-  const connection = ownConnection(post);
+  const { responder } = post;
   const release = post.load.hold();
   const served = Promise.resolve(answerRequest(state, post, read, connection));
-  state.listens.set(
+  state.listens.add(
     connection,
-    served.finally(() => {
-      release();
-      state.listens.delete(connection);
-    }),
+    served.catch((error: unknown) => state.refuseFailed(responder, error)).finally(release),
   );
   limitLife(state, connection);
 }
@@ -53,12 +52,12 @@ async function acceptNotification(state: HttpState, post: Post, read: ReadMessag
 
 /** A listen request ends in good order when its stream has had its time, or the token that opened it. */
 function limitLife(state: HttpState, connection: Connection): void {
-  const { expiresAt = Number.POSITIVE_INFINITY } = connection.principal ?? {};
-  const endAt = Math.min(Date.now() + state.settings.maxStreamMs, expiresAt);
-  if (endAt === Number.POSITIVE_INFINITY) return;
+  const { expiresAt } = connection.principal ?? {};
+  const endAt = performance.now() + state.settings.maxStreamMs;
+  if (endAt === Number.POSITIVE_INFINITY && expiresAt === undefined) return;
   state.heartbeat.add({
     tend(now) {
-      if (now < endAt) return state.listens.has(connection);
+      if (now < endAt && !isPast(expiresAt)) return state.listens.has(connection);
       connection.endSubscriptions();
       return false;
     },

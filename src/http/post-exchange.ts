@@ -1,6 +1,7 @@
 // One POST being answered, as the server sees it. What a short call never looks at is not made for it.
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
+import { isPast } from "../protocol/principal.ts";
 import type { Connection, Exchange } from "../server/connection.ts";
 import { EventStream } from "./event-stream.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
@@ -65,29 +66,39 @@ export class PostExchange implements Exchange, Tended {
   /** Waits for an answer that is not there at once, then sends it. Not a suspended function: it may wait for days. */
   sendLater<T>(answering: Promise<T>, send: (answer: T) => Promise<void> | void): Promise<void> {
     const { heartbeat, settings } = this.#state;
-    this.#streamAt = Date.now() + settings.streamAfterMs;
+    this.#streamAt = performance.now() + settings.streamAfterMs;
     if (this.#hasStream) heartbeat.add(this);
+    this.session?.beginCall(this);
+    const stopWaiting = (): void => {
+      heartbeat.delete(this);
+      this.session?.endCall(this);
+    };
     return answering.then(
       (answer) => {
-        heartbeat.delete(this);
+        stopWaiting();
         return send(answer);
       },
       (error: unknown) => {
-        heartbeat.delete(this);
+        stopWaiting();
         throw error;
       },
     );
+  }
+
+  /** Whether the client waits for the answer on the connection that it asked on; that of a stream is the stream's to know. */
+  get isAwaited(): boolean {
+    return !this.#stream?.opened && !this.#responder.gone;
   }
 
   tend(now: number): boolean {
     const { stream } = this;
     if (stream === undefined) return false;
     const { keepAliveMs, resumeWindowMs } = this.#state.settings;
-    const { opened, lostAt, expiresAt = Number.POSITIVE_INFINITY } = stream;
+    const { opened, lostAt } = stream;
     if (!opened && now >= this.#streamAt) stream.open();
     if (stream.opened) stream.keepAlive(now, keepAliveMs);
     // The call goes on: where the client can come back for its answer, it needs a fresh token for that.
-    if (now >= expiresAt) stream.pause();
+    if (isPast(stream.expiresAt)) stream.pause();
     if (lostAt !== undefined && now - lostAt >= resumeWindowMs) stream.giveUp();
     return true;
   }

@@ -2,7 +2,7 @@
 import type { Principal } from "../protocol/model.ts";
 import { principalKey } from "../protocol/principal.ts";
 import { isSilent } from "../wire/message.ts";
-import { addressKey } from "./address-key.ts";
+import { addressKey } from "../limits/address-key.ts";
 import { type Caller, Callers } from "./callers.ts";
 import type { RateLimitSettings } from "./rate-limit-options.ts";
 import { TokenBucket } from "./token-bucket.ts";

@@ -17,6 +17,12 @@ import type { EventStream } from "./event-stream.ts";
 /** How many GET streams one session may have, open or waiting for the client to come back; past it, one ends. */
 const maxGetStreams = 8;
 
+/** A call that has not been answered yet. */
+interface UnansweredCall {
+  /** Whether its client waits for the answer. */
+  readonly isAwaited: boolean;
+}
+
 export class HttpSession implements LiveSession {
   readonly connection: Connection;
   /** Streams that have not ended, by the id of their log: a client that lost one comes back for it. */
@@ -24,6 +30,8 @@ export class HttpSession implements LiveSession {
   /** Its GET streams that have not ended, least recently connected first. */
   readonly #gets = new Set<EventStream>();
   readonly #outlet = new Outlet();
+  /** Its calls that have not been answered; there are none most of the time. */
+  #unanswered: Set<UnansweredCall> | undefined;
   readonly #detach: () => void;
   /** What a store has been told of it that may change. */
   #told: readonly unknown[];
@@ -46,8 +54,9 @@ export class HttpSession implements LiveSession {
   }
 
   /** A session that another process has begun, or that this one had let go of. */
-  static revive(server: Servable, record: SessionRecord): HttpSession {
-    const connection = new Connection({ transport: "http", session: record.id, principal: record.principal });
+  static revive(server: Servable, record: SessionRecord, caller: string): HttpSession {
+    const { id, principal } = record;
+    const connection = new Connection({ transport: "http", session: id, principal, caller });
     connection.revision = findRevision(record.revision);
     connection.clientInfo = record.clientInfo;
     connection.clientCapabilities = record.clientCapabilities;
@@ -67,10 +76,34 @@ export class HttpSession implements LiveSession {
     return this.connection.principal;
   }
 
+  get caller(): string {
+    return this.connection.caller;
+  }
+
   get busy(): boolean {
-    if (this.connection.inFlight.size > 0) return true;
+    return this.connection.inFlight.size > 0 || this.#isRead;
+  }
+
+  get connected(): boolean {
+    if (this.#isRead) return true;
+    for (const call of this.#unanswered ?? []) if (call.isAwaited) return true;
+    return false;
+  }
+
+  /** Whether a client reads one of its streams. */
+  get #isRead(): boolean {
     for (const stream of this.streams.values()) if (stream.live) return true;
     return false;
+  }
+
+  /** A call that is not answered at once. */
+  beginCall(call: UnansweredCall): void {
+    (this.#unanswered ??= new Set()).add(call);
+  }
+
+  endCall(call: UnansweredCall): void {
+    this.#unanswered?.delete(call);
+    if (this.#unanswered?.size === 0) this.#unanswered = undefined;
   }
 
   /** How many GET streams are open. */

@@ -1,15 +1,17 @@
 // What the routes of the endpoint share: the server, its sessions, the logs of streams, and what is open.
 import type { Principal } from "../protocol/model.ts";
-import { isSamePrincipal } from "../protocol/principal.ts";
 import { ReplayLogs, type StreamKind } from "../push/replay.ts";
-import type { Connection } from "../server/connection.ts";
+import { CalmLog } from "../server/calm-log.ts";
+import { internalError } from "../server/failure.ts";
 import type { Servable } from "../server/servable.ts";
 import { Sessions } from "../session/sessions.ts";
-import { CalmLog } from "./calm-log.ts";
+import { StoreUnavailable, WatchedStore } from "../session/watched-store.ts";
 import type { Resumable } from "./event-stream.ts";
-import type { HttpRequest } from "./exchange.ts";
+import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { Heartbeat, type Tended } from "./heartbeat.ts";
 import type { HttpSettings } from "./options.ts";
+import { Listens } from "./listens.ts";
+import { refuse, replyError } from "./replies.ts";
 import { HttpSession } from "./session.ts";
 import { Unsent } from "./unsent.ts";
 
@@ -18,7 +20,7 @@ export class HttpState {
   readonly settings: HttpSettings;
   readonly sessions: Sessions<HttpSession>;
   readonly logs: ReplayLogs;
-  readonly heartbeat: Heartbeat = new Heartbeat();
+  readonly heartbeat: Heartbeat;
   readonly unsent: Unsent;
   /** For what anybody can make the server say. */
   readonly calmLog: CalmLog;
@@ -26,17 +28,18 @@ export class HttpState {
   closing = false;
   /** What came in since, in case it lets something finish that runs. */
   readonly #late = new WeakSet<HttpRequest>();
-  /** The connections of open listen requests, and their ends. */
-  readonly listens: Map<Connection, Promise<void>> = new Map();
+  readonly listens: Listens;
 
   constructor(server: Servable, settings: HttpSettings) {
     const { sessionStore, limits } = settings;
     this.server = server;
-    this.calmLog = new CalmLog(server.logger);
+    this.calmLog = CalmLog.of(server.logger);
+    this.heartbeat = new Heartbeat(this.calmLog);
     this.settings = settings;
-    this.sessions = new Sessions(sessionStore, limits, (record) => {
+    this.listens = new Listens(limits);
+    this.sessions = new Sessions(new WatchedStore(sessionStore, this.calmLog), limits, (record, caller) => {
       this.heartbeat.add(this.#sweeper);
-      return HttpSession.revive(server, record);
+      return HttpSession.revive(server, record, caller);
     });
     this.logs = new ReplayLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
@@ -54,10 +57,22 @@ export class HttpState {
 
   /** Takes a new session in. False when there is no room. */
   async addSession(session: HttpSession): Promise<boolean> {
-    const isIn = await this.sessions.add(session);
-    if (isIn) this.heartbeat.add(this.#sweeper);
-    else session.close();
+    let isIn = false;
+    try {
+      isIn = await this.sessions.add(session);
+    } finally {
+      if (!isIn) session.close();
+      if (this.sessions.needsSweeping) this.heartbeat.add(this.#sweeper);
+    }
     return isIn;
+  }
+
+  /** Answers a request that could not be answered. Many may come to this at once, so the log gets some of them. */
+  refuseFailed(responder: HttpResponder, error: unknown): void {
+    if (error instanceof StoreUnavailable) {
+      return refuse(responder, 503, "Sessions cannot be looked up at the moment", { "retry-after": "5" });
+    }
+    replyError(responder, 500, internalError(this.calmLog, "A request could not be answered", error));
   }
 
   /** The headers as handlers see them: a token that let its bearer in here is for nobody else. */
@@ -70,32 +85,17 @@ export class HttpState {
 
   /** What makes a stream of this session resumable. */
   resumable(kind: StreamKind, session: HttpSession, principal: Principal | undefined): Resumable {
-    const log = this.logs.open(kind, session.id);
+    const log = this.logs.open(kind, session.id, session.caller);
     log.scopes = principal?.scopes;
     return { logs: this.logs, log, retryMs: this.settings.retryMs };
-  }
-
-  /** Whether one more listen request may be open. */
-  hasRoomToListen(principal: Principal | undefined): boolean {
-    const { maxListens, maxListensPerPrincipal } = this.settings.limits;
-    if (this.listens.size >= maxListens) return false;
-    return principal === undefined || this.#listensOf(principal) < maxListensPerPrincipal;
   }
 
   /** Ends idle sessions, and forgets streams that nobody will come back for. */
   readonly #sweeper: Tended = {
     tend: (now) => {
       this.logs.sweep(now);
-      void this.sessions.sweep(now);
-      return this.sessions.size > 0 || this.logs.streams > 0;
+      this.sessions.sweep(now);
+      return this.sessions.needsSweeping || this.logs.streams > 0;
     },
   };
-
-  #listensOf(principal: Principal): number {
-    let count = 0;
-    for (const { principal: other } of this.listens.keys()) {
-      if (isSamePrincipal(other, principal)) count++;
-    }
-    return count;
-  }
 }

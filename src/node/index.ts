@@ -11,6 +11,7 @@ import { hostsFor } from "../http/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { checkOptions, type Known } from "../options.ts";
 import { within } from "../pipe/within.ts";
+import { outliveStderr } from "../server/logger.ts";
 import type { Servable } from "../server/servable.ts";
 import { NodeRequest } from "./edge.ts";
 import { NodeResponder } from "./responder.ts";
@@ -123,6 +124,7 @@ function toHandler(endpoint: Endpoint): NodeHandler {
 export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
   checkOptions({ subject: "HTTP" }, options, knownServeOptions);
   const { port = 3000, host = "127.0.0.1" } = options;
+  outliveStderr();
   const hosts = [host].flat();
   const endpoint = new Endpoint(server, options, hostsFor(hosts, options));
   const handler = toHandler(endpoint);

@@ -5,6 +5,7 @@ import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
 import { peerOf } from "../server/events.ts";
+import { CalmLog } from "../server/calm-log.ts";
 import { internalError } from "../server/failure.ts";
 import type { Servable } from "../server/servable.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
@@ -124,11 +125,8 @@ export class Pipe {
       return this.#ending === undefined;
     }
     this.#running++;
-    void this.#answer(
-      text,
-      principal === undefined ? this.#exchange : { ...this.#exchange, principal },
-      onDone,
-    );
+    const exchange = principal === undefined ? this.#exchange : { ...this.#exchange, principal };
+    void this.#answer(text, exchange, onDone);
     this.#paused = this.#congested;
     return !this.#paused;
   }
@@ -181,21 +179,35 @@ export class Pipe {
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 
+  /** Never rejects: nobody waits for it. */
   async #answer(text: string, exchange: Exchange, onDone: (() => void) | undefined): Promise<void> {
     const wasAgreed = this.connection.revision !== undefined;
     try {
       const response = await this.#server.handleRaw(text, exchange);
       if (response !== undefined) this.#write(response);
+      // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
+      const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
+      if (isAgreedNow && !this.#draining) this.#detach ??= this.#server.attach(this.connection, this.#stream);
     } catch (error) {
       // Something is wrong with the server itself; others in this process must not feel it.
-      this.#writeError(internalError(this.#server.logger, "A message could not be answered", error));
+      this.#writeError(this.#failure("A message could not be answered", error));
     } finally {
-      onDone?.();
       if (--this.#running === 0 && this.#draining) this.#idles.call();
+      if (onDone !== undefined) this.#tryOut(onDone);
     }
-    // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
-    const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
-    if (isAgreedNow && !this.#draining) this.#detach ??= this.#server.attach(this.connection, this.#stream);
+  }
+
+  /** Runs what the author of the transport gave, and must not throw. */
+  #tryOut(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#failure("A transport failed", error);
+    }
+  }
+
+  #failure(what: string, error: unknown): RpcError {
+    return internalError(CalmLog.of(this.#server.logger), what, error);
   }
 
   /** An error that answers no request in particular. */
@@ -213,7 +225,7 @@ export class Pipe {
       write: (text) => this.#write(text),
       onDrain: (callback) => this.#drains.add(callback),
       onLost: (callback) => this.#losses.add(callback),
-      destroy: (reason) => this.#output.destroy(reason),
+      destroy: (reason) => this.#tryOut(() => this.#output.destroy(reason)),
       ...(permits && { forScopes: (scopes) => (permits(scopes) ? stream : undefined) }),
     };
     return stream;
@@ -225,7 +237,7 @@ export class Pipe {
     } catch (error) {
       // One peer that is gone must not fail the call, or keep others from being told.
       this.#congested = true;
-      this.#output.destroy(`The output failed: ${String(error)}`);
+      this.#tryOut(() => this.#output.destroy(`The output failed: ${String(error)}`));
     }
     return !this.#congested;
   }

@@ -1,4 +1,4 @@
-// Who is calling: compared, named, and without what it was granted.
+// Who is calling: compared, named, without what it was granted, and until when.
 import type { Principal } from "./model.ts";
 
 /** Whether both are the same caller; nobody in particular is only the same as nobody in particular. */
@@ -16,4 +16,9 @@ export function identityOf(principal: Principal): Principal;
 export function identityOf(principal: Principal | undefined): Principal | undefined;
 export function identityOf(principal: Principal | undefined): Principal | undefined {
   return principal && { issuer: principal.issuer, subject: principal.subject };
+}
+
+/** Whether a time on the clock on the wall, such as the end of a token, has come. */
+export function isPast(expiresAt: number | undefined): boolean {
+  return expiresAt !== undefined && Date.now() >= expiresAt;
 }

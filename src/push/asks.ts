@@ -86,9 +86,9 @@ export class Asks {
         fail(problem);
       };
       const onAbort = (): void => giveUp(String(ask.signal?.reason));
-      const giveUpAt = Date.now() + ask.timeoutMs * maxTimeouts;
+      const giveUpAt = performance.now() + ask.timeoutMs * maxTimeouts;
       const wait = (): ReturnType<typeof setTimeout> => {
-        const leftMs = Math.min(ask.timeoutMs, giveUpAt - Date.now());
+        const leftMs = Math.min(ask.timeoutMs, giveUpAt - performance.now());
         return setTimeout(() => giveUp(`No answer within ${ask.timeoutMs} ms`), leftMs);
       };
       let timer = wait();

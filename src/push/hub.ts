@@ -1,4 +1,5 @@
 // The one path of every unsolicited message: who listens to what, and delivery to each of them.
+import { Shares } from "../limits/shares.ts";
 import type { Place } from "./asks.ts";
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
@@ -11,6 +12,13 @@ export interface TopicWatch {
   last(topic: string): void;
 }
 
+export interface HubLimits {
+  /** What may wait for all listeners together. */
+  readonly maxTotalQueueBytes: number;
+  /** Characters of all keys that listeners ask for. */
+  readonly maxTotalSubscribedLength: number;
+}
+
 /** Holds the listeners, indexed by topic: a message costs only those who asked for it. */
 export class Hub {
   readonly #listeners = new Set<Listener>();
@@ -19,17 +27,23 @@ export class Hub {
   readonly #budget: QueueBudget;
   readonly #watch: TopicWatch | undefined;
   readonly #scopesOf: TopicScopes;
-  #keyLength = 0;
+  /** How many characters the keys have that listeners ask for. */
+  readonly #keyLength: Shares;
 
-  constructor(maxTotalQueueBytes: number, scopesOf: TopicScopes, watch?: TopicWatch) {
+  constructor(
+    { maxTotalQueueBytes, maxTotalSubscribedLength }: HubLimits,
+    scopesOf: TopicScopes,
+    watch?: TopicWatch,
+  ) {
     this.#budget = new QueueBudget(maxTotalQueueBytes);
+    this.#keyLength = new Shares(maxTotalSubscribedLength);
     this.#scopesOf = scopesOf;
     this.#watch = watch;
   }
 
-  /** How many characters the keys have that listeners ask for, all together. */
-  get keyLength(): number {
-    return this.#keyLength;
+  /** Whether this caller may ask for keys of so many more characters. */
+  hasRoomFor(caller: string, keyLength: number): boolean {
+    return this.#keyLength.fits(caller, keyLength);
   }
 
   /** Adds a listener; it takes messages from now on. */
@@ -121,7 +135,7 @@ export class Hub {
     let reached = 0;
     for (const listener of listeners) {
       if (listener.streamFor(frame.scopes) === undefined) continue;
-      if (listener.deliver(frame)) reached++;
+      if (deliver(listener, frame)) reached++;
       else this.close(listener);
     }
     return reached;
@@ -140,7 +154,7 @@ export class Hub {
     const length = sign * keyLengthOf(topic);
     listener.keyLength += length;
     listener.topicChanges++;
-    this.#keyLength += length;
+    this.#keyLength.count(listener.caller, length);
   }
 
   #unindex(topic: string, listener: Listener): void {
@@ -150,5 +164,14 @@ export class Hub {
     if (listeners.size > 0) return;
     this.#topics.delete(topic);
     this.#watch?.last(topic);
+  }
+}
+
+/** A transport that fails to take it has lost its reader; others are told all the same. */
+function deliver(listener: Listener, frame: Frame): boolean {
+  try {
+    return listener.deliver(frame);
+  } catch {
+    return false;
   }
 }

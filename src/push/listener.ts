@@ -38,6 +38,8 @@ export interface ListenerOptions {
   readonly principal?: Principal | undefined;
   /** What may be told to a subscription, or to a session whose stream does not say so itself. */
   readonly grant?: Grant;
+  /** Who it counts as, where callers share a limit. */
+  readonly caller: string;
   /** A subscription: every message is stamped with the id of its listen request. */
   readonly subscription?: { readonly id: RequestId };
   /** Messages wait until {@link Listener.release}: for what has to come first, such as an acknowledgement. */
@@ -55,6 +57,7 @@ export interface ListenerOptions {
 export class Listener implements Waiting {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
+  readonly caller: string;
   readonly topics: Set<string>;
   /** How many characters the keys of its topics have; counted by the hub. */
   keyLength = 0;
@@ -88,6 +91,7 @@ export class Listener implements Waiting {
     this.#grant = options.grant;
     this.session = options.session;
     this.principal = options.principal;
+    this.caller = options.caller;
     this.topics = new Set(options.topics);
     this.#initialTopics = this.topics.size;
     this.stream = options.stream;
@@ -220,8 +224,9 @@ export class Listener implements Waiting {
   }
 
   #count(bytes: number): void {
+    const before = this.#queuedBytes;
     this.#queuedBytes = bytes;
-    this.#budget.count(this, bytes);
+    this.#budget.count(this, bytes, before);
   }
 
   /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */

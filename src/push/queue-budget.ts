@@ -1,33 +1,38 @@
 // What waits for all slow readers and absent clients together: many of them must not cost more than a few.
+import { Holdings } from "../limits/holdings.ts";
 
 /** Something that messages wait for. */
 export interface Waiting {
+  /** Who it is counted for. */
+  readonly caller: string;
   /** Too much waits: forgets it, as if its own limit had been passed. */
   overflow(reason: string): void;
 }
 
 export class QueueBudget {
-  readonly #maxBytes: number;
-  /** How much waits for each; those that have been waited for longest come first. */
-  readonly #waiting = new Map<Waiting, number>();
-  #bytes = 0;
+  /** Those that have been waited for longest come first. */
+  readonly #held: Holdings<Waiting>;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.#held = new Holdings(maxBytes);
   }
 
-  /** So much waits now. */
-  count(waiting: Waiting, bytes: number): void {
-    this.#bytes += bytes - (this.#waiting.get(waiting) ?? 0);
-    if (bytes === 0) this.#waiting.delete(waiting);
-    else this.#waiting.set(waiting, bytes);
+  /** So much waits now, where so much waited before. */
+  count(waiting: Waiting, bytes: number, before: number): void {
+    if (bytes === before) return;
+    if (bytes === 0) this.#held.delete(waiting.caller, waiting, before);
+    else if (before === 0) this.#held.add(waiting.caller, waiting, bytes);
+    else this.#held.shares.count(waiting.caller, bytes - before);
   }
 
-  /** Forgets what has waited longest until the rest is within the limit. */
+  /** Forgets what has waited longest for the caller for whom most waits, until the rest is within the limit. */
   enforce(): void {
-    for (const waiting of this.#waiting.keys()) {
-      if (this.#bytes <= this.#maxBytes) return;
-      waiting.overflow(`More than ${this.#maxBytes} bytes waited for slow readers in all`);
+    const { shares } = this.#held;
+    for (let before = Number.POSITIVE_INFINITY; shares.total > shares.max && shares.total < before;) {
+      before = shares.total;
+      this.#held
+        .oldestOfGreediest()
+        ?.overflow(`More than ${shares.max} bytes waited for slow readers in all`);
     }
   }
 }

@@ -1,4 +1,6 @@
 // What was sent on streams that can be resumed: bounded per stream, in all, and in streams.
+import { Holdings } from "../limits/holdings.ts";
+import { Shares } from "../limits/shares.ts";
 import { randomId } from "../protocol/random-id.ts";
 
 /** The limits of a {@link ReplayLogs}. */
@@ -22,6 +24,8 @@ export class StreamLog {
   readonly kind: StreamKind;
   /** The session it belongs to; for anybody else it does not exist. */
   readonly session: string;
+  /** Who it is counted for. */
+  readonly caller: string;
   readonly entries: { readonly sequence: number; readonly text: string }[] = [];
   /** What the token was granted that the stream was opened with. */
   scopes: readonly string[] | undefined;
@@ -31,10 +35,11 @@ export class StreamLog {
   finishedAt: number | undefined;
   #settledTo = 0;
 
-  constructor(kind: StreamKind, session: string) {
+  constructor(kind: StreamKind, session: string, caller: string) {
     this.id = `${kind === "get" ? "g" : "p"}${randomId()}`;
     this.kind = kind;
     this.session = session;
+    this.caller = caller;
   }
 
   /** The id of the event with that sequence number. */
@@ -60,14 +65,17 @@ export class StreamLog {
   }
 }
 
-/** The logs of all streams, least recently used first. */
+/** The logs of all streams. Where there are too many, the caller with the most loses the one that it used least recently. */
 export class ReplayLogs {
   readonly #limits: ReplayLimits;
   readonly #logs = new Map<string, StreamLog>();
-  #bytes = 0;
+  readonly #held: Holdings<StreamLog>;
+  readonly #bytes: Shares;
 
   constructor(limits: ReplayLimits) {
     this.#limits = limits;
+    this.#held = new Holdings(limits.maxStreams);
+    this.#bytes = new Shares(limits.maxTotalBytes);
   }
 
   get streams(): number {
@@ -75,7 +83,7 @@ export class ReplayLogs {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes.total;
   }
 
   /** Whether the log is still kept. */
@@ -83,10 +91,11 @@ export class ReplayLogs {
     return this.#logs.get(log.id) === log;
   }
 
-  open(kind: StreamKind, session: string): StreamLog {
-    const log = new StreamLog(kind, session);
+  open(kind: StreamKind, session: string, caller: string): StreamLog {
+    const log = new StreamLog(kind, session, caller);
     this.#logs.set(log.id, log);
-    this.#trim(log);
+    this.#held.add(caller, log);
+    this.#trim();
     return log;
   }
 
@@ -95,12 +104,10 @@ export class ReplayLogs {
     log.sequence++;
     if (!this.has(log)) return log.eventId();
     log.entries.push({ sequence: log.sequence, text });
-    log.bytes += text.length;
-    this.#bytes += text.length;
+    this.#count(log, text.length);
     while (log.bytes > this.#limits.maxStreamBytes) this.#dropOldest(log);
-    this.#logs.delete(log.id);
-    this.#logs.set(log.id, log);
-    this.#trim(log);
+    this.#held.add(log.caller, log, 0);
+    this.#trim();
     return log.eventId();
   }
 
@@ -112,7 +119,9 @@ export class ReplayLogs {
   }
 
   remove(log: StreamLog): void {
-    if (this.#logs.delete(log.id)) this.#bytes -= log.bytes;
+    if (!this.#logs.delete(log.id)) return;
+    this.#held.delete(log.caller, log);
+    this.#bytes.count(log.caller, -log.bytes);
   }
 
   /** Forgets everything of a session. */
@@ -130,15 +139,21 @@ export class ReplayLogs {
   #dropOldest(log: StreamLog): void {
     const dropped = log.entries.shift();
     if (dropped === undefined) return;
-    log.bytes -= dropped.text.length;
-    this.#bytes -= dropped.text.length;
+    this.#count(log, -dropped.text.length);
   }
 
-  #trim(newest: StreamLog): void {
-    const { maxStreams, maxTotalBytes } = this.#limits;
-    for (const log of this.#logs.values()) {
-      if (this.#logs.size <= maxStreams && this.#bytes <= maxTotalBytes) return;
-      if (log !== newest) this.remove(log);
+  #count(log: StreamLog, bytes: number): void {
+    log.bytes += bytes;
+    this.#bytes.count(log.caller, bytes);
+  }
+
+  #trim(): void {
+    for (const shares of [this.#held.shares, this.#bytes]) {
+      while (shares.total > shares.max) {
+        const oldest = this.#held.oldestOf(shares.greediest() ?? "");
+        if (oldest === undefined) return;
+        this.remove(oldest);
+      }
     }
   }
 }

@@ -6,6 +6,7 @@ import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
 import { Hub } from "../push/hub.ts";
 import { watchAsk } from "./asking/ask-events.ts";
+import { letRun } from "./background.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
 import { RequestState } from "./request-state/request-state.ts";
 import { promptKind } from "./catalogue/prompts.ts";
@@ -30,7 +31,7 @@ type List = keyof typeof listChanged;
 
 export function assemble(info: Implementation, settings: Settings): { core: Core; push: Push } {
   const scopesOf = (topic: string): readonly string[] | undefined => topicScopes(parts, topic);
-  const hub = new Hub(settings.limits.maxTotalQueueBytes, scopesOf, watchSubscribers(settings));
+  const hub = new Hub(settings.limits, scopesOf, watchSubscribers(settings));
   const { observe } = settings;
   const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)));
   const elicitations = new ElicitationIds(maxElicitations);
@@ -81,14 +82,16 @@ class Changes {
 
   note(list: List): void {
     this.#warnIfLate(list);
-    if (this.#pending.size === 0) void Promise.resolve().then(() => this.#publish());
+    if (this.#pending.size === 0) queueMicrotask(() => this.#publish());
     this.#pending.add(list);
   }
 
   #publish(): void {
     const lists = [...this.#pending];
     this.#pending.clear();
-    for (const list of lists) void this.#push.publish(listChanged[list]);
+    for (const list of lists) {
+      letRun(this.#settings.logger, "Telling of a change", this.#push.publish(listChanged[list]));
+    }
   }
 
   #warnIfLate(list: List): void {

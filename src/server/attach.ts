@@ -33,8 +33,15 @@ export function attach(
   const topics = (["tools", "prompts", "resources"] as const)
     .filter((list) => features.has(list))
     .map((list) => listChanged[list]);
-  const grant = grantOf({ connection });
-  const listener = hub.open({ maxQueueBytes, ...options, ...peer, grant, stream, topics });
+  const listener = hub.open({
+    maxQueueBytes,
+    ...options,
+    ...peer,
+    grant: grantOf({ connection }),
+    caller: connection.caller,
+    stream,
+    topics,
+  });
   for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
   const event = { type: "listener", kind: "session", ...peer } as const;
   settings.observe?.({ ...event, state: "opened" });

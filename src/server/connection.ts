@@ -59,6 +59,9 @@ export class Connection implements Peer {
   readonly onFailure: ConnectionOptions["onFailure"];
   readonly #caller: string | undefined;
   #subscriptions: Map<RequestId, () => void> | undefined;
+  /** What the peer says of itself, as JSON: text weighs what it is long, and objects may weigh twenty times that. */
+  #clientInfo: string | undefined;
+  #clientCapabilities: string | undefined;
   /** The calls that are running. */
   readonly inFlight: InFlight = new InFlight();
   /** How to end each open listen request with its closing result. */
@@ -87,8 +90,6 @@ export class Connection implements Peer {
 
   /** Set by a successful `initialize`. */
   revision: Revision | undefined;
-  clientInfo: Implementation | undefined;
-  clientCapabilities: ClientCapabilities = noCapabilities;
   logLevel: LogLevel | undefined;
   initialized = false;
   /** Takes the pushes of a legacy session; see {@link McpServer.attach}. */
@@ -102,6 +103,26 @@ export class Connection implements Peer {
     this.sharesPipe = options.sharesPipe ?? false;
     this.onFailure = options.onFailure;
     this.#caller = options.caller;
+  }
+
+  /** Read when it is asked for, and a copy each time. */
+  get clientInfo(): Implementation | undefined {
+    return this.#clientInfo === undefined ? undefined : (JSON.parse(this.#clientInfo) as Implementation);
+  }
+
+  set clientInfo(info: Implementation | undefined) {
+    this.#clientInfo = info && JSON.stringify(info);
+  }
+
+  /** The same. */
+  get clientCapabilities(): ClientCapabilities {
+    const text = this.#clientCapabilities;
+    return text === undefined ? noCapabilities : (JSON.parse(text) as ClientCapabilities);
+  }
+
+  set clientCapabilities(capabilities: ClientCapabilities) {
+    const isEmpty = Object.keys(capabilities).length === 0;
+    this.#clientCapabilities = isEmpty ? undefined : JSON.stringify(capabilities);
   }
 
   /** Who it counts as where callers share a limit: its principal, else what the transport says, else itself. */
@@ -131,4 +152,9 @@ export interface Exchange {
   readonly address?: string | undefined;
   /** What the message weighs, where that is counted. */
   readonly load?: Load | undefined;
+}
+
+/** Who a message counts as where callers share a limit: whoever sent it, else its connection. */
+export function callerOf({ connection, principal }: Exchange): string {
+  return principal === undefined ? connection.caller : principalKey(principal);
 }

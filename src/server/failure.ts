@@ -80,7 +80,7 @@ export function cannotSend(what: string, problem: string, call: Call): ProtocolE
 }
 
 /** What a client may know of a failure of the server itself; the log has it whole, under the same id. */
-export function internalError(logger: Logger, what: string, error: unknown): RpcError {
+export function internalError(logger: Pick<Logger, "error">, what: string, error: unknown): RpcError {
   const errorId = newErrorId();
   logger.error(`${what} (error id ${errorId})`, { errorId, error });
   return withErrorId(errorId);

@@ -1,17 +1,19 @@
-// The author's logger and observer, so that what they throw harms nothing.
+// The author's logger and observer, so that what they throw or reject harms nothing.
 import { identityOf } from "../protocol/principal.ts";
+import { CalmLog } from "./calm-log.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Logger } from "./logger.ts";
+import { isThenable } from "./thenable.ts";
 
 /** A logger that fails must not fail what it tells of, and there is nowhere left to tell that it did. */
 export function guardedLogger(logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>
-    (...entry: [message: string, details?: object]): void => {
-      try {
-        logger[level](...entry);
-      } catch {}
-    };
+    (...entry: [message: string, details?: object]): void =>
+      guard(
+        () => logger[level](...entry),
+        () => {},
+      );
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
@@ -20,11 +22,20 @@ export function guardedObserver(
   observe: (event: ServerEvent) => void,
   logger: Logger,
 ): (event: ServerEvent) => void {
-  return (event) => {
-    try {
-      observe("principal" in event ? { ...event, principal: identityOf(event.principal) } : event);
-    } catch (error) {
-      logger.error("observe() failed", { error });
-    }
-  };
+  const onFailure = (error: unknown): void => CalmLog.of(logger).error("observe() failed", { error });
+  return (event) =>
+    guard(
+      () => observe("principal" in event ? { ...event, principal: identityOf(event.principal) } : event),
+      onFailure,
+    );
+}
+
+/** Runs a function of the author's, which may be an async one though nobody waits for it. */
+function guard(run: () => unknown, onFailure: (error: unknown) => void): void {
+  try {
+    const returned = run();
+    if (isThenable(returned)) returned.then(undefined, onFailure);
+  } catch (error) {
+    onFailure(error);
+  }
 }

@@ -26,6 +26,21 @@ export const stderrLogger: Logger = {
 };
 
 function write(level: string, message: string, details: object | undefined): void {
+  outliveStderr();
   if (details === undefined) console.error(`halyard ${level}: ${message}`);
   else console.error(`halyard ${level}: ${message}`, details);
+}
+
+interface Stderr {
+  on(event: "error", listener: () => void): void;
+  listeners(event: "error"): readonly unknown[];
+}
+
+const ignore = (): void => {};
+
+/** Whoever reads standard error may go, or its disk may be full: there is nowhere to tell that, and no reason to end for it. */
+export function outliveStderr(): void {
+  const { process } = globalThis as { readonly process?: { readonly stderr?: Partial<Stderr> } };
+  const stderr = process?.stderr as Stderr | undefined;
+  if (stderr?.listeners?.("error").includes(ignore) === false) stderr.on("error", ignore);
 }

@@ -3,6 +3,7 @@ import { invalidRequest } from "../errors.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import type { TopicWatch } from "../push/hub.ts";
 import { topicOf } from "../push/topic.ts";
+import { letRun } from "./background.ts";
 import type { Context } from "./context.ts";
 import type { Core } from "./core.ts";
 import type { Settings } from "./options.ts";
@@ -15,8 +16,7 @@ export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   const tell = (name: string, hook: Settings["onSubscribed"], topic: string): void => {
     if (hook === undefined || !topic.startsWith(prefix)) return;
     // Nobody waits for the author's code, and what it throws is no concern of the client's.
-    const told = Promise.resolve(topic.slice(prefix.length)).then(hook);
-    told.catch((error: unknown) => settings.logger.error(`${name}() failed`, { error }));
+    letRun(settings.logger, `${name}()`, Promise.resolve(topic.slice(prefix.length)).then(hook));
   };
   return {
     first: (topic) => tell("onSubscribed", onSubscribed, topic),
@@ -24,9 +24,9 @@ export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   };
 }
 
-/** Refuses more keys than all listeners together may have. */
-export function assertTotalRoom({ hub, settings }: Core, length: number): void {
-  if (hub.keyLength + length <= settings.limits.maxTotalSubscribedLength) return;
+/** Refuses more keys than this caller may have of what all share. */
+export function assertTotalRoom({ hub }: Core, caller: string, length: number): void {
+  if (length === 0 || hub.hasRoomFor(caller, length)) return;
   throw invalidRequest("Too much is subscribed to: try again later, or with less");
 }
 

@@ -1,82 +1,109 @@
 // The sessions that this process serves: a copy of the store for the hot path, with an end to idleness and to number.
+import { Shares } from "../limits/shares.ts";
 import type { Principal } from "../protocol/model.ts";
-import { isSamePrincipal, principalKey } from "../protocol/principal.ts";
+import { isSamePrincipal } from "../protocol/principal.ts";
 import type { SessionRecord, SessionStore } from "./store.ts";
 
 /** What a process holds of a session while it serves it. */
 export interface LiveSession {
   readonly id: string;
   readonly principal: Principal | undefined;
+  /** Who it is counted for. */
+  readonly caller: string;
   /** Whether a stream is open or a call is running, so that it is not idle. */
   readonly busy: boolean;
+  /** Whether its client is there: it reads a stream, or waits for the answer to a call. */
+  readonly connected: boolean;
   record(): SessionRecord;
   /** It has ended, or is served elsewhere from now on. */
   close(): void;
 }
 
 export interface SessionLimits {
-  /** How many sessions this process serves at most; past it, the one idle for longest ends. */
+  /** How many sessions this process serves at most; past it, one ends of the caller who has the most. */
   readonly maxSessions: number;
-  /** How many of them one principal may have; past it, its own that is idle for longest ends. */
+  /** How many of them one principal may have; past it, one of its own ends. */
   readonly maxSessionsPerPrincipal: number;
   /** How long a session may be idle, in milliseconds. */
   readonly idleMs: number;
 }
 
-/** A session, when it was last used, and when the store was last told that it is in use. */
+/** Makes a session of a record, for whoever asks for it. */
+export type Revive<Live> = (record: SessionRecord, caller: string) => Live;
+
+/** A session, when it was last used, and what the store knows of it. */
 interface Held<Live> {
   readonly session: Live;
   seenAt: number;
   touchedAt: number;
-  /** The number of its last use, among those of all sessions: times in milliseconds are often the same. */
-  use: number;
+  /** A change that the store could not keep. */
+  isUnsaved: boolean;
 }
 
 export class Sessions<Live extends LiveSession> {
   readonly #store: SessionStore;
   readonly #limits: SessionLimits;
-  readonly #revive: (record: SessionRecord) => Live;
+  readonly #revive: Revive<Live>;
   /** Least recently used first. */
   readonly #live = new Map<string, Held<Live>>();
-  /** Those of each principal, by its key. */
-  readonly #owned = new Map<string, Set<Held<Live>>>();
-  #uses = 0;
+  readonly #shares: Shares;
+  /** Ended here, and not known to the store to have ended: not to be loaded again. */
+  readonly #ended = new Set<string>();
+  #isTelling = false;
 
-  constructor(store: SessionStore, limits: SessionLimits, revive: (record: SessionRecord) => Live) {
+  constructor(store: SessionStore, limits: SessionLimits, revive: Revive<Live>) {
     this.#store = store;
     this.#limits = limits;
     this.#revive = revive;
+    this.#shares = new Shares(limits.maxSessions);
   }
 
   get size(): number {
     return this.#live.size;
   }
 
+  /** Whether there is something to look after. */
+  get needsSweeping(): boolean {
+    return this.#live.size > 0 || this.#ended.size > 0;
+  }
+
   values(): Live[] {
     return [...this.#live.values()].map(({ session }) => session);
   }
 
-  /** Takes a new session in. False when there is no room: every session is busy. */
+  /** Takes a new session in, once the store has it. False when there is no room. */
   async add(session: Live): Promise<boolean> {
-    const ending = this.#pushedOutBy(session.principal);
-    if (ending === "nobody") return false;
-    // Takes its place before anything is waited for: others may be coming in at the same time.
-    this.#hold(session);
-    if (ending !== undefined) await this.end(ending);
+    if (this.#pushedOutBy(session) === "nobody") return false;
     await this.#store.save(session.record(), this.#limits.idleMs);
+    // Nothing is waited for between the choice and the change: others may be coming in at the same time.
+    const ending = this.#pushedOutBy(session);
+    if (ending === "nobody") {
+      this.#forget(session.id);
+      return false;
+    }
+    this.#hold(session);
+    if (ending !== undefined) this.#pushOut(ending);
     return true;
   }
 
-  /** What is known of the session has changed. */
+  /** What is known of the session has changed. Where the store fails the change holds here, and is told later. */
   async save(session: Live): Promise<void> {
-    if (this.#live.has(session.id)) await this.#store.save(session.record(), this.#limits.idleMs);
+    const held = this.#live.get(session.id);
+    if (held !== undefined) await this.#save(held).catch(() => {});
   }
 
-  /** The session with this id, if it is the principal's own; anybody else's does not exist. At once, if it is served here. */
-  find(id: string, principal: Principal | undefined): Live | undefined | Promise<Live | undefined> {
+  /**
+   * The session with this id, if it is the principal's own; anybody else's does not exist. At once, if it is served here.
+   * `caller` is who it is counted for when it is loaded. Rejects when the store is needed and fails.
+   */
+  find(
+    id: string,
+    principal: Principal | undefined,
+    caller: string,
+  ): Live | undefined | Promise<Live | undefined> {
     const held = this.#live.get(id);
     if (held !== undefined) return this.#use(held, principal);
-    return this.#load(id, principal).then((loaded) => loaded && this.#use(loaded, principal));
+    return this.#load(id, principal, caller).then((loaded) => loaded && this.#use(loaded, principal));
   }
 
   /** The session with this id, if it is served here, whoever asks. */
@@ -84,91 +111,142 @@ export class Sessions<Live extends LiveSession> {
     return this.#live.get(id)?.session;
   }
 
+  /** Ends it here at once. Rejects when the store could not be told: it is told later, and until then nobody gets it here. */
+  async end(session: Live): Promise<void> {
+    this.#letGo(session);
+    await this.#remove(session.id);
+  }
+
+  /** Lets go of what has been idle for too long, and tells the store what has not, and what it could not be told before. */
+  sweep(now: number): void {
+    const { idleMs } = this.#limits;
+    for (const held of this.#live.values()) {
+      // A session that is busy for long need not be mentioned every time.
+      if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
+      if (now - held.seenAt > idleMs) this.#letGo(held.session);
+    }
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    const isDone = (): void => void (this.#isTelling = false);
+    // What could not be told is told the next time.
+    this.#tell().then(isDone, isDone);
+  }
+
+  /** The process stops: its sessions are not ended, for another process may go on with them. */
+  closeAll(): void {
+    for (const { session } of this.#live.values()) this.#letGo(session);
+  }
+
+  /** One thing after the other, until one fails: a store that is just coming back is not overrun. */
+  async #tell(): Promise<void> {
+    for (const id of this.#ended) await this.#remove(id);
+    const used: (readonly [Held<Live>, number])[] = [];
+    for (const held of this.#live.values()) {
+      if (held.isUnsaved) await this.#save(held);
+      if (held.seenAt > held.touchedAt) used.push([held, held.seenAt]);
+    }
+    if (used.length === 0) return;
+    const ids = used.map(([{ session }]) => session.id);
+    await this.#store.touch(ids, this.#limits.idleMs);
+    for (const [held, seenAt] of used) held.touchedAt = seenAt;
+  }
+
+  async #save(held: Held<Live>): Promise<void> {
+    held.isUnsaved = true;
+    await this.#store.save(held.session.record(), this.#limits.idleMs);
+    held.isUnsaved = false;
+  }
+
+  async #remove(id: string): Promise<void> {
+    this.#ended.add(id);
+    await this.#store.remove(id);
+    this.#ended.delete(id);
+  }
+
+  /** Has the store forget it; when it cannot be told now, later. */
+  #forget(id: string): void {
+    this.#remove(id).catch(() => {});
+    // The store itself forgets what nobody mentions.
+    for (const oldest of this.#ended) {
+      if (this.#ended.size <= this.#limits.maxSessions) break;
+      this.#ended.delete(oldest);
+    }
+  }
+
+  #pushOut(session: Live): void {
+    this.#letGo(session);
+    this.#forget(session.id);
+  }
+
   #use(held: Held<Live>, principal: Principal | undefined): Live | undefined {
     const { session } = held;
     if (!isSamePrincipal(session.principal, principal)) return undefined;
-    held.seenAt = Date.now();
-    held.use = ++this.#uses;
+    held.seenAt = performance.now();
     this.#live.delete(session.id);
     this.#live.set(session.id, held);
     return session;
   }
 
-  async end(session: Live): Promise<void> {
-    this.#letGo(session);
-    await this.#store.remove(session.id);
-  }
-
-  /** Lets go of what has been idle for too long, and tells the store what has not. */
-  async sweep(now: number): Promise<void> {
-    const { idleMs } = this.#limits;
-    const touched: string[] = [];
-    for (const held of this.#live.values()) {
-      // A session that is busy for long need not be mentioned every time.
-      if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
-      if (now - held.seenAt > idleMs) this.#letGo(held.session);
-      else if (held.seenAt > held.touchedAt) touched.push(held.session.id);
-      held.touchedAt = held.seenAt;
-    }
-    if (touched.length > 0) await this.#store.touch(touched, idleMs);
-  }
-
-  /** The process stops: its sessions are not ended, for another process may go on with them. */
-  closeAll(): void {
-    for (const session of this.values()) session.close();
-    this.#live.clear();
-    this.#owned.clear();
-  }
-
-  /** Goes on with a session of the store. One that exists is served even where every other session is busy. */
-  async #load(id: string, principal: Principal | undefined): Promise<Held<Live> | undefined> {
+  /** Goes on with a session of the store. One that exists is served even where there is no room for a new one. */
+  async #load(id: string, principal: Principal | undefined, caller: string): Promise<Held<Live> | undefined> {
+    if (this.#ended.has(id)) return void (await this.#remove(id));
     const record = await this.#store.load(id);
-    // Another request may have brought it in meanwhile.
+    // Another request may have brought it in, or ended it, meanwhile.
     const held = this.#live.get(id);
-    if (held !== undefined || record === undefined) return held;
+    if (held !== undefined || record === undefined || this.#ended.has(id)) return held;
     if (!isSamePrincipal(record.principal, principal)) return undefined;
-    const ending = this.#pushedOutBy(record.principal);
-    const revived = this.#hold(this.#revive(record));
-    if (ending !== undefined && ending !== "nobody") await this.end(ending);
+    const session = this.#revive(record, caller);
+    const ending = this.#pushedOutBy(session);
+    const revived = this.#hold(session);
+    if (ending !== undefined && ending !== "nobody") this.#pushOut(ending);
     return revived;
   }
 
   #hold(session: Live): Held<Live> {
-    const now = Date.now();
-    const held = { session, seenAt: now, touchedAt: now, use: ++this.#uses };
+    const now = performance.now();
+    const held = { session, seenAt: now, touchedAt: now, isUnsaved: false };
     this.#live.set(session.id, held);
-    const key = session.principal && principalKey(session.principal);
-    if (key !== undefined) this.#owned.set(key, (this.#owned.get(key) ?? new Set()).add(held));
+    this.#shares.count(session.caller, 1);
     return held;
   }
 
   /** The store forgets it by itself: it is not for one process to say that no other serves it. */
   #letGo(session: Live): void {
-    const held = this.#live.get(session.id);
-    const key = session.principal && principalKey(session.principal);
-    const owned = key === undefined ? undefined : this.#owned.get(key);
-    if (held !== undefined) owned?.delete(held);
-    if (key !== undefined && owned?.size === 0) this.#owned.delete(key);
-    this.#live.delete(session.id);
+    if (this.#live.delete(session.id)) this.#shares.count(session.caller, -1);
     session.close();
   }
 
-  /** Which session ends for one more of this principal; nobody's, if all that could are busy. Undefined while there is room. */
-  #pushedOutBy(principal: Principal | undefined): Live | "nobody" | undefined {
+  /**
+   * Which session ends for one more of this caller: one that is idle, else one whose client has gone, else one of a caller who
+   * has more; each of the caller who has the most, the longest unused first, and never of one who has less than the newcomer.
+   * Nobody's where there is none; undefined while there is room.
+   */
+  #pushedOutBy({ caller, principal }: Live): Live | "nobody" | undefined {
     const { maxSessions, maxSessionsPerPrincipal } = this.#limits;
-    const owned = principal && this.#owned.get(principalKey(principal));
-    if (owned !== undefined && owned.size >= maxSessionsPerPrincipal) return longestIdle(owned) ?? "nobody";
-    if (this.#live.size < maxSessions) return undefined;
-    for (const { session } of this.#live.values()) if (!session.busy) return session;
-    return "nobody";
+    const own = this.#shares.of(caller);
+    const isOwnLimit = principal !== undefined && own >= maxSessionsPerPrincipal;
+    if (!isOwnLimit && this.#live.size < maxSessions) return undefined;
+    const most = isOwnLimit ? own : this.#shares.of(this.#shares.greediest() ?? "");
+    let chosen: { readonly session: Live; readonly rank: number; readonly holds: number } | undefined;
+    for (const { session } of this.#live.values()) {
+      const isOwn = session.caller === caller;
+      const holds = isOwn ? own : this.#shares.of(session.caller);
+      if (isOwnLimit ? !isOwn : holds < own) continue;
+      const rank = rankOf(session);
+      if (rank === ranks.connected && holds <= own + 1) continue;
+      const isBetter =
+        chosen === undefined || rank < chosen.rank || (rank === chosen.rank && holds > chosen.holds);
+      if (isBetter) chosen = { session, rank, holds };
+      if (rank === ranks.idle && holds >= most) break;
+    }
+    return chosen?.session ?? "nobody";
   }
 }
 
-function longestIdle<Live extends LiveSession>(sessions: Iterable<Held<Live>>): Live | undefined {
-  let longest: Held<Live> | undefined;
-  for (const held of sessions) {
-    const isIdler = longest === undefined || held.use < longest.use;
-    if (isIdler && !held.session.busy) longest = held;
-  }
-  return longest?.session;
+/** Who goes first. */
+const ranks = { idle: 0, left: 1, connected: 2 } as const;
+
+function rankOf(session: LiveSession): number {
+  if (!session.busy) return ranks.idle;
+  return session.connected ? ranks.connected : ranks.left;
 }

@@ -59,14 +59,14 @@ export class MemorySessionStore implements SessionStore {
   async load(id: string): Promise<SessionRecord | undefined> {
     this.#forgetOld();
     const kept = this.#records.get(id);
-    return kept && kept.endsAt > Date.now() ? (JSON.parse(kept.text) as SessionRecord) : undefined;
+    return kept && kept.endsAt > performance.now() ? (JSON.parse(kept.text) as SessionRecord) : undefined;
   }
 
   async touch(ids: readonly string[], idleMs: number): Promise<void> {
     this.#forgetOld();
     for (const id of ids) {
       const kept = this.#records.get(id);
-      if (kept && kept.endsAt > Date.now()) this.#keep(id, kept.text, idleMs);
+      if (kept && kept.endsAt > performance.now()) this.#keep(id, kept.text, idleMs);
     }
   }
 
@@ -76,11 +76,11 @@ export class MemorySessionStore implements SessionStore {
 
   #keep(id: string, text: string, idleMs: number): void {
     this.#records.delete(id);
-    this.#records.set(id, { text, endsAt: Date.now() + idleMs });
+    this.#records.set(id, { text, endsAt: performance.now() + idleMs });
   }
 
   #forgetOld(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const [id, { endsAt }] of this.#records) {
       if (endsAt > now) return;
       this.#records.delete(id);

@@ -7,6 +7,8 @@ import type { Readable, Writable } from "node:stream";
 import { checkOptions, type Known } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../pipe/within.ts";
+import { letRun } from "../server/background.ts";
+import { type Logger, outliveStderr } from "../server/logger.ts";
 import type { Servable } from "../server/servable.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
@@ -75,8 +77,9 @@ class Stdio implements StdioServer {
   readonly #pipe: Pipe;
   readonly #decoder: LineDecoder;
   readonly #graceMs: number;
+  readonly #logger: Logger;
   readonly #endsProcess: boolean;
-  readonly #onSignal = (): void => void this.close();
+  readonly #onSignal = (): void => this.#closeLater();
   #markClosed: () => void = () => {};
   #closing = false;
   #endsAt: number | undefined;
@@ -90,6 +93,7 @@ class Stdio implements StdioServer {
     this.#input = input;
     this.#output = output;
     this.#graceMs = graceMs;
+    this.#logger = server.logger;
     this.#endsProcess = options.endsProcess ?? input === process.stdin;
     this.#stdout = claimStdout(output);
     this.#writer = new LineWriter(output, {
@@ -98,7 +102,7 @@ class Stdio implements StdioServer {
     });
     this.#pipe = new Pipe(
       server,
-      { write: (text) => this.#writer.write(text), destroy: () => void this.close() },
+      { write: (text) => this.#writer.write(text), destroy: () => this.#closeLater() },
       {
         transport: "stdio",
         peerIsUser: options.peerIsUser ?? input === process.stdin,
@@ -114,6 +118,7 @@ class Stdio implements StdioServer {
   }
 
   start(): void {
+    outliveStderr();
     this.#input.on("data", (chunk: Buffer | string) => {
       this.#decoder.feed(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
     });
@@ -149,8 +154,12 @@ class Stdio implements StdioServer {
 
   /** The client is gone: nobody answers any more. */
   #leave(): void {
-    void this.#pipe.end(this.#graceLeft());
-    void this.close();
+    letRun(this.#logger, "The end of the pipe", this.#pipe.end(this.#graceLeft()));
+    this.#closeLater();
+  }
+
+  #closeLater(): void {
+    letRun(this.#logger, "The end of the server", this.close());
   }
 
   #graceLeft(): number {

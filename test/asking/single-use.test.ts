@@ -1,25 +1,24 @@
 // States that open once: the contract of the store behind them, and servers that share one.
 import { type JsonObject, MemorySingleUseStore, type SingleUseStore } from "halyard";
 import { singleUseStoreContract } from "halyard/testing";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { passSeconds, stopClock } from "../support/clock.ts";
 import { askingServer, begin, retry, type Turn, ways } from "../support/asking-server.ts";
 
 const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
 const keys = ["a secret that both servers have, of 32 bytes"];
 const refusal = { code: -32602, message: "Invalid or expired requestState" };
 
-afterEach(() => void vi.useRealTimers());
-
 describe("MemorySingleUseStore", () => {
   test.each(singleUseStoreContract())("$title", ({ run }) => run(() => new MemorySingleUseStore()));
 
   test("refuses to mark more than it may hold, until marks are over", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
+    stopClock();
     const store = new MemorySingleUseStore(2);
     expect([await store.claim("a", 1000), await store.claim("b", 1000)]).toEqual([true, true]);
     await expect(store.claim("c", 1000)).rejects.toThrow("2 ids");
     expect(await store.claim("a", 1000)).toBe(false);
-    vi.setSystemTime(Date.now() + 1000);
+    passSeconds(1);
     expect([await store.claim("c", 1000), await store.claim("a", 1000)]).toEqual([true, true]);
   });
 });
@@ -107,12 +106,12 @@ describe("secureRequestState({ singleUse })", () => {
   });
 
   test("has a mark kept for the whole time of a state, since the clock of another process may be behind", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
+    stopClock();
     const claims: [string, number][] = [];
     const singleUse = { claim: async (...claim: [string, number]) => claims.push(claim) > 0 };
     const say = await ways.http(askingServer({ singleUse, ttlMs: 5000 }).server);
     const state = await begin(say, call);
-    vi.setSystemTime(Date.now() + 3000);
+    passSeconds(3);
     await say(retry(call, state));
     expect(claims).toEqual([[expect.stringMatching(/^[\w-]{16}$/), 5000]]);
   });

@@ -1,7 +1,8 @@
 // How long a question to a legacy client waits for its answer, and what ends the wait.
 import type { JsonObject } from "halyard";
 import type { TestClient } from "halyard/testing";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { holdClocks } from "../support/clock.ts";
 import * as z from "zod";
 import { type AskingTool, askingTool, said } from "../support/asking-tool.ts";
 import { newestLegacy } from "../support/raw.ts";
@@ -40,8 +41,7 @@ async function setup(timeoutMs?: number): Promise<AskingTool & { outcomes: strin
 }
 
 describe("the time that a question has", () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(() => holdClocks("setTimeout", "clearTimeout"));
 
   const tick = (timeMs: number): Promise<unknown> => vi.advanceTimersByTimeAsync(timeMs);
   const progress = (client: TestClient, progressToken: unknown, count: number): void =>

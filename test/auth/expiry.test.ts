@@ -1,5 +1,6 @@
 // A token that ends while a stream is open: the stream is closed in good order, and a fresh token goes on where it was.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import { modernPost, openGet, openSession, post } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
 import { modernRequest } from "../support/raw.ts";
@@ -14,8 +15,7 @@ beforeAll(async () => {
 afterAll(() => issuer.close());
 
 // What looks after streams runs on an interval; only that and the clock are held.
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(holdTime);
 
 /** A token for so many seconds from now on. */
 function tokenFor(edge: Protected, seconds: number): Promise<string> {

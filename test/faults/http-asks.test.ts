@@ -2,6 +2,7 @@
 import { type JsonObject, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import { type EventReply, send } from "../support/event-reply.ts";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
@@ -192,7 +193,6 @@ describe("asks that fail", () => {
 
 describe("asks on a stream that is lost", () => {
   const lost = "roots/list: The client cannot be reached any more";
-  const fake = (): void => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
 
   async function loseStream(
     kind: "call" | "get",
@@ -215,7 +215,7 @@ describe("asks on a stream that is lost", () => {
   test.each(["call", "get"] as const)(
     "it is asked again and answered when the client comes back within the resume window · %s",
     async (kind) => {
-      fake();
+      holdTime();
       const made = await setup({}, { timeoutMs: 600_000 });
       const { stream, question, asked } = await loseStream(kind, made);
       await vi.advanceTimersByTimeAsync(28_000);
@@ -239,7 +239,7 @@ describe("asks on a stream that is lost", () => {
   ] as const)(
     "it fails when the resume window ends, and the call goes on · $kind · $resumeWindowMs",
     async ({ kind, resumeWindowMs, before, after }) => {
-      fake();
+      holdTime();
       const made = await setup(resumeWindowMs === undefined ? {} : { resumeWindowMs }, {
         timeoutMs: 600_000,
       });

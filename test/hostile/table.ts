@@ -12,6 +12,7 @@ import { requestStateRows } from "./rows/request-state.ts";
 import { scopeRows } from "./rows/scopes.ts";
 import { secretRows } from "./rows/secrets.ts";
 import { sessionRows } from "./rows/sessions.ts";
+import { shareRows } from "./rows/shares.ts";
 import { slownessRows } from "./rows/slowness.ts";
 import { taskRows } from "./rows/tasks.ts";
 import { toolLimitRows } from "./rows/tool-limits.ts";
@@ -25,7 +26,7 @@ export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   secrets: secretRows,
   slowness: slownessRows,
   limits: limitRows,
-  callers: callerRows,
+  callers: [...callerRows, ...shareRows],
   tools: toolLimitRows,
   authorization: [...authorizationRows, ...authorizationLimitRows, ...scopeRows],
   tasks: taskRows,

@@ -1,6 +1,7 @@
 // The HTTP+SSE transport of 2024-11-05, beside the endpoint.
 import type { JsonObject } from "halyard";
 import { afterEach, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import { describeEdges, type HttpEdge, post } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
 import { httpServer, ping, toolCall } from "../support/http-server.ts";
@@ -125,7 +126,7 @@ describeEdges("HTTP+SSE", (open) => {
   });
 
   test("keeps an idle stream open with comments, as often as keepAliveMs says", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    holdTime();
     const edge = await open(httpServer().server, { legacySse: true, keepAliveMs: 10_000 });
     const { stream } = await connect(edge);
     vi.advanceTimersByTime(35_000);

@@ -1,5 +1,6 @@
 // What a reply is made of: JSON or events by Accept, a stream only when it is needed, and what a stream looks like.
 import { afterEach, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import { describeEdges, type HttpEdge, modernPost, openGet, openSession, post } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
 import { httpServer, modernCall, toolCall } from "../support/http-server.ts";
@@ -158,12 +159,10 @@ describeEdges("a stream", (open) => {
 });
 
 describeEdges("time", (open) => {
-  const fake = (): void => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
-
   test.each(eras)(
     "a %s call that takes longer than streamAfterMs gets a stream, and comments keep it open",
     async (era) => {
-      fake();
+      holdTime();
       const { server, gate, waiting } = httpServer();
       const edge = await open(server, { streamAfterMs: 3000, keepAliveMs: 5000 });
       let reply: HttpReply | undefined;
@@ -181,7 +180,7 @@ describeEdges("time", (open) => {
   );
 
   test("comments keep GET and listen streams open, as often as keepAliveMs says [HTTP26-SSE-KEEPALIVE]", async () => {
-    fake();
+    holdTime();
     const edge = await open(httpServer().server, { keepAliveMs: 10_000 });
     const get = await openGet(edge, await openSession(edge, newestLegacy));
     const listen = await edge.send(
@@ -197,7 +196,7 @@ describeEdges("time", (open) => {
   });
 
   test("maxStreamMs ends a GET stream in good order, and a listen stream with its result", async () => {
-    fake();
+    holdTime();
     const edge = await open(httpServer().server, { maxStreamMs: 60_000 });
     const get = await openGet(edge, await openSession(edge, newestLegacy));
     const listen = await edge.send(

@@ -1,6 +1,7 @@
 // How long and how many: idle sessions end, open streams and running calls keep one alive, and there is a maximum.
 import { McpServer } from "halyard";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
 import { initialize, serve, SessionClient } from "../support/sessions.ts";
 import { deferred, eventually, until } from "../support/turns.ts";
@@ -17,8 +18,7 @@ function makeServer(): McpServer {
 }
 
 describe("idle sessions", () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] }));
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(holdTime);
   const limits = { idleMs: 60_000 };
 
   test("one that nobody uses ends, and is 404 from then on [SESS-TERMINATE, SESS-TERMINATED-404]", async () => {

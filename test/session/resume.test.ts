@@ -2,6 +2,7 @@
 import { type JsonObject, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import type { EventReply } from "../support/event-reply.ts";
 import { recordingLogger } from "../support/log.ts";
 import { legacyDates } from "../support/raw.ts";
@@ -245,7 +246,7 @@ describe("priming and polling", () => {
   });
 
   test("maxStreamMs closes a GET stream so that it can be resumed, and a listen stream with its result [RESUME-SERVER-CLOSE, RESUME-RETRY-SEND]", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    holdTime();
     const made = await setup({ maxStreamMs: 60_000 });
     const stream = await made.client.get();
     await made.push(1);
@@ -355,7 +356,7 @@ describe("what is no longer kept", () => {
   });
 
   test("a log ends some time after the final response, a lost GET stream some time after its loss", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    holdTime();
     const made = await setup({ limits: { keepMs: 60_000 } });
     const { client, server, served } = made;
     server.tool("log", {}, (_, ctx) => (ctx.log("info", 1), "done"));

@@ -3,6 +3,7 @@ import { McpServer } from "halyard";
 import { MemorySessionStore, type SessionRecord, type SessionStore } from "halyard/node";
 import { sessionStoreContract } from "halyard/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
 import { edges, methodsOf, serve, SessionClient } from "../support/sessions.ts";
 import { until } from "../support/turns.ts";
@@ -219,7 +220,7 @@ describe("the store and the process", () => {
   });
 
   test("a process that sees nothing of a session lets go of it without ending it elsewhere", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    holdTime();
     const options = { sessionStore: new MemorySessionStore(), limits: { idleMs: 60_000 } };
     const [first, second] = [await serve(makeServer(), options), await serve(makeServer(), options)];
     const client = await SessionClient.open(first);
@@ -233,7 +234,7 @@ describe("the store and the process", () => {
   });
 
   test("a session with a stream open is touched in the store, in few batches", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    holdTime();
     const touches: (readonly string[])[] = [];
     const store = new MemorySessionStore();
     const sessionStore = override(store, {
@@ -249,7 +250,7 @@ describe("the store and the process", () => {
     for (const stream of streams) stream?.cut();
   });
 
-  test("a store that fails is a 500 for the one request, and the server goes on", async () => {
+  test("a store that fails is a 503 for the one request, and the server goes on", async () => {
     const store = new MemorySessionStore();
     let isDown = false;
     const sessionStore = override(store, {
@@ -258,7 +259,7 @@ describe("the store and the process", () => {
     const served = await serve(makeServer(), { sessionStore });
     const client = await SessionClient.open(served);
     isDown = true;
-    expect((await new SessionClient(served.url, "unknown").start("ping")).status).toBe(500);
+    expect((await new SessionClient(served.url, "unknown").start("ping")).status).toBe(503);
     expect(await client.request("ping")).toMatchObject({ result: {} });
   });
 });

@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:ht
 import type { JsonObject } from "halyard";
 import { isServed } from "./connections.ts";
 import { watchHttp } from "./schemas/watch-http.ts";
-import { until } from "./turns.ts";
+import { realNow, until } from "./turns.ts";
 
 export interface SseEvent {
   readonly id?: string;
@@ -94,11 +94,11 @@ export class EventReply {
 
   /** Resolves with the first message for which `matches` holds, past or to come; fails when the stream ends without it. */
   async message(matches: (message: JsonObject) => boolean, timeoutMs = 10_000): Promise<JsonObject> {
-    const deadline = performance.now() + timeoutMs;
+    const deadline = realNow() + timeoutMs;
     for (;;) {
       const found = this.messages.find(matches);
       if (found !== undefined) return found;
-      if (this.end !== undefined || performance.now() > deadline) {
+      if (this.end !== undefined || realNow() > deadline) {
         throw new Error(
           `No such message on a stream that is ${this.end ?? "open"}: ${this.#text.slice(-500)}`,
         );

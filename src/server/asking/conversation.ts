@@ -5,6 +5,7 @@ import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/as
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema, ToJsonSchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import { callerOf, type Exchange } from "../connection.ts";
 import { directAsker } from "./direct-asker.ts";
 import {
   accepted,
@@ -35,6 +36,7 @@ import { knownSampleOptions, type SampleOptions, samplingQuestion } from "./samp
 /** The call, as far as its conversation has to know it. */
 interface Asking extends Asked {
   readonly row: RequestRow;
+  readonly exchange: Exchange;
   readonly core: {
     readonly elicitations: ElicitationIds;
     readonly settings: { readonly toJsonSchema: ToJsonSchema | undefined };
@@ -115,7 +117,7 @@ export class Conversation {
     asked: AnySchema | URL,
     options: UrlAskOptions = {},
   ): Promise<Elicited<unknown>> {
-    const { table, session, core } = this.#call;
+    const { table, session, core, exchange } = this.#call;
     checkOptions({ subject: "ctx.elicit" }, options, knownUrlAskOptions);
     const isPage = asked instanceof URL;
     assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
@@ -124,7 +126,7 @@ export class Conversation {
       return this.#ask<Elicited<unknown>>(question, options);
     }
     const { elicitationId = crypto.randomUUID() } = options;
-    core.elicitations.remember(elicitationId, session);
+    core.elicitations.remember(elicitationId, session, callerOf(exchange));
     return this.#ask(urlQuestion(message, asked, elicitationId, table), options);
   }
 
@@ -142,8 +144,9 @@ export class Conversation {
   askAnew(question: Question<JsonObject>, key: string): Promise<JsonObject> {
     const { asker } = this;
     const { elicitationId } = question.params ?? {};
+    const { core, session, exchange } = this.#call;
     if (typeof elicitationId === "string")
-      this.#call.core.elicitations.remember(elicitationId, this.#call.session);
+      core.elicitations.remember(elicitationId, session, callerOf(exchange));
     return asker instanceof RememberingAsker ? asker.askAnew(question, key) : asker.ask(question, { key });
   }
 
@@ -170,6 +173,6 @@ function orAborted(round: Promise<object>, signal: AbortSignal): Promise<object>
     const giveUp = (): void => reject(new ToolError((signal.reason as Error).message));
     if (signal.aborted) return giveUp();
     signal.addEventListener("abort", giveUp);
-    void round.then(resolve);
+    round.then(resolve, reject);
   });
 }

@@ -8,6 +8,7 @@ import {
 } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import { callerOf } from "../connection.ts";
 import type { Call } from "../call.ts";
 import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
 import { InputRequired } from "./input-required.ts";
@@ -44,7 +45,7 @@ export function urlRequired(error: UrlElicitationRequired, call: Call): RpcError
   if (refusal !== undefined) return rpcErrorOf(refusal);
   if (call.table.urlRequired !== "error") return { code: errorCodes.internal, message: text };
   const elicitations = error.elicitations.map(({ message, url, elicitationId = crypto.randomUUID() }) => {
-    call.core.elicitations.remember(elicitationId, call.session);
+    call.core.elicitations.remember(elicitationId, call.session, callerOf(call.exchange));
     return urlParams(message, url, elicitationId, call.table);
   });
   return { code: errorCodes.legacyUrlElicitationRequired, message: text, data: { elicitations } };

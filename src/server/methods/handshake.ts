@@ -7,8 +7,8 @@ import { isObject } from "../../wire/message.ts";
 import type { Core } from "../core.ts";
 import type { MethodHandler } from "./method.ts";
 
-/** How much a client may say of itself, its icons included. */
-const maxClientLength = 32 * 1024;
+/** How much a client may say of itself that is kept. */
+const maxClientLength = 8 * 1024;
 
 export const initialize: MethodHandler = {
   run(call) {
@@ -16,7 +16,8 @@ export const initialize: MethodHandler = {
     if (connection.revision !== undefined) {
       throw invalidRequest("This connection is initialized already");
     }
-    const { protocolVersion, capabilities, clientInfo } = call.params;
+    const { protocolVersion, capabilities } = call.params;
+    const clientInfo = keptOf(readImplementation(call.params["clientInfo"]));
     if (typeof protocolVersion !== "string") {
       throw invalidParams("protocolVersion must be a string");
     }
@@ -27,7 +28,7 @@ export const initialize: MethodHandler = {
     const wanted = findRevision(protocolVersion);
     const revision = wanted?.era === "legacy" ? wanted : newestRevision("legacy");
     connection.revision = revision;
-    connection.clientInfo = readImplementation(clientInfo);
+    connection.clientInfo = clientInfo;
     connection.clientCapabilities = isObject(capabilities) ? (capabilities as ClientCapabilities) : {};
     connection.logLevel = "info";
     const { core } = call;
@@ -72,4 +73,12 @@ export function readImplementation(value: unknown): Implementation | undefined {
   if (!isObject(value) || typeof value["name"] !== "string" || typeof value["version"] !== "string")
     return undefined;
   return value as unknown as Implementation;
+}
+
+/** What is kept of it for a session: in words, and without icons. */
+function keptOf(client: Implementation | undefined): Implementation | undefined {
+  if (client === undefined) return undefined;
+  const words = ["name", "title", "version", "description", "websiteUrl"] as const;
+  const kept = words.map((word) => [word, client[word]]).filter(([, text]) => typeof text === "string");
+  return Object.fromEntries(kept) as Implementation;
 }

@@ -7,6 +7,7 @@ import type { Listener, Stream } from "../../push/listener.ts";
 import { keyLengthOf, topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, isStamp, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../call.ts";
+import { callerOf } from "../connection.ts";
 import { peerOf } from "../events.ts";
 import type { ExtensionListen } from "../extensions.ts";
 import { keysProblem, sumOf } from "../subscribed-keys.ts";
@@ -39,7 +40,8 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
   // Middleware may have held the request back, and the client may have cancelled it meanwhile.
   if (call.cancelled) return Promise.resolve({});
   const { honoured, topics } = honour(members);
-  assertTotalRoom(core, sumOf(topics, keyLengthOf));
+  const caller = callerOf(call.exchange);
+  assertTotalRoom(core, caller, sumOf(topics, keyLengthOf));
   // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
   const listener = core.hub.open({
     stream,
@@ -47,6 +49,7 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
     topics,
     principal: call.principal,
     grant: call.grant,
+    caller,
     subscription: { id },
     held: true,
     maxQueueBytes,

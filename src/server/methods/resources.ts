@@ -51,7 +51,7 @@ function assertRoom({ core }: Call, listener: Listener, uri: string): void {
   if (listener.keyLength + uri.length > maxSubscribedLength) {
     throw invalidRequest(`The URIs of a session may have ${maxSubscribedLength} characters at most`);
   }
-  assertTotalRoom(core, uri.length);
+  assertTotalRoom(core, listener.caller, uri.length);
 }
 
 export const unsubscribeResource: MethodHandler = {

@@ -1,6 +1,7 @@
 // The request that a state belongs to: its method, what it names, and a digest of what the retry has to repeat.
 import { toBase64Url } from "../../protocol/base64.ts";
 import { isObject } from "../../wire/message.ts";
+import { callerOf } from "../connection.ts";
 import type { Call } from "../call.ts";
 import type { Bound } from "./request-state.ts";
 
@@ -14,7 +15,7 @@ export function boundTo(call: Call): Bound {
     const text = new Uint8Array(new TextEncoder().encode(canonical(repeated)));
     return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", text)));
   };
-  return { method, target: repeated[0], digest, principal };
+  return { method, target: repeated[0], digest, principal, caller: callerOf(call.exchange) };
 }
 
 /** JSON with its members in order, since a client may write the same arguments in another; each value is written once. */

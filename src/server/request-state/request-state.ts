@@ -18,6 +18,8 @@ export interface Bound {
   /** Of the parameters that the retry has to repeat; made only for a state that can be opened. */
   digest(): Promise<string>;
   readonly principal: Principal | undefined;
+  /** Who it counts as where callers share a limit. */
+  readonly caller: string;
 }
 
 const version = "v1";
@@ -103,7 +105,7 @@ export class RequestState {
     const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
     if (other !== undefined) return refused(others[other]);
     // Not just for the time that is left: the clock of another process may be behind.
-    if (singleUse !== undefined && !(await singleUse.claim(id, Math.max(ttlMs, exp - now)))) {
+    if (singleUse !== undefined && !(await singleUse.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
       return refused("it has been used");
     }
     return { ok: true, state };

@@ -3,7 +3,9 @@ import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../
 import { extensionIds } from "../../protocol/meta.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { isObject } from "../../wire/message.ts";
+import { letRun } from "../background.ts";
 import type { Call } from "../call.ts";
+import { callerOf } from "../connection.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import { isDeclared, requireDeclared } from "../extensions.ts";
 import { stampAs } from "../stamp.ts";
@@ -32,9 +34,11 @@ export function beginTask(tool: CompiledTool, call: Call): Promise<void> | undef
 async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<void> {
   const { tasks } = call.core;
   const record = newRecord(tool, form, call);
-  const leave = tasks.enter(record.owner);
+  const caller = callerOf(call.exchange);
+  const leave = tasks.enter(caller);
   try {
-    if (!(await tasks.store.create(record))) throw invalidRequest("Too many tasks are kept: try again later");
+    if (!(await tasks.store.create(record, caller)))
+      throw invalidRequest("Too many tasks are kept: try again later");
     const isOver = call.cancelled || call.finished || call.hasAsked || call.interrupt === undefined;
     if (isOver) await withdraw(record, call);
   } catch (error) {
@@ -54,7 +58,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   call.conversation.askThrough(run.asker);
   tasks.runs.set(record.id, run);
   tellOf(run);
-  void run.follow();
+  letRun(call.core.settings.logger, "A task", run.follow());
   call.interrupt?.(
     new TaskCreated(
       record.form === "core" ? { task: coreTask(record) } : stampAs("task", extensionTask(record), call),

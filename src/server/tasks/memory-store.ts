@@ -1,4 +1,5 @@
 // Tasks in the memory of one process, as JSON: what a store far away would do.
+import { Shares } from "../../limits/shares.ts";
 import { checkOptions, type Known } from "../../options.ts";
 import { inBackground } from "../timers.ts";
 import { hasEnded, type TaskChange, type TaskQuery, type TaskRecord, type TaskStore } from "./store.ts";
@@ -9,7 +10,7 @@ export interface MemoryTaskStoreOptions {
   readonly maxTasks?: number;
   /** Characters of all tasks together, their results included; each counts for 1024 at least. @default {67108864} */
   readonly maxSize?: number;
-  /** Tasks of one owner. Callers who are not authenticated are many, and share the whole. @default {1000} */
+  /** Tasks of one owner; of callers who are not authenticated, of each address or connection. @default {1000} */
   readonly maxTasksPerOwner?: number;
   /** Characters of the tasks of one owner, in the same way. @default {16777216} */
   readonly maxSizePerOwner?: number;
@@ -27,8 +28,10 @@ type Place = Pick<TaskRecord, "createdAt" | "id">;
 /** What tasks are found by stands beside the text: to look for one must not cost reading all of them. */
 interface Kept extends Place {
   readonly owner: string;
+  /** Who it is counted for. */
+  readonly caller: string;
   readonly session: string | undefined;
-  readonly expiresAt: number;
+  readonly endsAt: number;
   text: string;
 }
 
@@ -39,16 +42,10 @@ function sizeOf(text: string): number {
   return Math.max(text.length, minSize);
 }
 
-/** How much is kept, of all or of one owner. */
+/** How much more is to be kept. */
 interface Amount {
-  tasks: number;
-  size: number;
-}
-
-const none: Readonly<Amount> = { tasks: 0, size: 0 };
-
-function fits(amount: Amount, more: Amount, max: Amount): boolean {
-  return amount.tasks + more.tasks <= max.tasks && amount.size + more.size <= max.size;
+  readonly tasks: number;
+  readonly size: number;
 }
 
 /**
@@ -64,10 +61,9 @@ function fits(amount: Amount, more: Amount, max: Amount): boolean {
  */
 export class MemoryTaskStore implements TaskStore {
   readonly #tasks = new Map<string, Kept>();
-  readonly #owners = new Map<string, Amount>();
-  readonly #max: Amount;
+  readonly #number: Shares;
+  readonly #size: Shares;
   readonly #maxPerOwner: Amount;
-  readonly #all: Amount = { tasks: 0, size: 0 };
   #sweeping = false;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
@@ -78,19 +74,21 @@ export class MemoryTaskStore implements TaskStore {
       maxTasksPerOwner = 1000,
       maxSizePerOwner = 16 * 1024 * 1024,
     } = options;
-    this.#max = { tasks: maxTasks, size: maxSize };
+    this.#number = new Shares(maxTasks);
+    this.#size = new Shares(maxSize);
     this.#maxPerOwner = { tasks: maxTasksPerOwner, size: maxSizePerOwner };
   }
 
-  async create(task: TaskRecord): Promise<boolean> {
+  async create(task: TaskRecord, caller: string = task.owner): Promise<boolean> {
     const { id, owner, session, createdAt } = task;
     const text = JSON.stringify(task);
     const more = { tasks: 1, size: sizeOf(text) };
-    if (!this.#hasRoom(owner, more)) this.#sweep();
-    if (!this.#hasRoom(owner, more)) return false;
-    const expiresAt = Date.parse(createdAt) + task.ttlMs;
-    this.#tasks.set(id, { id, owner, session, createdAt, expiresAt, text });
-    this.#count(owner, more);
+    if (!this.#hasRoom(caller, more)) this.#sweep();
+    if (!this.#hasRoom(caller, more)) return false;
+    // From here on the clock may be set without a task ending for that.
+    const endsAt = performance.now() + (Date.parse(createdAt) - Date.now()) + task.ttlMs;
+    this.#tasks.set(id, { id, owner, caller, session, createdAt, endsAt, text });
+    this.#count(caller, more);
     this.#sweepLater();
     return true;
   }
@@ -106,9 +104,9 @@ export class MemoryTaskStore implements TaskStore {
     if (kept === undefined || before === undefined || hasEnded(before)) return undefined;
     const text = JSON.stringify({ ...before, ...change });
     const more = { tasks: 0, size: sizeOf(text) - sizeOf(kept.text) };
-    if (more.size > 0 && !this.#hasRoom(owner, more))
+    if (more.size > 0 && !this.#hasRoom(kept.caller, more))
       throw new RangeError("There is no room for more of a task");
-    this.#count(owner, more);
+    this.#count(kept.caller, more);
     kept.text = text;
     return parse(kept);
   }
@@ -128,31 +126,29 @@ export class MemoryTaskStore implements TaskStore {
 
   #find(owner: string, id: string): Kept | undefined {
     const kept = this.#tasks.get(id);
-    return kept?.owner === owner && kept.expiresAt > Date.now() ? kept : undefined;
+    return kept?.owner === owner && kept.endsAt > performance.now() ? kept : undefined;
   }
 
-  #hasRoom(owner: string, more: Amount): boolean {
-    if (!fits(this.#all, more, this.#max)) return false;
-    return owner === "" || fits(this.#owners.get(owner) ?? none, more, this.#maxPerOwner);
+  #hasRoom(caller: string, { tasks, size }: Amount): boolean {
+    const isPastOwn =
+      this.#number.of(caller) + tasks > this.#maxPerOwner.tasks ||
+      this.#size.of(caller) + size > this.#maxPerOwner.size;
+    if (isPastOwn || this.#size.total + size > this.#size.max) return false;
+    return tasks === 0 || this.#number.fitsPastHalf(caller, tasks);
   }
 
-  #count(owner: string, { tasks, size }: Amount): void {
-    const own = this.#owners.get(owner) ?? { ...none };
-    for (const amount of [this.#all, own]) {
-      amount.tasks += tasks;
-      amount.size += size;
-    }
-    if (own.tasks === 0) this.#owners.delete(owner);
-    else this.#owners.set(owner, own);
+  #count(caller: string, { tasks, size }: Amount): void {
+    this.#number.count(caller, tasks);
+    this.#size.count(caller, size);
   }
 
   /** Forgets those whose time is up. */
   #sweep(): void {
-    const now = Date.now();
-    for (const [id, { expiresAt, owner, text }] of this.#tasks) {
-      if (expiresAt > now) continue;
+    const now = performance.now();
+    for (const [id, { endsAt, caller, text }] of this.#tasks) {
+      if (endsAt > now) continue;
       this.#tasks.delete(id);
-      this.#count(owner, { tasks: -1, size: -sizeOf(text) });
+      this.#count(caller, { tasks: -1, size: -sizeOf(text) });
     }
   }
 
@@ -161,13 +157,13 @@ export class MemoryTaskStore implements TaskStore {
     if (this.#sweeping || this.#tasks.size === 0) return;
     this.#sweeping = true;
     let first = Number.POSITIVE_INFINITY;
-    for (const { expiresAt } of this.#tasks.values()) first = Math.min(first, expiresAt);
+    for (const { endsAt } of this.#tasks.values()) first = Math.min(first, endsAt);
     const sweep = (): void => {
       this.#sweeping = false;
       this.#sweep();
       this.#sweepLater();
     };
-    inBackground(setTimeout(sweep, Math.min(Math.max(first - Date.now(), 50), 60_000)));
+    inBackground(setTimeout(sweep, Math.min(Math.max(first - performance.now(), 50), 60_000)));
   }
 }
 

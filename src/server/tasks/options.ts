@@ -19,7 +19,7 @@ export interface TaskOptions {
    * until its handler has ended. @default {1000}
    */
   readonly maxRunning?: number;
-  /** Of those, what one principal may have. @default {100} */
+  /** Of those, what one principal may have, or one caller without a principal. @default {100} */
   readonly maxRunningPerPrincipal?: number;
 }
 

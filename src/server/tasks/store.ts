@@ -72,8 +72,11 @@ export interface TaskQuery {
  * ```
  */
 export interface TaskStore {
-  /** Keeps a new task, under an id that is nobody else's. False when there is no room for it. */
-  create(task: TaskRecord): Promise<boolean>;
+  /**
+   * Keeps a new task, under an id that is nobody else's. False when there is no room for it. `caller` tells those without an
+   * owner apart, for a store that has no more room for one than for others.
+   */
+  create(task: TaskRecord, caller?: string): Promise<boolean>;
   read(owner: string, id: string): Promise<TaskRecord | undefined>;
   /** Changes the members that are named. The whole task after the change; undefined when there is no such task, or it has ended. */
   change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined>;

@@ -75,9 +75,9 @@ export class StreamAsker implements TaskAsker {
   /** A client that is lost while it is asked may come back for its task: then it is asked again. */
   async #put(session: string, request: Omit<Ask, keyof Place>): Promise<JsonObject> {
     const { asks, signal, mayReturn } = this.#reach;
-    const giveUpAt = Date.now() + request.timeoutMs;
+    const giveUpAt = performance.now() + request.timeoutMs;
     for (;;) {
-      const leftMs = giveUpAt - Date.now();
+      const leftMs = giveUpAt - performance.now();
       const place = this.#place(session) ?? (await this.#nextPlace(request, leftMs));
       try {
         return await asks.ask({ ...request, ...place, timeoutMs: leftMs, signal });

@@ -1,5 +1,6 @@
 // The tasks of one server: which of them run here, whose they are, and how one ends.
 import { invalidParams, invalidRequest } from "../../errors.ts";
+import { Shares } from "../../limits/shares.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { type Grant, isGranted } from "../../protocol/scopes.ts";
@@ -28,13 +29,13 @@ export class TaskTable {
   offered = false;
   /** Those that have not ended, and run here. */
   readonly runs: Map<string, RunningTask> = new Map();
-  /** The handlers that run here, by owner. */
-  readonly #running = new Map<string, number>();
-  #total = 0;
+  /** The handlers that run here. */
+  readonly #running: Shares;
   readonly #hub: Hub;
 
   constructor(settings: TaskSettings, hub: Hub) {
     this.settings = settings;
+    this.#running = new Shares(settings.maxRunning);
     this.#hub = hub;
   }
 
@@ -46,22 +47,15 @@ export class TaskTable {
    * Counts a handler in, and gives the way to count it out again. Throws when too many run: one that goes on after its
    * task was cancelled still uses what the limit protects.
    */
-  enter(owner: string): () => void {
-    const { maxRunning, maxRunningPerPrincipal } = this.settings;
-    const own = this.#running.get(owner) ?? 0;
-    const isTooMany = this.#total >= maxRunning;
-    if (isTooMany || (owner !== nobody && own >= maxRunningPerPrincipal)) {
-      const limit = isTooMany ? maxRunning : maxRunningPerPrincipal;
-      throw invalidRequest(`${limit} tasks are running, and may not be more: try again later`);
+  enter(caller: string): () => void {
+    const own = this.#running.of(caller);
+    const isPastOwn = own >= this.settings.maxRunningPerPrincipal;
+    if (isPastOwn || !this.#running.fitsPastHalf(caller, 1)) {
+      const running = isPastOwn ? own : this.#running.total;
+      throw invalidRequest(`${running} tasks are running, and may not be more: try again later`);
     }
-    this.#total++;
-    this.#running.set(owner, own + 1);
-    return () => {
-      const left = (this.#running.get(owner) ?? 0) - 1;
-      this.#total--;
-      if (left > 0) this.#running.set(owner, left);
-      else this.#running.delete(owner);
-    };
+    this.#running.count(caller, 1);
+    return () => this.#running.count(caller, -1);
   }
 
   /** The task, if it is this caller's, for it to use, and of this form; otherwise the error for one that is not there. */

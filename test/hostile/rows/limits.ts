@@ -1,7 +1,8 @@
 // Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
 import { ConfigurationError, type JsonObject, McpServer, type ServerEvent } from "halyard";
 import type { HttpOptions } from "halyard/node";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect, vi } from "vitest";
+import { holdTime } from "../../support/clock.ts";
 import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
 import { modernPost } from "../../support/http.ts";
 import type { HttpReply } from "../../support/http-reply.ts";
@@ -34,12 +35,6 @@ async function limited(
   server.resource("note:///a", {}, () => "");
   const door = await openHttp(mount, server, { limits });
   return { server, door, url: `http://127.0.0.1:${door.port}/mcp` };
-}
-
-/** From here on time passes only when it is told to; sockets are as quick as ever. */
-function holdTime(): void {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
-  onTestFinished(() => void vi.useRealTimers());
 }
 
 export const limitRows: readonly Row[] = [
@@ -178,16 +173,16 @@ export const limitRows: readonly Row[] = [
     limit: "`maxTotalSubscribedLength`",
     leftOut: { stdio: "has one peer" },
     async attack(mount) {
-      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 2000 } });
+      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3000 } });
       server.resourceTemplate("note:///{id}", {}, () => "");
       const door = await openDoor(mount, server);
-      const [one, other] = [await door.connect(), await door.connect()];
+      const [one, other] = [await door.connect({ user: "one" }), await door.connect({ user: "other" })];
       const uri = (id: string): JsonObject => ({ uri: `note:///${id.repeat(900)}` });
-      for (const id of ["a", "b"]) await one.request("resources/subscribe", uri(id));
-      const refused = await refusal(other.request("resources/subscribe", uri("a")));
-      expect(refused).toMatchObject({ code: -32600 });
-      await one.request("resources/unsubscribe", uri("b"));
+      await one.request("resources/subscribe", uri("a"));
       await other.request("resources/subscribe", uri("a"));
+      expect(await refusal(other.request("resources/subscribe", uri("b")))).toMatchObject({ code: -32600 });
+      await one.request("resources/unsubscribe", uri("a"));
+      await one.request("resources/subscribe", uri("b"));
     },
   },
   {

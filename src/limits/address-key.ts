@@ -1,11 +1,4 @@
 // Under which key an address is counted: whoever has one IPv6 address has all that share its first 64 bits.
-import type { Principal } from "../protocol/model.ts";
-import { principalKey } from "../protocol/principal.ts";
-
-/** Who a request counts as where callers share a limit: its principal, else its address. */
-export function callerKey(principal: Principal | undefined, address: string | undefined): string {
-  return principal === undefined ? addressKey(address ?? "") : principalKey(principal);
-}
 
 /** The key of an address; of what is no IPv6 address, the text itself. */
 export function addressKey(address: string): string {
