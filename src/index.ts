@@ -74,6 +74,7 @@ export type {
   Suggestions,
 } from "./server/catalogue/completers.ts";
 export type { PromptDefinition, PromptHandler, PromptReturn } from "./server/catalogue/prompts.ts";
+export type { ShownErrors } from "./server/catalogue/definition.ts";
 export type { Handle } from "./server/catalogue/registry.ts";
 export type {
   ResourceDefinition,

@@ -137,6 +137,7 @@ describe("public entries", () => {
         "ServerLimits",
         "ServerMode",
         "ServerOptions",
+        "ShownErrors",
         "SingleUseStore",
         "StandardSchema",
         "Stream",

@@ -135,7 +135,12 @@ function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unkn
   call.outcome = () =>
     running
       .then(orAsk)
-      .catch((error: unknown) => settleInput(call, questionsOf(error, call), () => around(call, handler)));
+      .catch((error: unknown) => settleInput(call, questionsOf(error, call), () => around(call, handler)))
+      .catch((error: unknown) => {
+        const result = handler.recover?.(error, call);
+        if (result === undefined) throw error;
+        return result;
+      });
   return new Promise((resolve, reject) => {
     call.interrupt = resolve;
     running.then(resolve, reject);
@@ -170,6 +175,8 @@ async function toFailure(error: unknown, call: Call, handler: MethodHandler): Pr
   try {
     return { jsonrpc: "2.0", id, result: await finish(questionsOf(error, call), call, handler) };
   } catch (failure) {
+    const result = handler.recover?.(failure, call);
+    if (result !== undefined) return { jsonrpc: "2.0", id, result: encode(result, call, handler) };
     return { jsonrpc: "2.0", id, error: toRpcError(failure, call) };
   }
 }

@@ -45,7 +45,10 @@ export interface IncomingRequest<Method extends string = string> {
   readonly params: Method extends keyof RequestKinds ? RequestKinds[Method]["params"] : JsonObject;
 }
 
-/** Goes on to the next middleware, or to the handler; what is given to it appears on `ctx` from there on. */
+/**
+ * Goes on to the next middleware, or to the handler; what is given to it appears on `ctx` from there on. Rejects with what
+ * the handler threw. A tool's {@link ToolError} is meant for the model, and resolves as the result that it becomes.
+ */
 export type Next<Result, Added> = (added?: Added) => Promise<Result>;
 
 /** Runs around every request. */

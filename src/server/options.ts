@@ -3,7 +3,7 @@ import { ConfigurationError } from "../errors.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { checkCacheHint, iconProblem } from "./catalogue/definition.ts";
+import { checkCacheHint, checkErrors, iconProblem, type ShownErrors } from "./catalogue/definition.ts";
 import type { Context } from "./context.ts";
 import type { ServerEvent } from "./events.ts";
 import { guardedLogger, guardedObserver } from "./guarded.ts";
@@ -72,6 +72,11 @@ export interface ServerOptions {
   readonly validateInput?: boolean;
   /** Whether what a tool returns is checked against its output schema. @default {true} */
   readonly validateOutput?: boolean;
+  /**
+   * What a client sees of an exception that was not meant for it: an id, under which the log has the rest, or its message.
+   * With `message`, take care what your handlers throw: a model, and whoever reads along, gets to see it. @default {"hidden"}
+   */
+  readonly errors?: ShownErrors;
   /** Refuse requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
   readonly requireInitialized?: boolean;
   /**
@@ -106,6 +111,7 @@ export interface Settings {
   readonly cache: NonNullable<ServerOptions["cache"]>;
   readonly validateInput: boolean;
   readonly validateOutput: boolean;
+  readonly errors: ShownErrors;
   readonly requireInitialized: boolean;
   readonly authorizeSubscription: ServerOptions["authorizeSubscription"];
   readonly onSubscribed: ServerOptions["onSubscribed"];
@@ -135,6 +141,7 @@ export function resolveOptions(options: ServerOptions): Settings {
   const { mode = "both", pageSize = 1000, cache = {}, limits = {} } = options;
   const logger = guardedLogger(options.logger ?? stderrLogger);
   if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
+  checkErrors("server", options.errors, "INVALID_OPTION");
   if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
   for (const [name, limit] of Object.entries(limits)) {
@@ -155,6 +162,7 @@ export function resolveOptions(options: ServerOptions): Settings {
     cache,
     validateInput: options.validateInput ?? true,
     validateOutput: options.validateOutput ?? true,
+    errors: options.errors ?? "hidden",
     requireInitialized: options.requireInitialized ?? false,
     authorizeSubscription: options.authorizeSubscription,
     onSubscribed: options.onSubscribed,

@@ -12,6 +12,7 @@ import {
   type AnyHandler,
   assertObjectSchema,
   checkDescribed,
+  checkErrors,
   type CheckedHandler,
   checkHandler,
   checkName,
@@ -63,6 +64,7 @@ const kind: DefinitionKind<ToolOptions, CompiledTool> = {
     "task",
     "validateInput",
     "validateOutput",
+    "errors",
   ],
 
   compile(name, options) {
@@ -70,6 +72,7 @@ const kind: DefinitionKind<ToolOptions, CompiledTool> = {
     const subject = `tool "${name}"`;
     checkDescribed(subject, options);
     checkHandler(subject, options.handler);
+    checkErrors(subject, options.errors, "INVALID_DEFINITION");
     const compiled = (direction: "input" | "output"): CompiledSchema | undefined => {
       const schema = options[direction];
       return schema === undefined

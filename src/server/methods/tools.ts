@@ -16,7 +16,7 @@ import { orAsk } from "../asking/input-required.ts";
 import { visitRefusal } from "../asking/visits.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
-import { isForClient, isRefusal, logFailure, shown } from "../failure.ts";
+import { describeFailure, isForClient, isRefusal, logFailure, shown } from "../failure.ts";
 import { text, ToolResult, toErrorResult, toStructuredResult, toToolResult } from "../results.ts";
 import { beginTask } from "../tasks/begin.ts";
 import { isThenable } from "../thenable.ts";
@@ -38,6 +38,16 @@ export const callTool: MethodHandler = {
   },
 
   encode: (result: CallToolResult, call) => encodeCallToolResult(result, call.table),
+
+  recover(thrown, call) {
+    const error = visitRefusal(thrown, call) ?? thrown;
+    const told = toldResult(error);
+    const tool = failed.get(call);
+    if (told !== undefined || tool === undefined || isNoFailure(error)) return told;
+    return toErrorResult(
+      describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`).message,
+    );
+  },
 };
 
 /** Runs the tool, as a task where its client wants one. */
@@ -131,12 +141,23 @@ async function checkOutput(
 }
 
 /** Not a matter of the tool: errors of the protocol, and questions that end the call. */
-const passesThrough = [ProtocolError, InputPending, UrlElicitationRequired];
+function isNoFailure(error: unknown): boolean {
+  return [ProtocolError, InputPending, UrlElicitationRequired].some((kind) => error instanceof kind);
+}
 
+/** The calls whose tool has thrown: what middleware then throws in turn is still a failure of that tool. */
+const failed = new WeakMap<Call, CompiledTool>();
+
+/** A result where the words are meant for the model. Middleware sees any other exception itself, and may translate it. */
 function toFailure(tool: CompiledTool, thrown: unknown, call: Call): CallToolResult {
   const error = visitRefusal(thrown, call) ?? thrown;
-  if (passesThrough.some((kind) => error instanceof kind)) throw error;
+  const told = toldResult(error);
+  if (told !== undefined) return told;
+  if (!isNoFailure(error)) failed.set(call, tool);
+  throw error;
+}
+
+function toldResult(error: unknown): CallToolResult | undefined {
   if (isRefusal(error)) return { content: [text(error.message)] };
-  if (isForClient(error)) return toErrorResult(error.message);
-  return toErrorResult(`Tool ${tool.name} failed (error id ${logFailure(error, call)})`);
+  return isForClient(error) ? toErrorResult(error.message) : undefined;
 }
