@@ -116,7 +116,7 @@ export type {
   RequestKinds,
 } from "./server/middleware.ts";
 export type { ListMethod, ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
-export type { Push } from "./server/push.ts";
+export type { LogOptions, Push } from "./server/push.ts";
 export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
 export type { Answering } from "./server/dispatch.ts";
 export type { Answer } from "./server/answer.ts";

@@ -87,6 +87,7 @@ describe("public entries", () => {
         "Load",
         "Loads",
         "LogLevel",
+        "LogOptions",
         "Logger",
         "MemoryTaskStoreOptions",
         "MessageLimits",

@@ -162,6 +162,11 @@ export const logLevels: readonly LogLevel[] = [
   "emergency",
 ];
 
+/** Whether a message of that level is for somebody who wants those from `wanted` on. */
+export function isLogged(level: unknown, wanted: LogLevel | undefined): boolean {
+  return wanted !== undefined && logLevels.indexOf(level as LogLevel) >= logLevels.indexOf(wanted);
+}
+
 export function isLogLevel(value: unknown): value is LogLevel {
   return logLevels.includes(value as LogLevel);
 }

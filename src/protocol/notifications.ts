@@ -7,5 +7,8 @@ export const listChanged = {
   resources: "notifications/resources/list_changed",
 } as const;
 
+/** A log message; each session says from which level on it wants them. */
+export const logMessage = "notifications/message";
+
 /** A resource has changed; its URI is the key. */
 export const resourceUpdated = "notifications/resources/updated";

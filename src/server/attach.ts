@@ -34,7 +34,8 @@ export function attach(
     .filter((list) => features.has(list))
     .map((list) => listChanged[list]);
   const grant = grantOf({ connection });
-  const listener = hub.open({ maxQueueBytes, ...options, ...peer, grant, stream, topics });
+  const log = features.has("logging") ? connection : undefined;
+  const listener = hub.open({ maxQueueBytes, ...options, ...peer, grant, stream, topics, log });
   for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
   const event = { type: "listener", kind: "session", ...peer } as const;
   settings.observe?.({ ...event, state: "opened" });

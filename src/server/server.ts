@@ -1,7 +1,8 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
 import type { Loads } from "../limits/loads.ts";
-import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
+import type { Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
+import { logMessage } from "../protocol/notifications.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import { findRevision, newestRevision, revisions } from "../protocol/revisions/index.ts";
@@ -46,7 +47,7 @@ import {
   type ServerOptions,
 } from "./options.ts";
 import type { Logger } from "./logger.ts";
-import type { Push } from "./push.ts";
+import type { LogOptions, Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
 import type { Servable } from "./servable.ts";
 import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
@@ -189,6 +190,30 @@ export class McpServer<Extra extends object = object> implements Servable {
     }
     this.#core.middlewares.add(run as AnyMiddleware, method);
     return this;
+  }
+
+  /**
+   * Sends a log message outside a call: to the legacy sessions that want messages of that level, or to one of them. Resolves
+   * with how many it reached. Modern clients ask for log messages with a call, and get those of `ctx.log`.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * await server.log("warning", { disk: "almost full" }, { logger: "storage" });
+   * ```
+   */
+  async log(level: LogLevel, data: unknown, options: LogOptions = {}): Promise<number> {
+    const { session, logger } = options;
+    const params = { level, logger, data: data ?? null };
+    try {
+      if (session === undefined) return await this.push.broadcast(logMessage, params);
+      return (await this.push.toSession(session, logMessage, params)) ? 1 : 0;
+    } catch (error) {
+      this.logger.warn(`${logMessage} cannot be written as JSON, and was not sent`, { error });
+      return 0;
+    }
   }
 
   /** Sees every notification that a client sends. */
