@@ -73,6 +73,7 @@ export type {
   CompletionRequest,
   Suggestions,
 } from "./server/catalogue/completers.ts";
+export type { MethodDefinition, RequestHandler } from "./server/catalogue/methods.ts";
 export type { PromptDefinition, PromptHandler, PromptReturn } from "./server/catalogue/prompts.ts";
 export type { ShownErrors } from "./server/catalogue/definition.ts";
 export type { Handle } from "./server/catalogue/registry.ts";

@@ -8,7 +8,7 @@ import {
   type LogLevel,
   type Principal,
 } from "../protocol/model.ts";
-import { logMessage } from "../protocol/notifications.ts";
+import { logMessage, protocolNotifications } from "../protocol/notifications.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import type { Grant } from "../protocol/scopes.ts";
 import type { AnySchema, Validated } from "../schema/compile.ts";
@@ -286,6 +286,16 @@ export class Call implements Context {
     this.#send(logMessage, { level, logger, data: data ?? null });
   }
 
+  notify(method: string, params?: JsonObject): Promise<void> {
+    if (typeof method !== "string" || method === "" || protocolNotifications.has(method)) {
+      throw new TypeError(
+        `ctx.notify cannot send ${method}, which belongs to the protocol: use a name of your own`,
+      );
+    }
+    this.#send(method, params);
+    return Promise.resolve();
+  }
+
   closeStream(): void {
     if (!this.finished && !this.cancelled) this.exchange.stream?.pause?.();
   }
@@ -311,8 +321,8 @@ export class Call implements Context {
   }
 
   /** Progress and logs may be lost to a slow reader: waiting for it would cost memory without a bound. */
-  #send(method: string, params: object): void {
-    if (this.task !== undefined) return this.task.send(method, params);
+  #send(method: string, params?: object): void {
+    if (this.task !== undefined) return this.task.send(method, params ?? {});
     const { stream } = this.exchange;
     if (stream === undefined || stream.congested || this.row.stream) return;
     if (this.finished || this.cancelled) return;

@@ -7,6 +7,7 @@ import type { JsonObject } from "../wire/message.ts";
 import type { ElicitationIds } from "./asking/elicitation-ids.ts";
 import type { RequestState } from "./request-state/request-state.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
+import type { AddedMethod, MethodOptions } from "./catalogue/methods.ts";
 import type { CompiledPrompt, PromptOptions } from "./catalogue/prompts.ts";
 import type { Registry } from "./catalogue/registry.ts";
 import type {
@@ -30,6 +31,7 @@ export interface Core {
   readonly prompts: Registry<PromptOptions, CompiledPrompt>;
   readonly resources: Registry<ResourceOptions, CompiledResource>;
   readonly templates: Registry<TemplateOptions, CompiledTemplate>;
+  readonly methods: Registry<MethodOptions, AddedMethod & { readonly options: MethodOptions }>;
   readonly completion: { handler: CompletionHandler | undefined };
   readonly features: Features;
   readonly extensions: Extensions;

@@ -5,6 +5,7 @@ import { type ClientCapabilities, isLogLevel } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, newestRevision, revisionDates } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
+import { findAdded } from "./added-methods.ts";
 import type { Connection, Exchange, Peer } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { shown } from "./failure.ts";
@@ -21,7 +22,7 @@ export function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange)
   if (speaksModern && isModern) return readModernPeer(core, isObject(meta) ? meta : {});
   const { connection } = exchange;
   if (isAgreed(connection)) return connection;
-  return unagreedPeer(request.method, connection, speaksModern);
+  return unagreedPeer(core, request.method, connection, speaksModern);
 }
 
 function isAgreed(connection: Connection): connection is Connection & { readonly revision: Revision } {
@@ -48,17 +49,19 @@ function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
 }
 
 /** Nothing has been agreed yet: only what opens a connection can be answered. */
-function unagreedPeer(method: string, connection: Connection, speaksModern: boolean): KnownPeer {
+function unagreedPeer(core: Core, method: string, connection: Connection, speaksModern: boolean): KnownPeer {
   const legacy = newestRevision("legacy");
   const row = legacy.requests.get(method);
   if (row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
-  if (row !== undefined) {
+  if (row !== undefined || findAdded(core, method, "legacy") !== undefined) {
     const otherwise = speaksModern ? `, or put ${metaKeys.protocolVersion} into _meta` : "";
     throw invalidRequest(
       `This ${connection.transport} connection is not initialized: send initialize first${otherwise}`,
     );
   }
-  if (speaksModern && newestRevision("modern").requests.has(method)) throw missing(metaKeys.protocolVersion);
+  const isModern =
+    newestRevision("modern").requests.has(method) || findAdded(core, method, "modern") !== undefined;
+  if (speaksModern && isModern) throw missing(metaKeys.protocolVersion);
   throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
 }
 

@@ -14,8 +14,8 @@ import { keysProblem } from "./subscribed-keys.ts";
 const none: readonly string[] = [];
 
 /** Whether any definition names scopes, or ever did: without one, nothing here costs a request anything. */
-export function usesScopes({ tools, prompts, resources, templates }: Core): boolean {
-  return tools.isScoped || prompts.isScoped || resources.isScoped || templates.isScoped;
+export function usesScopes({ tools, prompts, resources, templates, methods }: Core): boolean {
+  return tools.isScoped || prompts.isScoped || resources.isScoped || templates.isScoped || methods.isScoped;
 }
 
 /** By method: the definitions that the request names. */
@@ -90,7 +90,7 @@ export function neededScopes(core: Core, value: unknown): readonly string[] {
 function scopesOfMessage(core: Core, message: unknown): readonly string[] {
   if (!isObject(message) || typeof message["method"] !== "string") return none;
   const find = Object.hasOwn(subjects, message["method"]) ? subjects[message["method"]] : undefined;
-  if (find === undefined) return none;
+  if (find === undefined) return core.methods.find(message["method"])?.options.scopes ?? none;
   const params = isObject(message["params"]) ? message["params"] : {};
   const found = find(core, params).flatMap((definition) => definition?.scopes ?? []);
   return [...new Set(found)];

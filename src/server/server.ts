@@ -17,9 +17,11 @@ import {
   type RpcResponse,
 } from "../wire/message.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
+import { findAdded } from "./added-methods.ts";
 import { assemble } from "./assemble.ts";
 import { attach, type AttachOptions } from "./attach.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
+import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
 import type { Handle } from "./catalogue/registry.ts";
 import type {
@@ -140,7 +142,33 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this;
   }
 
-  /** Adds an extension of the protocol, for clients of the modern era that declare it. */
+  /**
+   * Answers a method of your own, for clients of every revision. Its name must not be one of the protocol's: begin it with
+   * your own, as in `acme/search`. Middleware sees it as any other request, and no capability announces it.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   * import * as z from "zod";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * const params = z.object({ query: z.string(), limit: z.number().default(10) });
+   * const result = z.object({ items: z.array(z.string()) });
+   * server.method("acme/search", { params, result }, async ({ query, limit }, ctx) => {
+   *   await ctx.notify("acme/searchProgress", { stage: "start" });
+   *   return { items: Array.from({ length: limit }, (_, at) => `${query}-${at}`) };
+   * });
+   * ```
+   */
+  method<P extends AnySchema = AnySchema, R extends AnySchema = AnySchema>(
+    name: string,
+    definition: MethodDefinition<P, R>,
+    handler: RequestHandler<P, R, Extra>,
+  ): Handle<Partial<MethodDefinition<P, R> & { readonly handler: RequestHandler<P, R, Extra> }>> {
+    return this.#core.methods.add(name, { ...definition, handler });
+  }
+
+  /** Adds an extension of the protocol, for clients of the modern era that declare it unless it says otherwise. */
   extension(identifier: string, extension: Extension = {}): this {
     this.#core.extensions.add(identifier, extension);
     return this;
@@ -268,7 +296,7 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** What the newest revision, or an extension, says of a method. */
   modernRow(method: string): RequestRow | undefined {
-    return newestRevision("modern").requests.get(method) ?? this.#core.extensions.requests.get(method)?.row;
+    return newestRevision("modern").requests.get(method) ?? findAdded(this.#core, method, "modern")?.row;
   }
 
   /** The option of {@link McpServer.secureRequestState} that is good for this process only, so that others could not go on with a call. */

@@ -42,5 +42,10 @@ export function revisionDates(eras: readonly Revision["era"][]): RevisionDate[] 
   return revisions.filter((revision) => eras.includes(revision.era)).map((revision) => revision.date);
 }
 
+/** Whether any revision has a request of that name, in whichever direction. */
+export function isProtocolMethod(name: string): boolean {
+  return revisions.some(({ requests, clientRequests }) => requests.has(name) || clientRequests.has(name));
+}
+
 /** What a legacy HTTP client speaks that does not say so in a header: the last revision that had no such header. */
 export const revisionWithoutHeader: Revision = revision20250326;
