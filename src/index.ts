@@ -47,12 +47,16 @@ export type {
   Implementation,
   LogLevel,
   Principal,
+  Prompt,
   PromptMessage,
   ReadResourceResult,
+  Resource,
   ResourceContents,
   ResourceLink,
+  ResourceTemplate,
   ServerCapabilities,
   TextContent,
+  Tool,
   ToolAnnotations,
 } from "./protocol/model.ts";
 export type { TemplateParams } from "./protocol/template-params.ts";
@@ -78,6 +82,7 @@ export type { PromptDefinition, PromptHandler, PromptReturn } from "./server/cat
 export type { ShownErrors } from "./server/catalogue/definition.ts";
 export type { Handle } from "./server/catalogue/registry.ts";
 export type {
+  ListedResource,
   ResourceDefinition,
   ResourceHandler,
   ResourceReturn,
@@ -92,11 +97,11 @@ export type {
   ToolHandler,
   ToolReturn,
 } from "./server/catalogue/tool-definition.ts";
-export type { AttachOptions } from "./server/attach.ts";
+export type { AttachOptions, Detach } from "./server/attach.ts";
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
 export { Connection, type ConnectionOptions, type Exchange } from "./server/connection.ts";
 export type { Context } from "./server/context.ts";
-export type { ClientNotificationHandler, NotificationSource } from "./server/core.ts";
+export type { ClientNotificationHandler, NotificationSource, SessionEnd } from "./server/core.ts";
 export type {
   AskEvent,
   HandlerErrorEvent,

@@ -133,7 +133,7 @@ export class LegacySse {
       tend: (now) => {
         if (!this.#clients.has(token)) return false;
         if (now >= (client.principal?.expiresAt ?? Number.POSITIVE_INFINITY)) {
-          void pipe.end(graceMs).then(() => sink.end());
+          void pipe.end(graceMs, "expired").then(() => sink.end());
           return false;
         }
         sink.watch();

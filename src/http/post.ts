@@ -66,7 +66,7 @@ async function answerCounted(
   }
   if (refuseUnpermitted(state, responder, value, principal)) return;
   const post: Post = { request, responder, principal, accepted, value, incoming, load };
-  const isModern = state.server.mode !== "stateful" && speaksModern(post);
+  const isModern = state.server.revisions.modern !== undefined && speaksModern(state, post);
   if (isModern && state.isLate(request)) return refuseClosing(responder);
   const answering = isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
   if (!(answering instanceof Promise)) return;
@@ -77,13 +77,13 @@ async function answerCounted(
 /** How the revision that the client speaks, if that is known, writes an id that could not be read. */
 function unreadableId(state: HttpState, request: HttpRequest): null | undefined {
   const session = state.sessions.peek(request.header(sessionHeader) ?? "");
-  const revision = session?.connection.revision ?? headerRevision(request);
+  const revision = session?.connection.revision ?? headerRevision(request, state.server);
   return revision?.unreadableId === "null" ? null : undefined;
 }
 
 /** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */
-function speaksModern({ request, value }: Post): boolean {
-  if (headerRevision(request)?.era === "modern") return true;
+function speaksModern({ server }: HttpState, { request, value }: Post): boolean {
+  if (headerRevision(request, server)?.era === "modern") return true;
   return Array.isArray(value) ? value.some(hasModernMeta) : hasModernMeta(value);
 }
 

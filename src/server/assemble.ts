@@ -66,7 +66,12 @@ export function assemble(info: Implementation, settings: Settings): { core: Core
     completion: { handler: undefined },
     extensions,
     middlewares: new Middlewares(),
-    observers: { notification: undefined, rootsChanged: undefined },
+    observers: {
+      notification: undefined,
+      rootsChanged: undefined,
+      initialized: undefined,
+      sessionClosed: undefined,
+    },
   };
   return { core: { ...parts, features: new Features(parts) }, push };
 }

@@ -1,5 +1,4 @@
 // From one message to its answer: run what it asks for, and write what that comes to as the revision of its client does.
-import { revisions } from "../protocol/revisions/index.ts";
 import {
   isObject,
   type JsonObject,
@@ -55,7 +54,7 @@ export function refuse(
     ...peerOf(connection),
   });
   if (id !== undefined) return { jsonrpc: "2.0", id, error };
-  const unreadable = (connection.revision ?? revisions[0])?.unreadableId;
+  const unreadable = (connection.revision ?? core.settings.revisions.newest)?.unreadableId;
   return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
 }
 

@@ -4,7 +4,11 @@ import type {
   CompleteResult,
   CompletionReference,
   GetPromptResult,
+  Prompt,
   ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
 } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { Context } from "./context.ts";
@@ -23,19 +27,19 @@ export interface RequestKinds {
   };
   "tools/list": {
     params: { cursor?: string };
-    result: { tools: readonly JsonObject[]; nextCursor?: string };
+    result: { tools: readonly Tool[]; nextCursor?: string };
   };
   "prompts/list": {
     params: { cursor?: string };
-    result: { prompts: readonly JsonObject[]; nextCursor?: string };
+    result: { prompts: readonly Prompt[]; nextCursor?: string };
   };
   "resources/list": {
     params: { cursor?: string };
-    result: { resources: readonly JsonObject[]; nextCursor?: string };
+    result: { resources: readonly Resource[]; nextCursor?: string };
   };
   "resources/templates/list": {
     params: { cursor?: string };
-    result: { resourceTemplates: readonly JsonObject[]; nextCursor?: string };
+    result: { resourceTemplates: readonly ResourceTemplate[]; nextCursor?: string };
   };
 }
 

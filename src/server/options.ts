@@ -1,6 +1,7 @@
 // The options of a server: what they are, their defaults, and the mistakes that are found when it is made.
 import { ConfigurationError } from "../errors.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
+import { SpokenRevisions } from "../protocol/revisions/index.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { checkCacheHint, checkErrors, iconProblem, type ShownErrors } from "./catalogue/definition.ts";
@@ -53,6 +54,11 @@ export interface ServerOptions {
    * `stateless`: no sessions, so legacy clients get no pushes. @default {"both"}
    */
   readonly mode?: ServerMode;
+  /**
+   * The dates of the revisions that are spoken, out of all that Halyard knows; none of them may need what `mode` leaves out.
+   * Without a legacy one there are no sessions. @default {all}
+   */
+  readonly supportedRevisions?: readonly string[];
   /** What a model should know about using this server. */
   readonly instructions?: string;
   /** Declares ahead what will be registered later; `logging: false` takes the log away. */
@@ -105,6 +111,7 @@ export interface ServerOptions {
 /** The options with every default filled in. */
 export interface Settings {
   readonly mode: ServerMode;
+  readonly revisions: SpokenRevisions;
   readonly instructions: string | undefined;
   readonly capabilities: NonNullable<ServerOptions["capabilities"]>;
   readonly pageSize: number;
@@ -138,9 +145,9 @@ const defaultLimits: ServerLimits = {
 
 /** Fills in the defaults. Throws for an option that cannot work. */
 export function resolveOptions(options: ServerOptions): Settings {
-  const { mode = "both", pageSize = 1000, cache = {}, limits = {} } = options;
+  const { pageSize = 1000, cache = {}, limits = {} } = options;
   const logger = guardedLogger(options.logger ?? stderrLogger);
-  if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
+  const { mode, revisions } = resolveRevisions(options);
   checkErrors("server", options.errors, "INVALID_OPTION");
   if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
@@ -156,6 +163,7 @@ export function resolveOptions(options: ServerOptions): Settings {
   }
   return {
     mode,
+    revisions,
     instructions: options.instructions,
     capabilities: options.capabilities ?? {},
     pageSize,
@@ -173,6 +181,24 @@ export function resolveOptions(options: ServerOptions): Settings {
     logger,
     observe: options.observe && guardedObserver(options.observe, logger),
   };
+}
+
+/** The revisions that are spoken, and the mode that is left when they are of one era. */
+function resolveRevisions({
+  mode = "both",
+  supportedRevisions,
+}: ServerOptions): Pick<Settings, "mode" | "revisions"> {
+  if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
+  const known = new SpokenRevisions(({ era }) => mode !== "stateful" || era === "legacy");
+  if (supportedRevisions === undefined) return { mode, revisions: known };
+  const choice = `${mode === "stateful" ? 'with mode "stateful" ' : ""}choose from ${known.dates().join(", ")}`;
+  if (!Array.isArray(supportedRevisions) || supportedRevisions.length === 0)
+    fail("supportedRevisions", `must be a list of dates that is not empty: ${choice}`);
+  const unknown = supportedRevisions.find((date) => known.find(date) === undefined);
+  if (unknown !== undefined) fail("supportedRevisions", `has ${JSON.stringify(unknown)}: ${choice}`);
+  const revisions = new SpokenRevisions(({ date }) => supportedRevisions.includes(date));
+  if (revisions.legacy === undefined) return { mode: "stateless", revisions };
+  return { mode: revisions.modern === undefined && mode === "both" ? "stateful" : mode, revisions };
 }
 
 export function checkImplementation(info: Implementation): void {

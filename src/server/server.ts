@@ -5,7 +5,7 @@ import type { Implementation, LogLevel, ServerCapabilities } from "../protocol/m
 import { logMessage } from "../protocol/notifications.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
-import { findRevision, newestRevision, revisions } from "../protocol/revisions/index.ts";
+import { newestRevision, type SpokenRevisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
@@ -19,7 +19,7 @@ import {
 import type { RequestStateOptions } from "./request-state/options.ts";
 import { findAdded } from "./added-methods.ts";
 import { assemble } from "./assemble.ts";
-import { attach, type AttachOptions } from "./attach.ts";
+import { attach, type AttachOptions, type Detach } from "./attach.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
@@ -36,7 +36,7 @@ import type { ToolDefinition, ToolHandler } from "./catalogue/tool-definition.ts
 import type { ToolOptions } from "./catalogue/tools.ts";
 import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
-import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
+import type { ClientNotificationHandler, Core, NotificationSource, SessionEnd } from "./core.ts";
 import { type Answering, dispatch } from "./dispatch.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
@@ -71,6 +71,8 @@ import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.
 export class McpServer<Extra extends object = object> implements Servable {
   readonly info: Implementation;
   readonly mode: ServerMode;
+  /** The revisions that it speaks. */
+  readonly revisions: SpokenRevisions;
   readonly limits: ServerLimits;
   readonly logger: Logger;
   readonly loads: Loads;
@@ -88,6 +90,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     const { core, push } = assemble(info, settings);
     this.info = info;
     this.mode = settings.mode;
+    this.revisions = settings.revisions;
     this.limits = settings.limits;
     this.logger = settings.logger;
     this.loads = core.loads;
@@ -256,10 +259,37 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this;
   }
 
+  /** Called when a legacy client has said `notifications/initialized`; a modern one has no such beginning. */
+  onInitialized(handler: (client: NotificationSource) => void | Promise<void>): this {
+    this.#core.observers.initialized = handler;
+    return this;
+  }
+
+  /**
+   * Called once for each legacy session that has ended in this process, with the reason: its client left, as by closing the
+   * pipe, deleted it, was idle for too long, and so on. A session whose process stops may go on in another one.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * const drafts = new Map<string, string>();
+   * server.onSessionClosed((client, reason) => {
+   *   console.error(`${client.client?.name} has gone: ${reason}`);
+   *   drafts.delete(client.session ?? "");
+   * });
+   * ```
+   */
+  onSessionClosed(handler: (client: NotificationSource, reason: SessionEnd) => void | Promise<void>): this {
+    this.#core.observers.sessionClosed = handler;
+    return this;
+  }
+
   /** The capabilities as a client of that revision is told of them, over a transport that can push. */
   capabilities(revision?: string): ServerCapabilities {
-    const table = revision === undefined ? revisions[0] : findRevision(revision);
-    if (table === undefined) throw new RangeError(`Unknown protocol revision: ${revision}`);
+    const table = revision === undefined ? this.revisions.newest : this.revisions.find(revision);
+    if (table === undefined) throw new RangeError(`Not a protocol revision of this server: ${revision}`);
     const canPush = table.era === "modern" || this.mode !== "stateless";
     return this.#core.features.capabilities(table, canPush);
   }
@@ -319,8 +349,11 @@ export class McpServer<Extra extends object = object> implements Servable {
     return answerText(this.#core, text, exchange ?? { connection: new Connection({ transport: "raw" }) });
   }
 
-  /** Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. */
-  attach(connection: Connection, stream: Stream, options: AttachOptions = {}): () => void {
+  /**
+   * Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. Give that the
+   * reason, and {@link McpServer.onSessionClosed} hears of it.
+   */
+  attach(connection: Connection, stream: Stream, options: AttachOptions = {}): Detach {
     return attach(this.#core, connection, stream, options);
   }
 }

@@ -11,8 +11,11 @@ export interface LiveSession {
   readonly busy: boolean;
   record(): SessionRecord;
   /** It has ended, or is served elsewhere from now on. */
-  close(): void;
+  close(reason: SessionEnd): void;
 }
+
+/** Why this process no longer serves a session. */
+type SessionEnd = "deleted" | "idle" | "evicted" | "shutdown";
 
 export interface SessionLimits {
   /** How many sessions this process serves at most; past it, the one idle for longest ends. */
@@ -62,7 +65,7 @@ export class Sessions<Live extends LiveSession> {
     if (ending === "nobody") return false;
     // Takes its place before anything is waited for: others may be coming in at the same time.
     this.#hold(session);
-    if (ending !== undefined) await this.end(ending);
+    if (ending !== undefined) await this.end(ending, "evicted");
     await this.#store.save(session.record(), this.#limits.idleMs);
     return true;
   }
@@ -94,8 +97,8 @@ export class Sessions<Live extends LiveSession> {
     return session;
   }
 
-  async end(session: Live): Promise<void> {
-    this.#letGo(session);
+  async end(session: Live, reason: SessionEnd): Promise<void> {
+    this.#letGo(session, reason);
     await this.#store.remove(session.id);
   }
 
@@ -106,7 +109,7 @@ export class Sessions<Live extends LiveSession> {
     for (const held of this.#live.values()) {
       // A session that is busy for long need not be mentioned every time.
       if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
-      if (now - held.seenAt > idleMs) this.#letGo(held.session);
+      if (now - held.seenAt > idleMs) this.#letGo(held.session, "idle");
       else if (held.seenAt > held.touchedAt) touched.push(held.session.id);
       held.touchedAt = held.seenAt;
     }
@@ -115,7 +118,7 @@ export class Sessions<Live extends LiveSession> {
 
   /** The process stops: its sessions are not ended, for another process may go on with them. */
   closeAll(): void {
-    for (const session of this.values()) session.close();
+    for (const session of this.values()) session.close("shutdown");
     this.#live.clear();
     this.#owned.clear();
   }
@@ -129,7 +132,7 @@ export class Sessions<Live extends LiveSession> {
     if (!isSamePrincipal(record.principal, principal)) return undefined;
     const ending = this.#pushedOutBy(record.principal);
     const revived = this.#hold(this.#revive(record));
-    if (ending !== undefined && ending !== "nobody") await this.end(ending);
+    if (ending !== undefined && ending !== "nobody") await this.end(ending, "evicted");
     return revived;
   }
 
@@ -143,14 +146,14 @@ export class Sessions<Live extends LiveSession> {
   }
 
   /** The store forgets it by itself: it is not for one process to say that no other serves it. */
-  #letGo(session: Live): void {
+  #letGo(session: Live, reason: SessionEnd): void {
     const held = this.#live.get(session.id);
     const key = session.principal && principalKey(session.principal);
     const owned = key === undefined ? undefined : this.#owned.get(key);
     if (held !== undefined) owned?.delete(held);
     if (key !== undefined && owned?.size === 0) this.#owned.delete(key);
     this.#live.delete(session.id);
-    session.close();
+    session.close(reason);
   }
 
   /** Which session ends for one more of this principal; nobody's, if all that could are busy. Undefined while there is room. */

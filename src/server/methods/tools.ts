@@ -4,6 +4,7 @@ import {
   InputPending,
   invalidParams,
   ProtocolError,
+  ToolError,
   UrlElicitationRequired,
 } from "../../errors.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
@@ -39,14 +40,12 @@ export const callTool: MethodHandler = {
 
   encode: (result: CallToolResult, call) => encodeCallToolResult(result, call.table),
 
-  recover(thrown, call) {
-    const error = visitRefusal(thrown, call) ?? thrown;
-    const told = toldResult(error);
+  recover(error, call) {
+    if (error instanceof ToolError) return toErrorResult(error.message);
     const tool = failed.get(call);
-    if (told !== undefined || tool === undefined || isNoFailure(error)) return told;
-    return toErrorResult(
-      describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`).message,
-    );
+    if (tool === undefined || isNoFailure(error)) return undefined;
+    const { message } = describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`);
+    return toErrorResult(message);
   },
 };
 
@@ -151,13 +150,8 @@ const failed = new WeakMap<Call, CompiledTool>();
 /** A result where the words are meant for the model. Middleware sees any other exception itself, and may translate it. */
 function toFailure(tool: CompiledTool, thrown: unknown, call: Call): CallToolResult {
   const error = visitRefusal(thrown, call) ?? thrown;
-  const told = toldResult(error);
-  if (told !== undefined) return told;
+  if (isRefusal(error)) return { content: [text(error.message)] };
+  if (isForClient(error)) return toErrorResult(error.message);
   if (!isNoFailure(error)) failed.set(call, tool);
   throw error;
-}
-
-function toldResult(error: unknown): CallToolResult | undefined {
-  if (isRefusal(error)) return { content: [text(error.message)] };
-  return isForClient(error) ? toErrorResult(error.message) : undefined;
 }
