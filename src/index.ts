@@ -47,12 +47,16 @@ export type {
   Implementation,
   LogLevel,
   Principal,
+  Prompt,
   PromptMessage,
   ReadResourceResult,
+  Resource,
   ResourceContents,
   ResourceLink,
+  ResourceTemplate,
   ServerCapabilities,
   TextContent,
+  Tool,
   ToolAnnotations,
 } from "./protocol/model.ts";
 export type { TemplateParams } from "./protocol/template-params.ts";
@@ -72,9 +76,12 @@ export type {
   CompletionRequest,
   Suggestions,
 } from "./server/catalogue/completers.ts";
+export type { MethodDefinition, RequestHandler } from "./server/catalogue/methods.ts";
 export type { PromptDefinition, PromptHandler, PromptReturn } from "./server/catalogue/prompts.ts";
+export type { ShownErrors } from "./server/catalogue/definition.ts";
 export type { Handle } from "./server/catalogue/registry.ts";
 export type {
+  ListedResource,
   ResourceDefinition,
   ResourceHandler,
   ResourceReturn,
@@ -89,11 +96,11 @@ export type {
   ToolHandler,
   ToolReturn,
 } from "./server/catalogue/tool-definition.ts";
-export type { AttachOptions } from "./server/attach.ts";
+export type { AttachOptions, Detach } from "./server/attach.ts";
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
 export { Connection, type ConnectionOptions, type Exchange } from "./server/connection.ts";
 export type { Context } from "./server/context.ts";
-export type { ClientNotificationHandler, NotificationSource } from "./server/core.ts";
+export type { ClientNotificationHandler, NotificationSource, SessionEnd } from "./server/core.ts";
 export type {
   AskEvent,
   HandlerErrorEvent,
@@ -114,7 +121,7 @@ export type {
   RequestKinds,
 } from "./server/middleware.ts";
 export type { ListMethod, ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
-export type { Push } from "./server/push.ts";
+export type { LogOptions, Push } from "./server/push.ts";
 export { audio, image, result, text, ToolResult, type ToolResultParts } from "./server/results.ts";
 export type { Answering } from "./server/dispatch.ts";
 export type { Answer } from "./server/answer.ts";

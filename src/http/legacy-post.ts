@@ -1,6 +1,6 @@
 // A legacy POST: under a session where the server has them, and never cancelled by a lost connection.
 import { errorCodes } from "../errors.ts";
-import { findRevision, revisionDates, revisionWithoutHeader } from "../protocol/revisions/index.ts";
+import { revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import type { Connection } from "../server/connection.ts";
 import { shown } from "../server/failure.ts";
 import type { Answer } from "../server/answer.ts";
@@ -24,7 +24,7 @@ export function answerLegacyPost(state: HttpState, post: Post): Promise<void> | 
   if (refuseVersion(state, request, responder)) return undefined;
   const isInitialize = isObject(value) && value["method"] === "initialize" && value["id"] !== undefined;
   if (state.server.mode === "stateless") {
-    return answerUnder(state, post, statelessConnection(post, isInitialize));
+    return answerUnder(state, post, statelessConnection(state, post, isInitialize));
   }
   if (isInitialize && request.header(sessionHeader) === undefined) return initialize(state, post);
   const found = findSession(state, request, responder, principal);
@@ -44,12 +44,12 @@ function answerInSession(
 /** Refuses a version header that names no revision this client could speak. True when it did. */
 export function refuseVersion(state: HttpState, request: HttpRequest, responder: HttpResponder): boolean {
   const requested = request.header(versionHeader)?.trim();
-  if (requested === undefined || findRevision(requested)?.era === "legacy") return false;
+  if (requested === undefined || state.server.revisions.find(requested)?.era === "legacy") return false;
   const message = `Unsupported protocol version: ${shown(requested)}`;
   // A server that does not speak the modern era must not look as if it did.
-  if (state.server.mode === "stateful") refuse(responder, 400, message);
+  if (state.server.revisions.modern === undefined) refuse(responder, 400, message);
   else {
-    const data = { supported: revisionDates(["modern", "legacy"]), requested };
+    const data = { supported: state.server.revisions.dates(), requested };
     replyError(responder, 400, { code: errorCodes.unsupportedVersion, message, data });
   }
   return true;
@@ -78,10 +78,11 @@ function orRefuse(session: HttpSession | undefined, responder: HttpResponder): H
 }
 
 /** Without sessions every request stands alone, under the revision that its header names. */
-function statelessConnection(post: Post, isInitialize: boolean): Connection {
+function statelessConnection({ server }: HttpState, post: Post, isInitialize: boolean): Connection {
   const connection = ownConnection(post);
   if (isInitialize) return connection;
-  connection.revision = headerRevision(post.request) ?? revisionWithoutHeader;
+  const assumed = server.revisions.find(revisionWithoutHeader.date);
+  connection.revision = headerRevision(post.request, server) ?? assumed;
   connection.logLevel = "info";
   connection.initialized = true;
   return connection;
@@ -149,7 +150,8 @@ function reply(
   const text = answer && state.server.encode(answer);
   if (stream !== undefined) return text === undefined ? stream.end() : stream.finish(text);
   if (text === undefined) return accept(responder);
-  responder.reply(isMalformed(incoming, answer) ? 400 : 200, jsonHeaders, text);
+  const isRefused = isMalformed(incoming, answer) || state.server.revisions.legacy === undefined;
+  responder.reply(isRefused ? 400 : 200, jsonHeaders, text);
 }
 
 /** Whether what was sent was no message; a batch that is answered with one message was refused as a whole. */

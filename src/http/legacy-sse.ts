@@ -9,6 +9,7 @@ import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Holdings } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { letRun } from "../server/background.ts";
+import type { SessionEnd } from "../server/core.ts";
 import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import { refuseHeavy, refuseUnread } from "./body.ts";
@@ -119,16 +120,16 @@ export class LegacySse {
     sink.onClose(() => {
       this.#clients.delete(token);
       this.#held.delete(caller, client);
-      this.#endLater(client, 0);
+      this.#endLater(client, 0, "left");
     });
   }
 
   /** Lets running calls finish within that time, then ends the stream; nobody waits for it. */
-  #endLater({ pipe, sink }: Client, graceMs: number): void {
+  #endLater({ pipe, sink }: Client, graceMs: number, reason: SessionEnd): void {
     letRun(
       this.#state.server.logger,
       "The end of a stream",
-      pipe.end(graceMs).then(() => sink.end()),
+      pipe.end(graceMs, reason).then(() => sink.end()),
     );
   }
 
@@ -140,7 +141,7 @@ export class LegacySse {
     if (shares.total < maxSessions) return true;
     const ending = this.#held.oldestBefore(caller);
     if (ending === undefined) return false;
-    this.#endLater(ending, 0);
+    this.#endLater(ending, 0, "evicted");
     return true;
   }
 
@@ -152,7 +153,7 @@ export class LegacySse {
       tend: (now) => {
         if (!this.#clients.has(token)) return false;
         if (isPast(client.principal?.expiresAt)) {
-          this.#endLater(client, graceMs);
+          this.#endLater(client, graceMs, "expired");
           return false;
         }
         sink.watch();

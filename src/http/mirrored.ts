@@ -3,7 +3,6 @@ import { errorCodes } from "../errors.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { findRevision } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
 import type { Servable } from "../server/servable.ts";
 import type { HttpRequest } from "./exchange.ts";
@@ -11,9 +10,12 @@ import { decodeHeaderValue } from "./param-value.ts";
 
 export const versionHeader = "mcp-protocol-version";
 
-/** The revision that the version header names, if it is one. */
-export function headerRevision(request: HttpRequest): Revision | undefined {
-  return findRevision(request.header(versionHeader)?.trim());
+/** The revision that the version header names, if it is one that the server speaks. */
+export function headerRevision(
+  request: HttpRequest,
+  { revisions }: Pick<Servable, "revisions">,
+): Revision | undefined {
+  return revisions.find(request.header(versionHeader)?.trim());
 }
 
 /** Knows which parameters travel in headers too. */

@@ -11,7 +11,7 @@ import { refuseHeavy, refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
-import { answerLegacyPost } from "./legacy-post.ts";
+import { answerLegacyPost, sessionHeader } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
 import { answerModernPost } from "./modern-post.ts";
 import type { Post } from "./parsed-post.ts";
@@ -56,7 +56,7 @@ async function answerCounted(
   if (!parsed.ok && parsed.reason === "size") return refuse(responder, 413, parsed.problem);
   if (!parsed.ok) {
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
-    return replyError(responder, 400, { code, message: parsed.problem });
+    return replyError(responder, 400, { code, message: parsed.problem }, unreadableId(state, request));
   }
   const { value } = parsed;
   const incoming = readIncoming(value);
@@ -66,7 +66,7 @@ async function answerCounted(
   }
   if (refuseUnpermitted(state, responder, value, principal)) return;
   const post: Post = { request, responder, principal, accepted, value, incoming, load };
-  const isModern = state.server.mode !== "stateful" && speaksModern(post);
+  const isModern = state.server.revisions.modern !== undefined && speaksModern(state, post);
   if (isModern && state.isLate(request)) return refuseClosing(responder);
   const answering = isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
   if (!(answering instanceof Promise)) return;
@@ -74,9 +74,16 @@ async function answerCounted(
   await answering;
 }
 
+/** How the revision that the client speaks, if that is known, writes an id that could not be read. */
+function unreadableId(state: HttpState, request: HttpRequest): null | undefined {
+  const session = state.sessions.peek(request.header(sessionHeader) ?? "");
+  const revision = session?.connection.revision ?? headerRevision(request, state.server);
+  return revision?.unreadableId === "null" ? null : undefined;
+}
+
 /** A modern request says so in its header, or in its body; one in a batch too, so that none gets past its headers. */
-function speaksModern({ request, value }: Post): boolean {
-  if (headerRevision(request)?.era === "modern") return true;
+function speaksModern({ server }: HttpState, { request, value }: Post): boolean {
+  if (headerRevision(request, server)?.era === "modern") return true;
   return Array.isArray(value) ? value.some(hasModernMeta) : hasModernMeta(value);
 }
 

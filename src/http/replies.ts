@@ -36,7 +36,7 @@ export function replyError(
   responder: HttpResponder,
   status: number,
   error: RpcError,
-  id?: RequestId,
+  id?: RequestId | null,
   headers: HttpHeaders = {},
 ): void {
   responder.refusals?.report(status, error);

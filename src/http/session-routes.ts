@@ -55,7 +55,7 @@ export const answerDelete: Route = async (state, request, responder, principal) 
   if (refuseVersion(state, request, responder)) return;
   const session = await findSession(state, request, responder, principal);
   if (session === undefined) return;
-  await state.sessions.end(session);
+  await state.sessions.end(session, "deleted");
   state.logs.removeSession(session.id);
   responder.reply(204, {});
 };
@@ -63,8 +63,7 @@ export const answerDelete: Route = async (state, request, responder, principal) 
 /** The modern era has no sessions, and neither has a stateless server. */
 function hasSessions(state: HttpState, request: HttpRequest): boolean {
   if (state.server.mode === "stateless") return false;
-  const isModern = headerRevision(request)?.era === "modern";
-  return !isModern || state.server.mode === "stateful";
+  return headerRevision(request, state.server)?.era !== "modern";
 }
 
 function openStream(

@@ -9,6 +9,8 @@ import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import { Connection } from "../server/connection.ts";
+import type { Detach } from "../server/attach.ts";
+import type { SessionEnd } from "../server/core.ts";
 import type { Servable } from "../server/servable.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
@@ -32,7 +34,7 @@ export class HttpSession implements LiveSession {
   readonly #outlet = new Outlet();
   /** Its calls that have not been answered; there are none most of the time. */
   #unanswered: Set<UnansweredCall> | undefined;
-  readonly #detach: () => void;
+  readonly #detach: Detach;
   /** What a store has been told of it that may change. */
   #told: readonly unknown[];
 
@@ -188,8 +190,8 @@ export class HttpSession implements LiveSession {
     this.#sayReadAgain();
   }
 
-  close(): void {
-    this.#detach();
+  close(reason?: SessionEnd): void {
+    void this.#detach(reason);
     this.connection.inFlight.cancelAll("The session has ended");
     for (const stream of this.streams.values()) stream.discard();
     this.streams.clear();

@@ -7,6 +7,8 @@ import { Connection, type Exchange } from "../server/connection.ts";
 import { peerOf } from "../server/events.ts";
 import { CalmLog } from "../server/calm-log.ts";
 import { internalError } from "../server/failure.ts";
+import type { Detach } from "../server/attach.ts";
+import type { SessionEnd } from "../server/core.ts";
 import type { Servable } from "../server/servable.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
 import { isSilentText } from "./silent.ts";
@@ -88,7 +90,7 @@ export class Pipe {
   readonly #losses = new Callbacks();
   readonly #onResume: () => void;
   readonly #idles = new Callbacks();
-  #detach: (() => void) | undefined;
+  #detach: Detach | undefined;
   #running = 0;
   #congested = false;
   #paused = false;
@@ -151,21 +153,21 @@ export class Pipe {
    * Ends the pipe, because the peer is gone: nothing more is taken, nobody can be asked any more, running calls may finish
    * within `graceMs`, and what still runs then is cancelled.
    */
-  end(graceMs: number): Promise<void> {
-    return (this.#ending ??= this.#end(graceMs));
+  end(graceMs: number, reason: SessionEnd = "left"): Promise<void> {
+    return (this.#ending ??= this.#end(graceMs, reason));
   }
 
   /**
    * Prepares for the end while the peer is still there: no request is taken any more, subscriptions get their closing
    * result, and running calls may finish within `graceMs`, with the answers to what they ask. {@link Pipe.end} comes next.
    */
-  async drain(graceMs: number): Promise<void> {
+  async drain(graceMs: number, reason: SessionEnd = "shutdown"): Promise<void> {
     const isFirst = !this.#draining;
     this.#draining = true;
-    this.#detach?.();
+    const told = this.#detach?.(reason);
     this.#detach = undefined;
     const ended = isFirst ? this.connection.endSubscriptions() : [];
-    await within(graceMs, this.#idle());
+    await within(graceMs, Promise.all([this.#idle(), told]));
     for (const requestId of ended) {
       this.#write(
         encodeNotification("notifications/cancelled", { requestId, reason: "The server is shutting down" }),
@@ -173,9 +175,9 @@ export class Pipe {
     }
   }
 
-  async #end(graceMs: number): Promise<void> {
+  async #end(graceMs: number, reason: SessionEnd): Promise<void> {
     this.#losses.finish();
-    await this.drain(graceMs);
+    await this.drain(graceMs, reason);
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 

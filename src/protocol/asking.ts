@@ -63,10 +63,11 @@ export interface Root {
   readonly _meta?: JsonObject;
 }
 
-/** What the user did with a question, and the answer if there is one. */
+/** What the user did with a question, and the answer if there is one: `action` tells which. */
 export type Elicited<Content> =
   | { readonly action: "accept"; readonly content: Content }
-  | { readonly action: "decline" | "cancel"; readonly content?: undefined };
+  | { readonly action: "decline"; readonly content?: undefined }
+  | { readonly action: "cancel"; readonly content?: undefined };
 
 /** A question in the words of the protocol, as `inputRequired({ … })` takes it. */
 export interface InputRequest {

@@ -105,6 +105,53 @@ export interface PromptMessage {
   readonly content: ContentBlock;
 }
 
+/** A tool as lists show it. */
+export interface Tool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+  readonly execution?: { readonly taskSupport?: "optional" | "required" | "forbidden" };
+  readonly _meta?: JsonObject;
+}
+
+/** A prompt as lists show it. */
+export interface Prompt {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly arguments?: readonly {
+    readonly name: string;
+    readonly title?: string;
+    readonly description?: string;
+    readonly required?: boolean;
+  }[];
+  readonly _meta?: JsonObject;
+}
+
+/** A resource as lists show it. */
+export interface Resource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly mimeType?: string;
+  /** In bytes. */
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+/** A resource template as lists show it. */
+export interface ResourceTemplate extends Omit<Resource, "uri" | "size"> {
+  readonly uriTemplate: string;
+}
+
 /** The result of `tools/call`. */
 export interface CallToolResult {
   readonly content: readonly ContentBlock[];
@@ -151,7 +198,7 @@ export interface CacheHint {
 /** The severity of a log message, as in RFC 5424, least severe first. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-export const logLevels: readonly LogLevel[] = [
+const logLevels: readonly LogLevel[] = [
   "debug",
   "info",
   "notice",
@@ -161,6 +208,11 @@ export const logLevels: readonly LogLevel[] = [
   "alert",
   "emergency",
 ];
+
+/** Whether a message of that level is for somebody who wants those from `wanted` on. */
+export function isLogged(level: unknown, wanted: LogLevel | undefined): boolean {
+  return wanted !== undefined && logLevels.indexOf(level as LogLevel) >= logLevels.indexOf(wanted);
+}
 
 export function isLogLevel(value: unknown): value is LogLevel {
   return logLevels.includes(value as LogLevel);

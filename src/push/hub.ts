@@ -1,5 +1,7 @@
 // The one path of every unsolicited message: who listens to what, and delivery to each of them.
 import { Shares } from "../limits/shares.ts";
+import { isLogged } from "../protocol/model.ts";
+import { logMessage } from "../protocol/notifications.ts";
 import type { Place } from "./asks.ts";
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
@@ -94,10 +96,13 @@ export class Hub {
 
   /** Sends a notification to every session, once each. */
   async broadcast(method: string, params?: object): Promise<number> {
-    return this.#deliver(this.#sessions.values(), new Frame(method, params));
+    return this.#deliver(takersOf(this.#sessions.values(), method, params), new Frame(method, params));
   }
 
-  /** Sends a notification to one session. False when there is no such session, or nobody there has the scopes. */
+  /**
+   * Sends a notification to one session. False when there is no such session, nobody there has the scopes, or it wants no such
+   * log message.
+   */
   async toSession(
     session: string,
     method: string,
@@ -105,8 +110,9 @@ export class Hub {
     scopes?: readonly string[],
   ): Promise<boolean> {
     const listener = this.#sessions.get(session);
+    if (listener === undefined) return false;
     const frame = new Frame(method, params, undefined, scopes);
-    return listener !== undefined && this.#deliver([listener], frame) === 1;
+    return this.#deliver(takersOf([listener], method, params), frame) === 1;
   }
 
   /** The sessions that can be reached now: those that have a stream open. */
@@ -174,4 +180,14 @@ function deliver(listener: Listener, frame: Frame): boolean {
   } catch {
     return false;
   }
+}
+
+/** Those who take a message: of log messages each says from which level on. */
+function takersOf(
+  listeners: Iterable<Listener>,
+  method: string,
+  params: { readonly level?: unknown } = {},
+): Iterable<Listener> {
+  if (method !== logMessage) return listeners;
+  return [...listeners].filter(({ log }) => isLogged(params.level, log?.logLevel));
 }

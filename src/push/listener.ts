@@ -1,5 +1,5 @@
 // A stream that takes pushes: what it asked for, and a bounded queue for when its reader is slow.
-import type { Principal } from "../protocol/model.ts";
+import type { LogLevel, Principal } from "../protocol/model.ts";
 import { type Grant, isGranted } from "../protocol/scopes.ts";
 import type { RequestId } from "../wire/message.ts";
 import type { Frame } from "./frame.ts";
@@ -40,6 +40,8 @@ export interface ListenerOptions {
   readonly grant?: Grant;
   /** Who it counts as, where callers share a limit. */
   readonly caller: string;
+  /** Says from which level on it takes log messages; without it, none. */
+  readonly log?: { readonly logLevel: LogLevel | undefined } | undefined;
   /** A subscription: every message is stamped with the id of its listen request. */
   readonly subscription?: { readonly id: RequestId };
   /** Messages wait until {@link Listener.release}: for what has to come first, such as an acknowledgement. */
@@ -63,6 +65,7 @@ export class Listener implements Waiting {
   keyLength = 0;
   /** How often its topics have changed; counted by the hub. */
   topicChanges = 0;
+  readonly log: ListenerOptions["log"];
   readonly #initialTopics: number;
   readonly stream: Stream;
   readonly transport: string;
@@ -92,6 +95,7 @@ export class Listener implements Waiting {
     this.session = options.session;
     this.principal = options.principal;
     this.caller = options.caller;
+    this.log = options.log;
     this.topics = new Set(options.topics);
     this.#initialTopics = this.topics.size;
     this.stream = options.stream;

@@ -9,6 +9,7 @@ import { watchAsk } from "./asking/ask-events.ts";
 import { letRun } from "./background.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
 import { RequestState } from "./request-state/request-state.ts";
+import { methodKind } from "./catalogue/methods.ts";
 import { promptKind } from "./catalogue/prompts.ts";
 import { Registry } from "./catalogue/registry.ts";
 import { resourceKind, templateKind } from "./catalogue/resources.ts";
@@ -39,7 +40,11 @@ export function assemble(info: Implementation, settings: Settings): { core: Core
   const announced = { legacy: false };
   const changes = new Changes(settings, push, announced);
   const tasks = new TaskTable(settings.tasks, hub);
-  const extensions = new Extensions();
+  const methods = new Registry(
+    methodKind((name) => extensions.requests.has(name), settings.toJsonSchema),
+    () => {},
+  );
+  const extensions: Extensions = new Extensions((name) => methods.get(name) !== undefined);
   const offerTasks = (): void => {
     if (!tasks.offered) extensions.add(extensionIds.tasks, tasksExtension(tasks));
     tasks.offered = true;
@@ -58,10 +63,16 @@ export function assemble(info: Implementation, settings: Settings): { core: Core
     prompts: new Registry(promptKind(settings.toJsonSchema), () => changes.note("prompts")),
     resources: new Registry(resourceKind, () => changes.note("resources")),
     templates: new Registry(templateKind, () => changes.note("resources")),
+    methods,
     completion: { handler: undefined },
     extensions,
     middlewares: new Middlewares(),
-    observers: { notification: undefined, rootsChanged: undefined },
+    observers: {
+      notification: undefined,
+      rootsChanged: undefined,
+      initialized: undefined,
+      sessionClosed: undefined,
+    },
   };
   return { core: { ...parts, features: new Features(parts) }, push };
 }

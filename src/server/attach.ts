@@ -3,8 +3,9 @@ import { listChanged, resourceUpdated } from "../protocol/notifications.ts";
 import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import { type Connection, grantOf } from "./connection.ts";
-import type { Core } from "./core.ts";
+import type { Core, SessionEnd } from "./core.ts";
 import { peerOf } from "./events.ts";
+import { tellSessionClosed } from "./notifications.ts";
 
 /** How a session takes pushes. */
 export interface AttachOptions {
@@ -18,16 +19,15 @@ export interface AttachOptions {
   readonly subscriptions?: readonly string[];
 }
 
+/** Ends a session here, once. With a reason the author is told, and it resolves when that has been done. */
+export type Detach = (reason?: SessionEnd) => Promise<void>;
+
 /** Opens a listener for the session of the connection; what is returned closes it. */
-export function attach(
-  { hub, settings, features }: Core,
-  connection: Connection,
-  stream: Stream,
-  options: AttachOptions,
-): () => void {
+export function attach(core: Core, connection: Connection, stream: Stream, options: AttachOptions): Detach {
+  const { hub, settings, features } = core;
   const peer = peerOf(connection);
   const { session } = peer;
-  if (session === undefined || settings.mode === "stateless") return () => {};
+  if (session === undefined || settings.mode === "stateless") return async () => {};
   const { maxQueueBytes } = settings.limits;
   // What was not declared in the reply to initialize is not told of either.
   const topics = (["tools", "prompts", "resources"] as const)
@@ -39,6 +39,7 @@ export function attach(
     ...peer,
     grant: grantOf({ connection }),
     caller: connection.caller,
+    log: features.has("logging") ? connection : undefined,
     stream,
     topics,
   });
@@ -46,9 +47,13 @@ export function attach(
   const event = { type: "listener", kind: "session", ...peer } as const;
   settings.observe?.({ ...event, state: "opened" });
   connection.listener = listener;
-  return () => {
+  let isOver = false;
+  return async (reason) => {
+    if (isOver) return;
+    isOver = true;
     if (connection.listener === listener) connection.listener = undefined;
     hub.close(listener);
     settings.observe?.({ ...event, state: "closed" });
+    if (reason !== undefined) await tellSessionClosed(core, connection, reason);
   };
 }

@@ -4,10 +4,11 @@ import { encodeShape } from "../protocol/codec.ts";
 import {
   type ClientCapabilities,
   type Implementation,
+  isLogged,
   type LogLevel,
-  logLevels,
   type Principal,
 } from "../protocol/model.ts";
+import { logMessage, protocolNotifications } from "../protocol/notifications.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import type { Grant } from "../protocol/scopes.ts";
 import type { AnySchema, Validated } from "../schema/compile.ts";
@@ -71,6 +72,7 @@ export class Call implements Context {
   #cancelReason: string | undefined;
   #onCancel: (() => void) | undefined;
   #lastProgress = Number.NEGATIVE_INFINITY;
+  #reportedAt: number | undefined;
   #startingTask: Promise<void> | undefined;
 
   constructor(
@@ -268,13 +270,30 @@ export class Call implements Context {
     const known = Number.isFinite(total) ? total : undefined;
     const params = { progressToken, progress, total: known, message };
     this.#send("notifications/progress", encodeShape(params, "progress", this.table));
+    if (this.exchange.connection.sharesPipe) this.#reportedAt = performance.now();
+  }
+
+  /**
+   * Whether its last report may have to travel with its answer. A second is long, but while the loop is blocked nothing
+   * leaves, and to wait in vain costs two milliseconds.
+   */
+  get hasJustReported(): boolean {
+    return this.#reportedAt !== undefined && performance.now() - this.#reportedAt < 1000;
   }
 
   log(level: LogLevel, data: unknown, logger?: string): void {
-    const wanted = this.peer.logLevel;
-    if (wanted === undefined || !this.core.features.has("logging")) return;
-    if (logLevels.indexOf(level) < logLevels.indexOf(wanted)) return;
-    this.#send("notifications/message", { level, logger, data: data ?? null });
+    if (!isLogged(level, this.peer.logLevel) || !this.core.features.has("logging")) return;
+    this.#send(logMessage, { level, logger, data: data ?? null });
+  }
+
+  notify(method: string, params?: JsonObject): Promise<void> {
+    if (typeof method !== "string" || method === "" || protocolNotifications.has(method)) {
+      throw new TypeError(
+        `ctx.notify cannot send ${method}, which belongs to the protocol: use a name of your own`,
+      );
+    }
+    this.#send(method, params);
+    return Promise.resolve();
   }
 
   closeStream(): void {
@@ -302,8 +321,8 @@ export class Call implements Context {
   }
 
   /** Progress and logs may be lost to a slow reader: waiting for it would cost memory without a bound. */
-  #send(method: string, params: object): void {
-    if (this.task !== undefined) return this.task.send(method, params);
+  #send(method: string, params?: object): void {
+    if (this.task !== undefined) return this.task.send(method, params ?? {});
     const { stream } = this.exchange;
     if (stream === undefined || stream.congested || this.row.stream) return;
     if (this.finished || this.cancelled) return;

@@ -95,6 +95,12 @@ export interface Context {
    */
   log(level: LogLevel, data: unknown, logger?: string): void;
   /**
+   * Sends a notification of your own on the stream of this call, to clients of every revision. What the protocol has is not
+   * yours to send: it throws. As with progress, nothing is sent once the call has ended, where there is no stream, or while the
+   * client is behind with reading.
+   */
+  notify(method: string, params?: JsonObject): Promise<void>;
+  /**
    * Closes the connection that this call is answered on, for a call that takes long: the client comes back for what was
    * sent meanwhile, and for the result. Nothing happens where the client could not come back: over anything but
    * Streamable HTTP, without a session, or under a revision whose streams do not begin with an event to resume from.

@@ -1,17 +1,19 @@
-// Extensions: fragments that add methods and listen filters to the tables of the modern era.
+// Extensions: fragments that add methods and listen filters to the tables of the modern era, or methods to those of both.
 import { ConfigurationError, errorCodes, ProtocolError } from "../errors.ts";
 import { checkOptions, type Known } from "../options.ts";
 import { extensionIdProblem } from "../protocol/meta.ts";
-import type { RequestRow } from "../protocol/revision.ts";
-import { newestRevision } from "../protocol/revisions/index.ts";
+import type { Revision } from "../protocol/revision.ts";
+import { isProtocolMethod, newestRevision } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
+import type { AddedMethod } from "./catalogue/methods.ts";
 import type { Context } from "./context.ts";
 
 /** Answers a method that an extension adds. */
 export type ExtensionRequest = (params: JsonObject, ctx: Context) => object | Promise<object>;
 
 /**
- * What an extension adds to the protocol. Off until a server asks for it, and only for clients that declare it too.
+ * What an extension adds to the protocol. Off until a server asks for it, and only for clients that declare it too, unless
+ * `declaration` is `optional`.
  *
  * @example
  * ```ts
@@ -26,6 +28,10 @@ export type ExtensionRequest = (params: JsonObject, ctx: Context) => object | Pr
 export interface Extension {
   /** Told to clients with the identifier. @default {{}} */
   readonly settings?: JsonObject;
+  /** Which clients have it; with `both`, legacy ones are told of it by `initialize`, and may declare it there. @default {"modern"} */
+  readonly eras?: "modern" | "both";
+  /** Whether only clients that declare it may use it; others get -32021, with what is missing. @default {"required"} */
+  readonly declaration?: "required" | "optional";
   /** Methods by name, with their handlers. */
   readonly requests?: { readonly [method: string]: ExtensionRequest | ExtensionMethod };
   /** Members that a listen filter may have, and the notification that each asks for. */
@@ -53,13 +59,19 @@ export interface ExtensionListen {
   ) => readonly string[] | Promise<readonly string[]>;
 }
 
-/** A method of an extension, as dispatch finds it. */
-interface AddedMethod {
-  readonly row: RequestRow;
-  readonly run: ExtensionRequest;
+interface Listens {
+  readonly identifier: string;
+  readonly row: ExtensionListen;
+  readonly declaration: Extension["declaration"];
 }
 
-const knownExtension: Known<Extension> = { settings: true, requests: true, listens: true };
+const knownExtension: Known<Extension> = {
+  settings: true,
+  requests: true,
+  listens: true,
+  eras: true,
+  declaration: true,
+};
 const knownMethod: Known<ExtensionMethod> = { run: true, mirrors: true };
 const knownListen: Known<ExtensionListen> = {
   notification: true,
@@ -81,9 +93,15 @@ function checkExtension(subject: string, extension: Extension): void {
 
 /** The extensions of one server. */
 export class Extensions {
-  readonly settings: Record<string, JsonObject> = {};
-  readonly requests: Map<string, AddedMethod> = new Map();
-  readonly #listens = new Map<string, { readonly identifier: string; readonly row: ExtensionListen }>();
+  readonly requests: Map<string, AddedMethod & { readonly eras: Extension["eras"] }> = new Map();
+  readonly #extensions = new Map<string, Extension>();
+  readonly #listens = new Map<string, Listens>();
+  readonly #isTaken: (method: string) => boolean;
+
+  /** `isTaken` says which methods the author has added on their own. */
+  constructor(isTaken: (method: string) => boolean) {
+    this.#isTaken = isTaken;
+  }
 
   add(identifier: string, extension: Extension): void {
     const subject = `extension "${identifier}"`;
@@ -98,30 +116,35 @@ export class Extensions {
       );
     }
     checkExtension(subject, extension);
+    assertOneOf(subject, "eras", extension.eras, ["modern", "both"]);
+    assertOneOf(subject, "declaration", extension.declaration, ["required", "optional"]);
     this.#assertUnused(subject, extension);
-    this.settings[identifier] = extension.settings ?? {};
+    this.#extensions.set(identifier, extension);
+    const { eras, declaration } = extension;
     for (const [method, added] of Object.entries(extension.requests ?? {})) {
       const { run, ...row } = typeof added === "function" ? { run: added } : added;
       const declared: ExtensionRequest = (params, ctx) => {
-        requireDeclared(ctx, identifier);
+        if (declaration !== "optional") requireDeclared(ctx, identifier);
         return run(params, ctx);
       };
-      this.requests.set(method, { row, run: declared });
+      this.requests.set(method, { row, run: declared, eras });
     }
     for (const [member, row] of Object.entries(extension.listens ?? {})) {
-      this.#listens.set(member, { identifier, row });
+      this.#listens.set(member, { identifier, row, declaration });
     }
   }
 
   /** Before anything is added: an extension is there whole, or not at all. */
-  #assertUnused(subject: string, { requests = {}, listens = {} }: Extension): void {
+  #assertUnused(subject: string, { requests = {}, listens = {}, eras }: Extension): void {
     const core = newestRevision("modern");
+    const isOfProtocol = eras === "both" ? isProtocolMethod : (name: string) => core.requests.has(name);
     const fail = (field: string, name: string, noun: string): never => {
       const clash = `has "${name}", which is a ${noun} already: choose a name of its own`;
       throw new ConfigurationError("DUPLICATE_NAME", { subject, field }, clash);
     };
     for (const method of Object.keys(requests)) {
-      if (this.requests.has(method) || core.requests.has(method)) fail("requests", method, "method");
+      if (this.requests.has(method) || this.#isTaken(method) || isOfProtocol(method))
+        fail("requests", method, "method");
     }
     for (const member of Object.keys(listens)) {
       if (this.#listens.has(member) || core.listens.has(member)) fail("listens", member, "filter");
@@ -133,16 +156,36 @@ export class Extensions {
     return this.#listens.keys();
   }
 
-  /** What a member of a listen filter asks for, if an extension that the client declared has it. */
+  /** The method of that name, if clients of that era have it. */
+  find(method: string, era: Revision["era"]): AddedMethod | undefined {
+    const added = this.requests.get(method);
+    return era === "modern" || added?.eras === "both" ? added : undefined;
+  }
+
+  /** What a member of a listen filter asks for, if an extension that the client may use has it. */
   listen(member: string, ctx: Context): ExtensionListen | undefined {
     const found = this.#listens.get(member);
-    if (found?.row.requiresDeclaration) requireDeclared(ctx, found.identifier);
-    return found && isDeclared(ctx, found.identifier) ? found.row : undefined;
+    if (found === undefined || found.declaration === "optional") return found?.row;
+    if (found.row.requiresDeclaration) requireDeclared(ctx, found.identifier);
+    return isDeclared(ctx, found.identifier) ? found.row : undefined;
   }
 
   has(identifier: string): boolean {
-    return Object.hasOwn(this.settings, identifier);
+    return this.#extensions.has(identifier);
   }
+
+  /** The settings of those that clients of that era have, by identifier; undefined when there are none. */
+  settings(era: Revision["era"]): JsonObject | undefined {
+    const offered = [...this.#extensions].filter(([, { eras }]) => era === "modern" || eras === "both");
+    if (offered.length === 0) return undefined;
+    return Object.fromEntries(offered.map(([identifier, { settings = {} }]) => [identifier, settings]));
+  }
+}
+
+function assertOneOf(subject: string, field: string, value: unknown, allowed: readonly string[]): void {
+  if (value === undefined || allowed.includes(value as string)) return;
+  const problem = `must be ${allowed.map((each) => `"${each}"`).join(" or ")}`;
+  throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
 }
 
 export function isDeclared(ctx: Context, identifier: string): boolean {

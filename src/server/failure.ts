@@ -12,6 +12,7 @@ import {
 import { type RpcError, rpcErrorOf } from "../wire/message.ts";
 import { urlRequired } from "./asking/visits.ts";
 import type { Call } from "./call.ts";
+import type { ShownErrors } from "./catalogue/definition.ts";
 import { peerOf } from "./events.ts";
 import type { Logger } from "./logger.ts";
 
@@ -24,13 +25,23 @@ export function toRpcError(error: unknown, call: Call): RpcError {
   if (error instanceof RelayedError) return error.error;
   if (error instanceof UrlElicitationRequired) return urlRequired(error, call);
   if (isForClient(error)) return { code: errorCodes.internal, message: error.message };
-  return withErrorId(logFailure(error, call));
+  const { errorId, message } = describeFailure(error, call);
+  return { code: errorCodes.internal, message, data: { errorId } };
 }
 
-/** All that a client may know of a failure that was not meant for it. */
-function withErrorId(errorId: string): RpcError {
-  return { code: errorCodes.internal, message: `Internal error (error id ${errorId})`, data: { errorId } };
+/** Logs an exception, and says what its client is told of it: an id, or the message where the author has chosen so. */
+export function describeFailure(
+  error: unknown,
+  call: Call,
+  shows: ShownErrors = call.core.settings.errors,
+  what: string = internal,
+): { readonly errorId: string; readonly message: string } {
+  const errorId = logFailure(error, call);
+  const own = shows === "message" && (error instanceof Error ? error.message : error);
+  return { errorId, message: typeof own === "string" && own !== "" ? own : `${what} (error id ${errorId})` };
 }
+
+const internal = "Internal error";
 
 /** An error that was made for this client before, and is told again as it was. */
 export class RelayedError extends Error {
@@ -83,7 +94,7 @@ export function cannotSend(what: string, problem: string, call: Call): ProtocolE
 export function internalError(logger: Pick<Logger, "error">, what: string, error: unknown): RpcError {
   const errorId = newErrorId();
   logger.error(`${what} (error id ${errorId})`, { errorId, error });
-  return withErrorId(errorId);
+  return { code: errorCodes.internal, message: `${internal} (error id ${errorId})`, data: { errorId } };
 }
 
 /** An id that a client and the log both have. */

@@ -16,7 +16,7 @@ interface Offer {
   readonly prompts: Registry<PromptOptions, CompiledPrompt>;
   readonly templates: Registry<TemplateOptions, CompiledTemplate>;
   readonly completion: { readonly handler: unknown };
-  readonly extensions: { readonly settings: JsonObject };
+  readonly extensions: { settings(era: Revision["era"]): JsonObject | undefined };
   readonly tasks: { readonly offered: boolean };
 }
 
@@ -75,7 +75,6 @@ export class Features {
     const listChanged = canPush ? { listChanged: true } : {};
     const subscribe = canPush ? { subscribe: true } : {};
     const { experimental } = this.#offer.settings.capabilities;
-    const extensions = this.#offer.extensions.settings;
     const all: Record<keyof ServerCapabilities, JsonObject | undefined> = {
       tools: this.has("tools") ? listChanged : undefined,
       prompts: this.has("prompts") ? listChanged : undefined,
@@ -86,7 +85,7 @@ export class Features {
       tasks: this.has("tasks")
         ? { ...(canPush && { list: {} }), cancel: {}, requests: { tools: { call: {} } } }
         : undefined,
-      extensions: Object.keys(extensions).length > 0 ? extensions : undefined,
+      extensions: this.#offer.extensions.settings(table.era),
     };
     const known = Object.entries(all).filter(
       ([name, value]) => value !== undefined && table.serverCapabilities.has(name),

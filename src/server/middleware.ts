@@ -4,7 +4,11 @@ import type {
   CompleteResult,
   CompletionReference,
   GetPromptResult,
+  Prompt,
   ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
 } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { Context } from "./context.ts";
@@ -23,19 +27,19 @@ export interface RequestKinds {
   };
   "tools/list": {
     params: { cursor?: string };
-    result: { tools: readonly JsonObject[]; nextCursor?: string };
+    result: { tools: readonly Tool[]; nextCursor?: string };
   };
   "prompts/list": {
     params: { cursor?: string };
-    result: { prompts: readonly JsonObject[]; nextCursor?: string };
+    result: { prompts: readonly Prompt[]; nextCursor?: string };
   };
   "resources/list": {
     params: { cursor?: string };
-    result: { resources: readonly JsonObject[]; nextCursor?: string };
+    result: { resources: readonly Resource[]; nextCursor?: string };
   };
   "resources/templates/list": {
     params: { cursor?: string };
-    result: { resourceTemplates: readonly JsonObject[]; nextCursor?: string };
+    result: { resourceTemplates: readonly ResourceTemplate[]; nextCursor?: string };
   };
 }
 
@@ -45,7 +49,10 @@ export interface IncomingRequest<Method extends string = string> {
   readonly params: Method extends keyof RequestKinds ? RequestKinds[Method]["params"] : JsonObject;
 }
 
-/** Goes on to the next middleware, or to the handler; what is given to it appears on `ctx` from there on. */
+/**
+ * Goes on to the next middleware, or to the handler; what is given to it appears on `ctx` from there on. Rejects with what
+ * the handler threw. A tool's {@link ToolError} is meant for the model, and resolves as the result that it becomes.
+ */
 export type Next<Result, Added> = (added?: Added) => Promise<Result>;
 
 /** Runs around every request. */

@@ -2,6 +2,7 @@
 import { errorCodes, invalidRequest, ProtocolError } from "../errors.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import { type RpcError, rpcErrorOf, type RpcRequest } from "../wire/message.ts";
+import { findAdded } from "./added-methods.ts";
 import { type Exchange, grantOf } from "./connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
@@ -55,7 +56,7 @@ function findMethod(
     (row.feature === undefined || core.features.isOffered(row.feature, revision, exchange));
   const handler = isThere ? methods.get(method) : undefined;
   if (row !== undefined && handler !== undefined) return { row, handler };
-  const added = revision.era === "modern" ? core.extensions.requests.get(method) : undefined;
+  const added = findAdded(core, method, revision.era);
   if (added !== undefined)
     return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
   throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);

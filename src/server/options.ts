@@ -2,10 +2,18 @@
 import { ConfigurationError } from "../errors.ts";
 import { checkOptions, type Known } from "../options.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
+import { SpokenRevisions } from "../protocol/revisions/index.ts";
 import type { ToJsonSchema } from "../schema/compile.ts";
 import { defaultMessageLimits, type MessageLimits } from "../wire/limits.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { checkCacheHint, iconProblem, knownCacheHint, knownIcon } from "./catalogue/definition.ts";
+import {
+  checkCacheHint,
+  checkErrors,
+  iconProblem,
+  knownCacheHint,
+  knownIcon,
+  type ShownErrors,
+} from "./catalogue/definition.ts";
 import type { Context } from "./context.ts";
 import type { ServerEvent } from "./events.ts";
 import { guardedLogger, guardedObserver } from "./guarded.ts";
@@ -60,6 +68,11 @@ export interface ServerOptions {
    * `stateless`: no sessions, so legacy clients get no pushes. @default {"both"}
    */
   readonly mode?: ServerMode;
+  /**
+   * The dates of the revisions that are spoken, out of all that Halyard knows; none of them may need what `mode` leaves out.
+   * Without a legacy one there are no sessions. @default {all}
+   */
+  readonly supportedRevisions?: readonly string[];
   /** What a model should know about using this server. */
   readonly instructions?: string;
   /** Declares ahead what will be registered later; `logging: false` takes the log away. */
@@ -84,6 +97,11 @@ export interface ServerOptions {
    * `zod/mini`, with `toJsonSchema: z.toJSONSchema`.
    */
   readonly toJsonSchema?: ToJsonSchema;
+  /**
+   * What a client sees of an exception that was not meant for it: an id, under which the log has the rest, or its message.
+   * With `message`, take care what your handlers throw: a model, and whoever reads along, gets to see it. @default {"hidden"}
+   */
+  readonly errors?: ShownErrors;
   /** Refuse requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
   readonly requireInitialized?: boolean;
   /**
@@ -112,6 +130,7 @@ export interface ServerOptions {
 /** The options with every default filled in. */
 export interface Settings {
   readonly mode: ServerMode;
+  readonly revisions: SpokenRevisions;
   readonly instructions: string | undefined;
   readonly capabilities: NonNullable<ServerOptions["capabilities"]>;
   readonly pageSize: number;
@@ -119,6 +138,7 @@ export interface Settings {
   readonly validateInput: boolean;
   readonly validateOutput: boolean;
   readonly toJsonSchema: ToJsonSchema | undefined;
+  readonly errors: ShownErrors;
   readonly requireInitialized: boolean;
   readonly authorizeSubscription: ServerOptions["authorizeSubscription"];
   readonly onSubscribed: ServerOptions["onSubscribed"];
@@ -162,6 +182,7 @@ const knownCaches: Known<NonNullable<ServerOptions["cache"]>> = {
 
 const knownOptions: Known<ServerOptions> = {
   mode: true,
+  supportedRevisions: true,
   instructions: true,
   capabilities: knownCapabilities,
   pageSize: true,
@@ -169,6 +190,7 @@ const knownOptions: Known<ServerOptions> = {
   validateInput: true,
   validateOutput: true,
   toJsonSchema: true,
+  errors: true,
   requireInitialized: true,
   authorizeSubscription: true,
   onSubscribed: true,
@@ -192,9 +214,10 @@ const knownInfo: Known<Implementation> = {
 /** Fills in the defaults. Throws for an option that cannot work. */
 export function resolveOptions(options: ServerOptions): Settings {
   checkOptions({ subject: "server" }, options, knownOptions);
-  const { mode = "both", pageSize = 1000, cache = {}, limits = {} } = options;
+  const { pageSize = 1000, cache = {}, limits = {} } = options;
   const logger = guardedLogger(options.logger ?? stderrLogger);
-  if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
+  const { mode, revisions } = resolveRevisions(options);
+  checkErrors("server", options.errors, "INVALID_OPTION");
   if (!isPositiveInteger(pageSize)) fail("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
   for (const [name, limit] of Object.entries(limits)) {
@@ -208,6 +231,7 @@ export function resolveOptions(options: ServerOptions): Settings {
   }
   return {
     mode,
+    revisions,
     instructions: options.instructions,
     capabilities: options.capabilities ?? {},
     pageSize,
@@ -215,6 +239,7 @@ export function resolveOptions(options: ServerOptions): Settings {
     validateInput: options.validateInput ?? true,
     validateOutput: options.validateOutput ?? true,
     toJsonSchema: options.toJsonSchema,
+    errors: options.errors ?? "hidden",
     requireInitialized: options.requireInitialized ?? false,
     authorizeSubscription: options.authorizeSubscription,
     onSubscribed: options.onSubscribed,
@@ -225,6 +250,24 @@ export function resolveOptions(options: ServerOptions): Settings {
     logger,
     observe: options.observe && guardedObserver(options.observe, logger),
   };
+}
+
+/** The revisions that are spoken, and the mode that is left when they are of one era. */
+function resolveRevisions({
+  mode = "both",
+  supportedRevisions,
+}: ServerOptions): Pick<Settings, "mode" | "revisions"> {
+  if (!["both", "stateful", "stateless"].includes(mode)) fail("mode", "must be both, stateful or stateless");
+  const known = new SpokenRevisions(({ era }) => mode !== "stateful" || era === "legacy");
+  if (supportedRevisions === undefined) return { mode, revisions: known };
+  const choice = `${mode === "stateful" ? 'with mode "stateful" ' : ""}choose from ${known.dates().join(", ")}`;
+  if (!Array.isArray(supportedRevisions) || supportedRevisions.length === 0)
+    fail("supportedRevisions", `must be a list of dates that is not empty: ${choice}`);
+  const unknown = supportedRevisions.find((date) => known.find(date) === undefined);
+  if (unknown !== undefined) fail("supportedRevisions", `has ${JSON.stringify(unknown)}: ${choice}`);
+  const revisions = new SpokenRevisions(({ date }) => supportedRevisions.includes(date));
+  if (revisions.legacy === undefined) return { mode: "stateless", revisions };
+  return { mode: revisions.modern === undefined && mode === "both" ? "stateful" : mode, revisions };
 }
 
 export function checkImplementation(info: Implementation): void {

@@ -3,12 +3,12 @@ import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../err
 import { hasModernKey, metaKeys } from "../protocol/meta.ts";
 import { type ClientCapabilities, isLogLevel } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { findRevision, newestRevision, revisionDates } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
+import { findAdded } from "./added-methods.ts";
 import type { Connection, Exchange, Peer } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { shown } from "./failure.ts";
-import { readImplementation, supportedVersions } from "./methods/handshake.ts";
+import { readImplementation } from "./methods/handshake.ts";
 
 /** A peer whose revision is known. */
 export type KnownPeer = Peer & { readonly revision: Revision };
@@ -16,12 +16,12 @@ export type KnownPeer = Peer & { readonly revision: Revision };
 /** The peer behind `request`. Throws the error that the client should get when there is no telling. */
 export function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange): KnownPeer {
   const meta = request.params?.["_meta"];
-  const speaksModern = core.settings.mode !== "stateful";
+  const speaksModern = core.settings.revisions.modern !== undefined;
   const isModern = exchange.era === "modern" || (isObject(meta) && hasModernKey(meta));
   if (speaksModern && isModern) return readModernPeer(core, isObject(meta) ? meta : {});
   const { connection } = exchange;
   if (isAgreed(connection)) return connection;
-  return unagreedPeer(request.method, connection, speaksModern);
+  return unagreedPeer(core, request, connection);
 }
 
 function isAgreed(connection: Connection): connection is Connection & { readonly revision: Revision } {
@@ -34,7 +34,7 @@ function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
   const logLevel = meta[metaKeys.logLevel];
   if (typeof version !== "string") throw missing(metaKeys.protocolVersion);
   if (!isObject(clientCapabilities)) throw missing(metaKeys.clientCapabilities);
-  const revision = findRevision(version);
+  const revision = core.settings.revisions.find(version);
   if (revision?.era !== "modern") throw unsupported(core, version);
   if (logLevel !== undefined && !isLogLevel(logLevel)) {
     throw invalidParams(`${metaKeys.logLevel} must be one of the eight log levels`);
@@ -48,17 +48,25 @@ function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
 }
 
 /** Nothing has been agreed yet: only what opens a connection can be answered. */
-function unagreedPeer(method: string, connection: Connection, speaksModern: boolean): KnownPeer {
-  const legacy = newestRevision("legacy");
-  const row = legacy.requests.get(method);
-  if (row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
-  if (row !== undefined) {
-    const otherwise = speaksModern ? `, or put ${metaKeys.protocolVersion} into _meta` : "";
+function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Connection): KnownPeer {
+  const { legacy, modern } = core.settings.revisions;
+  const row = legacy?.requests.get(method);
+  if (legacy !== undefined && row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
+  if (row !== undefined || (legacy !== undefined && findAdded(core, method, "legacy") !== undefined)) {
+    const otherwise = modern ? `, or put ${metaKeys.protocolVersion} into _meta` : "";
     throw invalidRequest(
       `This ${connection.transport} connection is not initialized: send initialize first${otherwise}`,
     );
   }
-  if (speaksModern && newestRevision("modern").requests.has(method)) throw missing(metaKeys.protocolVersion);
+  // A legacy client cannot know what else to try, unless it is told.
+  if (legacy === undefined && method === "initialize")
+    throw unsupported(
+      core,
+      String(params?.["protocolVersion"]),
+      "This server has no initialize: see supported",
+    );
+  const isModern = modern?.requests.has(method) || findAdded(core, method, "modern") !== undefined;
+  if (modern !== undefined && isModern) throw missing(metaKeys.protocolVersion);
   throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
 }
 
@@ -68,12 +76,14 @@ function missing(key: string): ProtocolError {
   return invalidParams(`_meta must have ${key}`);
 }
 
-function unsupported(core: Core, requested: string): ProtocolError {
-  const isLegacy = findRevision(requested) !== undefined;
-  const message = isLegacy
+function unsupported(core: Core, requested: string, problem?: string): ProtocolError {
+  const { revisions } = core.settings;
+  const isLegacy = revisions.find(requested)?.era === "legacy";
+  const unspoken = isLegacy
     ? `Revision ${requested} is spoken after initialize, not in _meta`
     : `Unsupported protocol version: ${shown(requested)}`;
+  const message = problem ?? unspoken;
   // A client that took the date it sent from the list would come back with it for ever.
-  const supported = isLegacy ? revisionDates(["modern"]) : supportedVersions(core);
+  const supported = revisions.dates(isLegacy ? "modern" : undefined);
   return new ProtocolError(errorCodes.unsupportedVersion, message, { supported, requested });
 }

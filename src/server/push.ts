@@ -8,6 +8,14 @@ import { resourceUpdated } from "../protocol/notifications.ts";
 import type { ElicitationIds } from "./asking/elicitation-ids.ts";
 import type { ServerOptions } from "./options.ts";
 
+/** Where a log message outside a call goes, and where it comes from. */
+export interface LogOptions {
+  /** Only to this session. @default {to all that want messages of that level} */
+  readonly session?: string;
+  /** The part of the server that it comes from. */
+  readonly logger?: string;
+}
+
 /**
  * Sends what nobody asked for right now: to every session, to one, or to those who listen.
  *
@@ -39,12 +47,15 @@ export class Push {
     this.#observe = parts.observe;
   }
 
-  /** Sends a notification to every legacy session, once each. Answers how many it reached. */
+  /**
+   * Sends a notification to every legacy session, once each. Answers how many it reached. A `notifications/message` goes to
+   * those that want log messages of its level.
+   */
   async broadcast(method: string, params?: object): Promise<number> {
     return this.#sent(method, undefined, await this.#hub.broadcast(method, params));
   }
 
-  /** Sends a notification to one legacy session. False when there is no such session. */
+  /** The same to one legacy session. False when there is no such session, or it wants no log messages of that level. */
   async toSession(session: string, method: string, params?: object): Promise<boolean> {
     const reached = await this.#hub.toSession(session, method, params);
     this.#sent(method, session, reached ? 1 : 0);

@@ -14,8 +14,8 @@ import { keysProblem } from "./subscribed-keys.ts";
 const none: readonly string[] = [];
 
 /** Whether any definition names scopes, or ever did: without one, nothing here costs a request anything. */
-export function usesScopes({ tools, prompts, resources, templates }: Core): boolean {
-  return tools.isScoped || prompts.isScoped || resources.isScoped || templates.isScoped;
+export function usesScopes({ tools, prompts, resources, templates, methods }: Core): boolean {
+  return tools.isScoped || prompts.isScoped || resources.isScoped || templates.isScoped || methods.isScoped;
 }
 
 /** By method: the definitions that the request names. */
@@ -42,11 +42,11 @@ const subjects: Readonly<
   },
 };
 
-function canBeInBatch(message: unknown): boolean {
+function canBeInBatch(core: Core, message: unknown): boolean {
   if (!isObject(message)) return false;
-  return revisions.some(
-    ({ hasBatches, requests }) => hasBatches && requests.has(message["method"] as string),
-  );
+  const method = message["method"] as string;
+  if (core.methods.find(method) !== undefined) return true;
+  return revisions.some(({ hasBatches, requests }) => hasBatches && requests.has(method));
 }
 
 /** Nothing has been checked yet: what is no text may not even have a way to become one, and is no name anyway. */
@@ -81,7 +81,7 @@ export function neededScopes(core: Core, value: unknown): readonly string[] {
   if (Array.isArray(value)) {
     // Past the limit none of its messages is answered, and neither is a method that came after batches had gone.
     if (value.length > core.settings.limits.maxBatch) return none;
-    const batch = value.filter(canBeInBatch);
+    const batch = value.filter((message) => canBeInBatch(core, message));
     return [...new Set(batch.flatMap((message) => scopesOfMessage(core, message)))];
   }
   return scopesOfMessage(core, value);
@@ -90,7 +90,7 @@ export function neededScopes(core: Core, value: unknown): readonly string[] {
 function scopesOfMessage(core: Core, message: unknown): readonly string[] {
   if (!isObject(message) || typeof message["method"] !== "string") return none;
   const find = Object.hasOwn(subjects, message["method"]) ? subjects[message["method"]] : undefined;
-  if (find === undefined) return none;
+  if (find === undefined) return core.methods.find(message["method"])?.options.scopes ?? none;
   const params = isObject(message["params"]) ? message["params"] : {};
   const found = find(core, params).flatMap((definition) => definition?.scopes ?? []);
   return [...new Set(found)];

@@ -2,9 +2,10 @@
 import type { Loads } from "../limits/loads.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
+import type { SpokenRevisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
 import type { Incoming, ReadMessage, RpcMessage, RpcResponse } from "../wire/message.ts";
-import type { AttachOptions } from "./attach.ts";
+import type { AttachOptions, Detach } from "./attach.ts";
 import type { Connection, Exchange } from "./connection.ts";
 import type { Answering } from "./dispatch.ts";
 import type { ServerEvent } from "./events.ts";
@@ -24,6 +25,8 @@ import type { Answer } from "./answer.ts";
  */
 export interface Servable {
   readonly mode: ServerMode;
+  /** The revisions that it speaks. */
+  readonly revisions: SpokenRevisions;
   readonly limits: ServerLimits;
   readonly logger: Logger;
   /** What messages weigh until they have been answered; a transport counts what it reads. */
@@ -35,7 +38,7 @@ export interface Servable {
   answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
   answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
   encode(answer: Answer): string;
-  attach(connection: Connection, stream: Stream, options?: AttachOptions): () => void;
+  attach(connection: Connection, stream: Stream, options?: AttachOptions): Detach;
   paramHeaders(tool: string): readonly ParamHeader[];
   modernRow(method: string): RequestRow | undefined;
   readonly unsharedRequestState: "keys" | "singleUse" | undefined;

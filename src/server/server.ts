@@ -1,10 +1,11 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
 import type { Loads } from "../limits/loads.ts";
-import type { Implementation, ServerCapabilities } from "../protocol/model.ts";
+import type { Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
+import { logMessage } from "../protocol/notifications.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
-import { findRevision, newestRevision, revisions } from "../protocol/revisions/index.ts";
+import { newestRevision, type SpokenRevisions } from "../protocol/revisions/index.ts";
 import type { Stream } from "../push/listener.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import {
@@ -16,9 +17,11 @@ import {
   type RpcResponse,
 } from "../wire/message.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
+import { findAdded } from "./added-methods.ts";
 import { assemble } from "./assemble.ts";
-import { attach, type AttachOptions } from "./attach.ts";
+import { attach, type AttachOptions, type Detach } from "./attach.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
+import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
 import type { Handle } from "./catalogue/registry.ts";
 import type {
@@ -33,7 +36,7 @@ import type { ToolDefinition, ToolHandler } from "./catalogue/tool-definition.ts
 import type { ToolOptions } from "./catalogue/tools.ts";
 import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import { Connection, type Exchange } from "./connection.ts";
-import type { ClientNotificationHandler, Core, NotificationSource } from "./core.ts";
+import type { ClientNotificationHandler, Core, NotificationSource, SessionEnd } from "./core.ts";
 import { type Answering, dispatch } from "./dispatch.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
@@ -46,7 +49,7 @@ import {
   type ServerOptions,
 } from "./options.ts";
 import type { Logger } from "./logger.ts";
-import type { Push } from "./push.ts";
+import type { LogOptions, Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
 import type { Servable } from "./servable.ts";
 import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
@@ -68,6 +71,8 @@ import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.
 export class McpServer<Extra extends object = object> implements Servable {
   readonly info: Implementation;
   readonly mode: ServerMode;
+  /** The revisions that it speaks. */
+  readonly revisions: SpokenRevisions;
   readonly limits: ServerLimits;
   readonly logger: Logger;
   readonly loads: Loads;
@@ -85,6 +90,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     const { core, push } = assemble(info, settings);
     this.info = info;
     this.mode = settings.mode;
+    this.revisions = settings.revisions;
     this.limits = settings.limits;
     this.logger = settings.logger;
     this.loads = core.loads;
@@ -139,7 +145,33 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this;
   }
 
-  /** Adds an extension of the protocol, for clients of the modern era that declare it. */
+  /**
+   * Answers a method of your own, for clients of every revision. Its name must not be one of the protocol's: begin it with
+   * your own, as in `acme/search`. Middleware sees it as any other request, and no capability announces it.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   * import * as z from "zod";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * const params = z.object({ query: z.string(), limit: z.number().default(10) });
+   * const result = z.object({ items: z.array(z.string()) });
+   * server.method("acme/search", { params, result }, async ({ query, limit }, ctx) => {
+   *   await ctx.notify("acme/searchProgress", { stage: "start" });
+   *   return { items: Array.from({ length: limit }, (_, at) => `${query}-${at}`) };
+   * });
+   * ```
+   */
+  method<P extends AnySchema = AnySchema, R extends AnySchema = AnySchema>(
+    name: string,
+    definition: MethodDefinition<P, R>,
+    handler: RequestHandler<P, R, Extra>,
+  ): Handle<Partial<MethodDefinition<P, R> & { readonly handler: RequestHandler<P, R, Extra> }>> {
+    return this.#core.methods.add(name, definition, handler);
+  }
+
+  /** Adds an extension of the protocol, for clients of the modern era that declare it unless it says otherwise. */
   extension(identifier: string, extension: Extension = {}): this {
     this.#core.extensions.add(identifier, extension);
     return this;
@@ -191,6 +223,30 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this;
   }
 
+  /**
+   * Sends a log message outside a call: to the legacy sessions that want messages of that level, or to one of them. Resolves
+   * with how many it reached. Modern clients ask for log messages with a call, and get those of `ctx.log`.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * await server.log("warning", { disk: "almost full" }, { logger: "storage" });
+   * ```
+   */
+  async log(level: LogLevel, data: unknown, options: LogOptions = {}): Promise<number> {
+    const { session, logger } = options;
+    const params = { level, logger, data: data ?? null };
+    try {
+      if (session === undefined) return await this.push.broadcast(logMessage, params);
+      return (await this.push.toSession(session, logMessage, params)) ? 1 : 0;
+    } catch (error) {
+      this.logger.warn(`${logMessage} cannot be written as JSON, and was not sent`, { error });
+      return 0;
+    }
+  }
+
   /** Sees every notification that a client sends. */
   onNotification(handler: ClientNotificationHandler): this {
     this.#core.observers.notification = handler;
@@ -203,10 +259,37 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this;
   }
 
+  /** Called when a legacy client has said `notifications/initialized`; a modern one has no such beginning. */
+  onInitialized(handler: (client: NotificationSource) => void | Promise<void>): this {
+    this.#core.observers.initialized = handler;
+    return this;
+  }
+
+  /**
+   * Called once for each legacy session that has ended in this process, with the reason: its client left, as by closing the
+   * pipe, deleted it, was idle for too long, and so on. A session whose process stops may go on in another one.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * const drafts = new Map<string, string>();
+   * server.onSessionClosed((client, reason) => {
+   *   console.error(`${client.client?.name} has gone: ${reason}`);
+   *   drafts.delete(client.session ?? "");
+   * });
+   * ```
+   */
+  onSessionClosed(handler: (client: NotificationSource, reason: SessionEnd) => void | Promise<void>): this {
+    this.#core.observers.sessionClosed = handler;
+    return this;
+  }
+
   /** The capabilities as a client of that revision is told of them, over a transport that can push. */
   capabilities(revision?: string): ServerCapabilities {
-    const table = revision === undefined ? revisions[0] : findRevision(revision);
-    if (table === undefined) throw new RangeError(`Unknown protocol revision: ${revision}`);
+    const table = revision === undefined ? this.revisions.newest : this.revisions.find(revision);
+    if (table === undefined) throw new RangeError(`Not a protocol revision of this server: ${revision}`);
     const canPush = table.era === "modern" || this.mode !== "stateless";
     return this.#core.features.capabilities(table, canPush);
   }
@@ -243,7 +326,7 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** What the newest revision, or an extension, says of a method. */
   modernRow(method: string): RequestRow | undefined {
-    return newestRevision("modern").requests.get(method) ?? this.#core.extensions.requests.get(method)?.row;
+    return newestRevision("modern").requests.get(method) ?? findAdded(this.#core, method, "modern")?.row;
   }
 
   /** The option of {@link McpServer.secureRequestState} that is good for this process only, so that others could not go on with a call. */
@@ -266,8 +349,11 @@ export class McpServer<Extra extends object = object> implements Servable {
     return answerText(this.#core, text, exchange ?? { connection: new Connection({ transport: "raw" }) });
   }
 
-  /** Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. */
-  attach(connection: Connection, stream: Stream, options: AttachOptions = {}): () => void {
+  /**
+   * Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. Give that the
+   * reason, and {@link McpServer.onSessionClosed} hears of it.
+   */
+  attach(connection: Connection, stream: Stream, options: AttachOptions = {}): Detach {
     return attach(this.#core, connection, stream, options);
   }
 }

@@ -16,8 +16,11 @@ export interface LiveSession {
   readonly connected: boolean;
   record(): SessionRecord;
   /** It has ended, or is served elsewhere from now on. */
-  close(): void;
+  close(reason: SessionEnd): void;
 }
+
+/** Why this process no longer serves a session. */
+type SessionEnd = "deleted" | "idle" | "evicted" | "shutdown";
 
 export interface SessionLimits {
   /** How many sessions this process serves at most; past it, one ends of the caller who has the most. */
@@ -112,8 +115,8 @@ export class Sessions<Live extends LiveSession> {
   }
 
   /** Ends it here at once. Rejects when the store could not be told: it is told later, and until then nobody gets it here. */
-  async end(session: Live): Promise<void> {
-    this.#letGo(session);
+  async end(session: Live, reason: SessionEnd): Promise<void> {
+    this.#letGo(session, reason);
     await this.#remove(session.id);
   }
 
@@ -123,7 +126,7 @@ export class Sessions<Live extends LiveSession> {
     for (const held of this.#live.values()) {
       // A session that is busy for long need not be mentioned every time.
       if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
-      if (now - held.seenAt > idleMs) this.#letGo(held.session);
+      if (now - held.seenAt > idleMs) this.#letGo(held.session, "idle");
     }
     if (this.#isTelling) return;
     this.#isTelling = true;
@@ -134,7 +137,7 @@ export class Sessions<Live extends LiveSession> {
 
   /** The process stops: its sessions are not ended, for another process may go on with them. */
   closeAll(): void {
-    for (const { session } of this.#live.values()) this.#letGo(session);
+    for (const { session } of this.#live.values()) this.#letGo(session, "shutdown");
   }
 
   /** One thing after the other, until one fails: a store that is just coming back is not overrun. */
@@ -174,7 +177,7 @@ export class Sessions<Live extends LiveSession> {
   }
 
   #pushOut(session: Live): void {
-    this.#letGo(session);
+    this.#letGo(session, "evicted");
     this.#forget(session.id);
   }
 
@@ -211,9 +214,9 @@ export class Sessions<Live extends LiveSession> {
   }
 
   /** The store forgets it by itself: it is not for one process to say that no other serves it. */
-  #letGo(session: Live): void {
+  #letGo(session: Live, reason: SessionEnd): void {
     if (this.#live.delete(session.id)) this.#shares.count(session.caller, -1);
-    session.close();
+    session.close(reason);
   }
 
   /**

@@ -27,7 +27,7 @@ export interface Way {
   start(subject: Subject): Promise<Target>;
 }
 
-const stdio: Way = {
+export const stdio: Way = {
   way: "stdio",
   start: async (subject) => ({
     kind: "program",

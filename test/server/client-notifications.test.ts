@@ -33,6 +33,24 @@ describeMatrix("onNotification", {}, (cell) => {
     },
   );
 
+  test.skipIf(cell.transport === "http" && cell.era === "modern")(
+    "hears which revision its client speaks, and what it is and can do",
+    async () => {
+      const { server } = quietServer();
+      const heard: unknown[] = [];
+      server.onNotification((method, _, { revision, client, clientCapabilities }) => {
+        if (method === "acme/hello") heard.push({ revision, client, clientCapabilities });
+      });
+      const capabilities = { roots: { listChanged: true } };
+      const client = await cell.connect(server, { capabilities });
+      client.notify("acme/hello", cell.era === "modern" ? client.withMeta().params : undefined);
+      await settled(client);
+      const info = { name: "test-client", version: "1.0.0" };
+      expect(heard).toEqual([{ revision: cell.revision, client: info, clientCapabilities: capabilities }]);
+      await client.close();
+    },
+  );
+
   test("that throws or rejects is logged, and nothing is answered [BASE-NOTIF-NO-REPLY]", async () => {
     const { server, logger } = quietServer();
     const client = await cell.connect(server);
@@ -155,6 +173,33 @@ describeMatrix("onRootsChanged", { eras: ["legacy"] }, (cell) => {
     client.notify("notifications/roots/list_changed");
     await settled(client);
     expect(called).toBe(2);
+    await client.close();
+  });
+});
+
+describeMatrix("onInitialized", {}, (cell) => {
+  test("hears of each legacy client once, however often it says so, and of no modern one", async () => {
+    const { server } = quietServer();
+    const heard: unknown[] = [];
+    server.onInitialized(({ session, revision, client, clientCapabilities, transport }) => {
+      heard.push([typeof session, revision, client?.name, clientCapabilities, transport]);
+    });
+    const client = await cell.connect(server, { capabilities: { sampling: {} } });
+    client.notify("notifications/initialized");
+    await settled(client);
+    const one = ["string", cell.revision, "test-client", { sampling: {} }, cell.transport];
+    expect(heard).toEqual(cell.era === "legacy" ? [one] : []);
+    await client.close();
+  });
+
+  test("that throws is logged", async () => {
+    const { server, logger } = quietServer();
+    server.onInitialized(() => {
+      throw new Error("boom");
+    });
+    const client = await cell.connect(server);
+    await settled(client);
+    expect(logger.entries).toHaveLength(cell.era === "legacy" ? 1 : 0);
     await client.close();
   });
 });

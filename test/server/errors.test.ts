@@ -190,6 +190,52 @@ describeMatrix("an exception of", {}, (cell) => {
   });
 });
 
+describeMatrix("errors", {}, (cell) => {
+  const throwing = (server: McpServer): void => {
+    server.tool("x", {}, boom);
+    server.tool("shy", { errors: "hidden" }, async () => boom());
+    server.tool("open", { errors: "message" }, async () => boom());
+    server.tool("text", {}, () => {
+      // oxlint-disable-next-line typescript/only-throw-error
+      throw "plain text";
+    });
+    server.tool("nothing", {}, () => {
+      throw Object.create(null) as Error;
+    });
+    server.prompt("x", {}, boom);
+    server.resource("x:y", {}, boom);
+  };
+  const told = `connect ECONNREFUSED ${secret}`;
+  const hidden = /^Tool \w+ failed \(error id [0-9a-f]{8}\)$/;
+
+  test('"message" shows the text of every exception, and the log has each once', async () => {
+    const { server, log } = makeServer({ errors: "message" });
+    throwing(server);
+    const client = await open(cell, server);
+    expect(await call(client, "x")).toMatchObject({ content: [{ text: told }], isError: true });
+    expect(textOf(await call(client, "open"))).toBe(told);
+    expect(textOf(await call(client, "text"))).toBe("plain text");
+    expect(textOf(await call(client, "nothing"))).toMatch(hidden);
+    expect(textOf(await call(client, "shy"))).toMatch(hidden);
+    expect(await refusal(client.request("prompts/get", { name: "x" }))).toMatchObject({
+      code: -32603,
+      message: told,
+      data: { errorId: log.at(-1)?.details?.["errorId"] },
+    });
+    expect(await refusal(client.request("resources/read", { uri: "x:y" }))).toMatchObject({ message: told });
+    expect(log).toHaveLength(7);
+  });
+
+  test("are hidden unless a tool says otherwise", async () => {
+    const { server, log } = makeServer();
+    throwing(server);
+    const client = await open(cell, server);
+    expect(textOf(await call(client, "x"))).toMatch(hidden);
+    expect(textOf(await call(client, "open"))).toBe(told);
+    expect(log).toHaveLength(2);
+  });
+});
+
 describeMatrix("parameters of the wrong kind", {}, (cell) => {
   test.skipIf(cell.transport === "http" && cell.era === "modern").each<[string, object]>([
     ["tools/call", {}],
@@ -211,6 +257,7 @@ describeMatrix("parameters of the wrong kind", {}, (cell) => {
     const error = await refusal(client.request(method, { ...params }));
     expect(error.code).toBe(-32602);
     expect(error.message).not.toMatch(/[[\]{}]|\n/);
+    if (method === "resources/read") expect(error.message).toBe("uri is missing");
     expect(log).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Extensions: off until a server adds them, and only for modern clients that declare them too.
+// Extensions: off until a server adds them, and only for modern clients that declare them too unless they say otherwise.
 import {
   type ClientCapabilities,
   ConfigurationError,
@@ -146,6 +146,71 @@ describeMatrix("extensions", { eras: ["legacy"] }, (cell) => {
     await expect(client.request("clock/now")).rejects.toMatchObject({ code: -32601 });
     await expect(client.request("tasks/get")).rejects.toMatchObject({ code: -32601 });
     await client.close();
+  });
+});
+
+describeMatrix("an extension for both eras", {}, (cell) => {
+  const both = (declaration?: "optional"): McpServer =>
+    make()
+      .extension("com.example/modern", { requests: { "modern/only": () => ({}) } })
+      .extension("com.example/clock", { ...clock, eras: "both", ...(declaration && { declaration }) });
+
+  test("is advertised by initialize as by discover, and no other is in the legacy era [INIT-CAPS-EXTENSIONS-NOT-LEGACY]", async () => {
+    const client = await cell.connect(both(), { handshake: false });
+    const opened = cell.era === "legacy" ? await client.open() : await client.request("server/discover");
+    const modern = cell.era === "modern" ? { "com.example/modern": {} } : {};
+    expect(opened).toHaveProperty("capabilities.extensions", {
+      ...modern,
+      "com.example/clock": { zone: "UTC" },
+    });
+    expect(both().capabilities(cell.revision).extensions).toEqual({
+      ...modern,
+      "com.example/clock": { zone: "UTC" },
+    });
+    await client.close();
+  });
+
+  test("answers those who declare it, and refuses others with what is missing [VER-EXT-FALLBACK]", async () => {
+    const declared = await cell.connect(both(), { capabilities: declaring("com.example/clock") });
+    expect(await declared.request("clock/now")).toMatchObject({ now: 0, revision: cell.revision });
+    const other = await cell.connect(both(), { capabilities: declaring("com.example/modern") });
+    await expect(other.request("clock/now")).rejects.toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { extensions: { "com.example/clock": {} } } },
+    });
+    if (cell.era === "legacy")
+      await expect(other.request("modern/only")).rejects.toMatchObject({ code: -32601 });
+    await declared.close();
+    await other.close();
+  });
+
+  test("whose declaration is optional answers everybody", async () => {
+    const client = await cell.connect(both("optional"));
+    expect(await client.request("clock/now")).toMatchObject({ now: 0 });
+    await client.close();
+  });
+
+  test("that is modern, and whose declaration is optional, is listened to by everybody", async () => {
+    if (cell.era === "legacy") return;
+    const server = make().extension("com.example/clock", { ...clock, declaration: "optional" });
+    const client = await cell.connect(server);
+    server.tool("core", {}, () => "core");
+    client.send(modernRequest("sub", "subscriptions/listen", { notifications: { ticks: ["a"] } }));
+    const acknowledged = "notifications/subscriptions/acknowledged";
+    await client.waitFor((message) => "method" in message && message.method === acknowledged);
+    expect(await server.push.publish("notifications/clock/tick", "a", { at: 1 })).toBe(1);
+    await client.close();
+  });
+});
+
+describe("an extension for both eras", () => {
+  test.each(["ping", "tasks/result", "elicitation/create", "tools/call"])("cannot have %s", (method) => {
+    const extension: Extension = { eras: "both", requests: { [method]: () => ({}) } };
+    expect(() => make().extension("com.example/x", extension)).toThrow("is a method already");
+  });
+
+  test.each([{ eras: "legacy" }, { declaration: "no" }])("cannot be %j", (wrong) => {
+    expect(() => make().extension("com.example/x", wrong as Extension)).toThrow(ConfigurationError);
   });
 });
 

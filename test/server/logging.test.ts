@@ -186,6 +186,98 @@ describeMatrix("logging", { eras: ["legacy"] }, (cell) => {
   });
 });
 
+describeMatrix("a log message outside a call", { eras: ["legacy"] }, (cell) => {
+  const ways: [string, (server: McpServer, level: LogLevel, session: string) => Promise<number | boolean>][] =
+    [
+      ["server.log", (server, level) => server.log(level, "disk")],
+      ["server.log to one session", (server, level, session) => server.log(level, "disk", { session })],
+      [
+        "push.broadcast",
+        (server, level) => server.push.broadcast("notifications/message", { level, data: "disk" }),
+      ],
+      [
+        "push.toSession",
+        (server, level, session) =>
+          server.push.toSession(session, "notifications/message", { level, data: "disk" }),
+      ],
+    ];
+
+  test.each(ways)("by %s heeds the level of the session [LOG-SETLEVEL, LOG-LEVELS]", async (_, say) => {
+    const server = loggingServer();
+    const client = await cell.connect(server);
+    await settled(client);
+    const [session = ""] = await server.push.sessions();
+    const sayAll = async (): Promise<unknown[]> => {
+      const reached: unknown[] = [];
+      for (const level of levels) reached.push(Number(await say(server, level, session)));
+      await settled(client);
+      return reached;
+    };
+    expect(await sayAll()).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
+    expect(heard(client)).toEqual(levels.slice(1));
+    await client.request("logging/setLevel", { level: "error" });
+    expect(await sayAll()).toEqual([0, 0, 0, 0, 1, 1, 1, 1]);
+    await client.request("logging/setLevel", { level: "debug" });
+    expect(await sayAll()).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+    expect(heard(client)).toEqual([...levels.slice(1), ...levels.slice(4), ...levels]);
+    expect(Number(await say(server, "loud" as LogLevel, session))).toBe(0);
+    await client.close();
+  });
+
+  test("goes to each session by its own level, with its logger", async () => {
+    const server = loggingServer();
+    const [calm, eager] = [await cell.connect(server), await cell.connect(server)];
+    await calm.request("logging/setLevel", { level: "error" });
+    await eager.request("logging/setLevel", { level: "debug" });
+    await settled(calm);
+    await settled(eager);
+    expect(await server.log("debug", { free: 1 }, { logger: "disk" })).toBe(1);
+    expect(await server.log("alert", undefined)).toBe(2);
+    await settled(calm);
+    await settled(eager);
+    expect(heard(calm)).toEqual(["alert"]);
+    expect(eager.notifications("notifications/message").map(paramsOf)).toEqual([
+      { level: "debug", logger: "disk", data: { free: 1 } },
+      { level: "alert", data: null },
+    ]);
+    expect(await server.log("alert", "x", { session: "nobody" })).toBe(0);
+    await calm.close();
+    await eager.close();
+  });
+
+  test("that cannot be written as JSON reaches nobody, and is told to the log", async () => {
+    const logger = recordingLogger();
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger });
+    const client = await cell.connect(server);
+    expect(await server.log("alert", 1n)).toBe(0);
+    expect(logger.entries).toMatchObject([{ level: "warn" }]);
+    await client.close();
+  });
+
+  test("is never sent where logging is off [LOG-CAP]", async () => {
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { capabilities: { logging: false } });
+    const client = await cell.connect(server);
+    await settled(client);
+    expect(await server.log("emergency", "x")).toBe(0);
+    expect(await server.push.broadcast("notifications/message", { level: "emergency", data: "x" })).toBe(0);
+    await settled(client);
+    expect(heard(client)).toEqual([]);
+    await client.close();
+  });
+});
+
+describeMatrix("a log message outside a call", { eras: ["modern"] }, (cell) => {
+  test("reaches no modern client, whatever one of its requests asked for [LOG-PER-REQUEST-OPTIN, LOG-NOT-ON-OTHER-STREAM]", async () => {
+    const server = loggingServer();
+    const client = await cell.connect(server);
+    await client.request("tools/call", { name: "work", _meta: { [logLevel]: "emergency" } });
+    expect(await server.log("emergency", "x")).toBe(0);
+    await settled(client);
+    expect(heard(client)).toEqual(["emergency"]);
+    await client.close();
+  });
+});
+
 describeMatrix("logging", { eras: ["modern"] }, (cell) => {
   test("logging/setLevel is gone [LOG-SETLEVEL-REMOVED]", async () => {
     const client = await cell.connect(loggingServer());

@@ -252,7 +252,7 @@ describeMatrix("middleware", {}, (cell) => {
     expect(log[0]?.details?.["error"]).toHaveProperty("stack", expect.stringContaining("hunter2"));
   });
 
-  test("arguments are checked after middleware, and it sees a failed tool as a result", async () => {
+  test("arguments are checked after middleware, and what is meant for the model is a result to it", async () => {
     const { server } = makeServer();
     const seen: unknown[] = [];
     server.use("tools/call", async (_, __, next) => {
@@ -261,11 +261,76 @@ describeMatrix("middleware", {}, (cell) => {
       return result;
     });
     server.tool("fails", {}, () => {
-      throw new Error("boom");
+      throw new ToolError("Try tomorrow");
     });
-    await call(await open(cell, server), "fails");
+    expect(await call(await open(cell, server), "fails")).toMatchObject({ isError: true });
     expect(seen).toEqual([true]);
   });
+
+  class Locked extends Error {}
+
+  /** A tool that throws at once, one that throws later, and one whose output cannot be had. */
+  function failing(server: McpServer): void {
+    server.tool("sync", {}, () => {
+      throw new Locked("/srv/secret is locked");
+    });
+    server.tool("async", { output: z.object({ n: z.number() }) }, async () => {
+      await Promise.resolve();
+      throw new Locked("/srv/secret is locked");
+    });
+  }
+
+  test("next() rejects with what the tool threw, and one piece of middleware translates it for all tools", async () => {
+    const { server, log } = makeServer();
+    const seen: unknown[] = [];
+    server.use("tools/call", async (request, _, next) => {
+      try {
+        return await next();
+      } catch (error) {
+        seen.push(error);
+        if (request.params.arguments?.["as"] === "error") throw new ProtocolError(-31423, "Locked");
+        if (request.params.arguments?.["as"] === "tool error") throw new ToolError("It is locked");
+        return { content: [{ type: "text", text: "Locked: try later" }], isError: true };
+      }
+    });
+    failing(server);
+    const client = await open(cell, server);
+    for (const name of ["sync", "async"]) {
+      expect(await call(client, name)).toMatchObject({
+        content: [{ text: "Locked: try later" }],
+        isError: true,
+      });
+      expect(await call(client, name, { as: "tool error" })).toMatchObject({
+        content: [{ text: "It is locked" }],
+        isError: true,
+      });
+      expect(await refusal(call(client, name, { as: "error" }))).toMatchObject({ code: -31423 });
+    }
+    expect(seen.every((error) => error instanceof Locked)).toBe(true);
+    expect([seen.length, log.length]).toEqual([6, 0]);
+  });
+
+  test.each(["passes it on", "wraps it"])(
+    "a failure of the tool stays one, and is logged once, when middleware %s",
+    async (what) => {
+      const { server, log, events } = makeServer();
+      server.use("tools/call", (_, __, next) =>
+        next().catch((cause: unknown) => {
+          throw what === "wraps it" ? new Error("Wrapped", { cause }) : cause;
+        }),
+      );
+      server.use((_, __, next) => next());
+      failing(server);
+      const client = await open(cell, server);
+      for (const name of ["sync", "async"]) {
+        const result = await call(client, name);
+        expect(result.isError).toBe(true);
+        expect(textOf(result)).toMatch(new RegExp(`^Tool ${name} failed \\(error id [0-9a-f]{8}\\)$`));
+      }
+      expect(log).toHaveLength(2);
+      expect(events.filter(({ type }) => type === "handler-error")).toHaveLength(2);
+    },
+  );
 });
 
 describe("who is calling", () => {
@@ -329,7 +394,7 @@ describe("who is calling", () => {
       result: { content: [{ text: "1 1" }] },
     });
     expect(await ask(server, "admin", { n: 1 }, root)).toMatchObject({
-      error: { message: expect.stringContaining("Too many calls") },
+      result: { isError: true, content: [{ text: "Too many calls: try again later" }] },
     });
     expect(runs).toBe(1);
     expect(JSON.stringify(await ask(server, "leaky", {}, ada))).not.toContain("hunter2");

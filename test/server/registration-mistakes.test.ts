@@ -334,6 +334,7 @@ describe("duplicates", () => {
 describe("server options", () => {
   test.each<[object, string]>([
     [{ mode: "sometimes" }, "mode"],
+    [{ errors: "shown" }, "errors"],
     [{ pageSize: 0 }, "pageSize"],
     [{ pageSize: -1 }, "pageSize"],
     [{ pageSize: 1.5 }, "pageSize"],

@@ -27,9 +27,14 @@ export class SseClient {
   }
 
   /** Posts a message, and resolves with the status. */
-  async say(message: JsonObject): Promise<number> {
+  say(message: JsonObject): Promise<number> {
+    return this.sayText(JSON.stringify(message));
+  }
+
+  /** Posts any text, and resolves with the status. */
+  async sayText(body: string): Promise<number> {
     const headers = { "content-type": "application/json" };
-    const reply = await send(this.#endpoint, { headers, body: JSON.stringify(message) });
+    const reply = await send(this.#endpoint, { headers, body });
     await reply.closed;
     return reply.status;
   }

@@ -48,6 +48,9 @@ describe("ctx.tryElicit", () => {
     const elicited = await ctx.tryElicit("Which?", z.object({ unit: z.string() }));
     if (elicited.action === "accept") expectTypeOf(elicited.content).toEqualTypeOf<{ unit: string }>();
     else expectTypeOf(elicited.content).toEqualTypeOf<undefined>();
+    if (elicited.action === "decline") return;
+    if (elicited.action === "cancel") return;
+    expectTypeOf(elicited.content).toEqualTypeOf<{ unit: string }>();
     const visited = await ctx.tryElicit("Go", page);
     expectTypeOf(visited.content).toEqualTypeOf<undefined>();
   });

@@ -4,9 +4,14 @@ import {
   type GetPromptResult,
   type JsonObject,
   McpServer,
+  type Prompt,
+  type Resource,
+  type ResourceTemplate,
   type ServerEvent,
+  type Tool,
 } from "halyard";
 import { describe, expectTypeOf, test } from "vitest";
+import * as z from "zod";
 
 const server = new McpServer({ name: "types", version: "1.0.0" });
 
@@ -41,6 +46,45 @@ describe("additions", () => {
     server.use<{ user: string }>((_, __, next) => next({ user: 5 }));
     // @ts-expect-error: the user is missing
     server.use<{ user: string }>((_, __, next) => next({}));
+  });
+});
+
+describe("lists", () => {
+  test("hold what they are called after", () => {
+    server.use("tools/list", async (_, __, next) => {
+      const page = await next();
+      expectTypeOf(page.tools).toEqualTypeOf<readonly Tool[]>();
+      return { ...page, tools: page.tools.filter(({ annotations }) => annotations?.readOnlyHint) };
+    });
+    server.use("prompts/list", async (_, __, next) => {
+      expectTypeOf((await next()).prompts).toEqualTypeOf<readonly Prompt[]>();
+      return next();
+    });
+    server.use("resources/list", async (_, __, next) => {
+      expectTypeOf((await next()).resources).toEqualTypeOf<readonly Resource[]>();
+      return next();
+    });
+    server.use("resources/templates/list", async (_, __, next) => {
+      expectTypeOf((await next()).resourceTemplates).toEqualTypeOf<readonly ResourceTemplate[]>();
+      return next();
+    });
+  });
+});
+
+describe("methods of one's own", () => {
+  test("have parameters and results of their schemas", () => {
+    const params = z.object({ query: z.string(), limit: z.number().default(1) });
+    const result = z.object({ items: z.array(z.string()) });
+    server.method("acme/search", { params, result }, (given, ctx) => {
+      expectTypeOf(given).toEqualTypeOf<{ query: string; limit: number }>();
+      expectTypeOf(ctx.notify("acme/x", { a: 1 })).resolves.toBeVoid();
+      return { items: [given.query] };
+    });
+    // @ts-expect-error: items are strings
+    server.method("acme/search", { params, result }, () => ({ items: [1] }));
+    server.method("acme/any", {}, (given) => {
+      expectTypeOf(given).toEqualTypeOf<JsonObject>();
+    });
   });
 });
 

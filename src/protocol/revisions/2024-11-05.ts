@@ -34,7 +34,8 @@ export const revision20241105: Revision = {
   resourceNotFoundCode: errorCodes.legacyResourceNotFound,
   invalidArguments: "error",
   structuredContent: "none",
-  serverCapabilities: new Set(["tools", "prompts", "resources", "logging", "experimental"]),
+  // The set is open: a client passes over `extensions`, which later revisions name, if it does not know it.
+  serverCapabilities: new Set(["tools", "prompts", "resources", "logging", "experimental", "extensions"]),
   fields: {
     implementation: new Set(["name", "version"]),
     tool: new Set(["name", "description", "inputSchema"]),

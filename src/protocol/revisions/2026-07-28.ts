@@ -5,7 +5,6 @@ import {
   type ListenRow,
   type RequestRow,
   type Revision,
-  withMembers,
   withoutMembers,
   withoutRows,
   withRows,
@@ -58,7 +57,7 @@ export const revision20260728: Revision = {
   clientRequests: withoutMembers(before.clientRequests, ["ping"]),
   urlRequired: "question",
   tasks: "extension",
-  serverCapabilities: withMembers(withoutMembers(before.serverCapabilities, ["tasks"]), ["extensions"]),
+  serverCapabilities: withoutMembers(before.serverCapabilities, ["tasks"]),
   fields: {
     ...before.fields,
     tool: withoutMembers(before.fields.tool, ["execution"]),

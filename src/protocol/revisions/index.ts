@@ -37,9 +37,38 @@ export function newestRevision(era: Revision["era"]): Revision {
   return newest[era];
 }
 
-/** The dates of every revision of these eras, newest first. */
-export function revisionDates(eras: readonly Revision["era"][]): RevisionDate[] {
-  return revisions.filter((revision) => eras.includes(revision.era)).map((revision) => revision.date);
+/** The revisions that one server speaks. */
+export class SpokenRevisions {
+  readonly #byDate: ReadonlyMap<unknown, Revision>;
+  /** The newest of all. */
+  readonly newest: Revision | undefined;
+  /** The newest of the modern era, if it is spoken. */
+  readonly modern: Revision | undefined;
+  /** The newest of the legacy era, if it is spoken. */
+  readonly legacy: Revision | undefined;
+
+  constructor(isSpoken: (revision: Revision) => boolean) {
+    const spoken = revisions.filter(isSpoken);
+    this.#byDate = new Map(spoken.map((revision) => [revision.date, revision]));
+    this.newest = spoken[0];
+    this.modern = spoken.find(({ era }) => era === "modern");
+    this.legacy = spoken.find(({ era }) => era === "legacy");
+  }
+
+  find(date: unknown): Revision | undefined {
+    return this.#byDate.get(date);
+  }
+
+  /** Their dates, or those of one era, newest first. */
+  dates(era?: Revision["era"]): RevisionDate[] {
+    const spoken = [...this.#byDate.values()];
+    return spoken.filter((revision) => (era ?? revision.era) === revision.era).map(({ date }) => date);
+  }
+}
+
+/** Whether any revision has a request of that name, in whichever direction. */
+export function isProtocolMethod(name: string): boolean {
+  return revisions.some(({ requests, clientRequests }) => requests.has(name) || clientRequests.has(name));
 }
 
 /** What a legacy HTTP client speaks that does not say so in a header: the last revision that had no such header. */

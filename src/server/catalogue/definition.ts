@@ -18,6 +18,9 @@ export interface Described {
   readonly scopes?: readonly string[];
 }
 
+/** What a client sees of an exception that was not meant for it: an id, or its message. */
+export type ShownErrors = "hidden" | "message";
+
 /** A handler as it is registered: its parameters are for the types of the definition to say. */
 export type AnyHandler = (args: never, ctx: never) => unknown;
 
@@ -134,6 +137,15 @@ export function assertObjectSchema(schema: JsonObject, where: { subject: string;
   if (schema["type"] === "object") return;
   const remedy = 'must be the schema of an object: z.object({ … }), or a JSON Schema with type "object"';
   throw new ConfigurationError("INVALID_SCHEMA", where, remedy);
+}
+
+export function checkErrors(
+  subject: string,
+  errors: ShownErrors | undefined,
+  code: "INVALID_DEFINITION" | "INVALID_OPTION",
+): void {
+  if (errors === undefined || errors === "hidden" || errors === "message") return;
+  throw new ConfigurationError(code, { subject, field: "errors" }, 'must be "hidden" or "message"');
 }
 
 export function checkHandler(subject: string, handler: unknown): void {

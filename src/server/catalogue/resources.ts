@@ -2,7 +2,13 @@
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
-import type { Annotations, CacheHint, ReadResourceResult, ResourceContents } from "../../protocol/model.ts";
+import type {
+  Annotations,
+  CacheHint,
+  ReadResourceResult,
+  Resource,
+  ResourceContents,
+} from "../../protocol/model.ts";
 import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
@@ -40,7 +46,23 @@ export interface ResourceDefinition extends Described {
 export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
   /** Suggests values for its variables. */
   readonly complete?: Readonly<Record<string, Completer>>;
+  /**
+   * Lists resources that match, for whoever asks: `resources/list` shows them after those that are registered, in pages, to
+   * callers that have the scopes. It runs for each page. When what it lists changes, publish
+   * `notifications/resources/list_changed`.
+   */
+  readonly list?: (
+    ctx: Context,
+  ) =>
+    | ListedResources
+    | { readonly resources: ListedResources }
+    | Promise<ListedResources | { readonly resources: ListedResources }>;
 }
+
+/** A resource as the `list` of a template returns it: its name is its URI, and its MIME type the template's, unless it says. */
+export type ListedResource = Omit<Resource, "name"> & { readonly name?: string };
+
+type ListedResources = readonly ListedResource[];
 
 /** What a reader may return: text, bytes, contents, or the result in full. */
 export type ResourceReturn =
@@ -85,7 +107,7 @@ export interface CompiledTemplate {
   readonly handler: CheckedHandler;
 }
 
-const templateFields: Known<Omit<TemplateOptions, "complete">> = {
+const templateFields: Known<Omit<TemplateOptions, "complete" | "list">> = {
   ...describedFields,
   name: true,
   mimeType: true,
@@ -124,12 +146,16 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   noun: "resource template",
   keyField: "uriTemplate",
   usage: "resourceTemplate(uriTemplate, { name, description }, handler)",
-  fields: { ...templateFields, complete: true } satisfies Known<TemplateOptions>,
+  fields: { ...templateFields, complete: true, list: true } satisfies Known<TemplateOptions>,
 
   compile(source, options) {
     const subject = `resource template "${source}"`;
     checkResource(subject, options);
     const template = parseTemplate(source, subject);
+    if (options.list !== undefined && typeof options.list !== "function") {
+      const where = { subject, field: "list" };
+      throw new ConfigurationError("INVALID_DEFINITION", where, "must be a function that returns resources");
+    }
     for (const variable of Object.keys(options.complete ?? {})) {
       if (template.variables.includes(variable)) continue;
       const where = { subject, field: "complete" };

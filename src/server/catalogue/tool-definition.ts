@@ -9,7 +9,7 @@ import type { AnySchema, Unvalidated, Validated } from "../../schema/compile.ts"
 import type { InputRequired } from "../asking/input-required.ts";
 import type { Context } from "../context.ts";
 import type { ToolResult } from "../results.ts";
-import type { Described } from "./definition.ts";
+import type { Described, ShownErrors } from "./definition.ts";
 import type { ToolLimits } from "./tool-limits.ts";
 
 /**
@@ -51,6 +51,8 @@ export interface ToolDefinition<I extends AnySchema = AnySchema, O extends AnySc
   readonly validateInput?: boolean;
   /** Whether what the handler returns is checked against `output`. @default {the server's} */
   readonly validateOutput?: boolean;
+  /** What the model sees of an exception of the handler: an id, or its message. @default {the server's} */
+  readonly errors?: ShownErrors;
 }
 
 /** Whether a tool may, or must, be called as a task. */

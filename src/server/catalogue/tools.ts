@@ -20,6 +20,7 @@ import {
   type AnyHandler,
   assertObjectSchema,
   checkDescribed,
+  checkErrors,
   type CheckedHandler,
   checkHandler,
   checkName,
@@ -68,6 +69,7 @@ const fields: Known<ToolOptions> = {
   task: knownTask,
   validateInput: true,
   validateOutput: true,
+  errors: true,
 };
 
 /** How tools are checked and published; `onTask` is called for each that may be called as a task. */
@@ -98,6 +100,7 @@ function compileTool(
   const subject = `tool "${name}"`;
   checkDescribed(subject, options);
   checkHandler(subject, options.handler);
+  checkErrors(subject, options.errors, "INVALID_DEFINITION");
   const compiled = (direction: "input" | "output"): CompiledSchema | undefined => {
     const schema = options[direction];
     return schema === undefined

@@ -2,9 +2,7 @@
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { encodeImplementation } from "../../protocol/codec.ts";
 import { type ClientCapabilities, type Implementation, isLogLevel } from "../../protocol/model.ts";
-import { findRevision, newestRevision, revisionDates } from "../../protocol/revisions/index.ts";
 import { isObject } from "../../wire/message.ts";
-import type { Core } from "../core.ts";
 import type { MethodHandler } from "./method.ts";
 
 /** How much a client may say of itself that is kept. */
@@ -25,13 +23,15 @@ export const initialize: MethodHandler = {
     if (JSON.stringify([clientInfo, capabilities]).length > maxClientLength) {
       throw invalidParams(`clientInfo and capabilities may take ${maxClientLength} characters at most`);
     }
-    const wanted = findRevision(protocolVersion);
-    const revision = wanted?.era === "legacy" ? wanted : newestRevision("legacy");
+    const { core } = call;
+    const { revisions } = core.settings;
+    const wanted = revisions.find(protocolVersion);
+    // Nobody comes here unless a legacy revision is spoken: the one that the peer was found to speak until now.
+    const revision = wanted?.era === "legacy" ? wanted : call.table;
     connection.revision = revision;
     connection.clientInfo = clientInfo;
     connection.clientCapabilities = isObject(capabilities) ? (capabilities as ClientCapabilities) : {};
     connection.logLevel = "info";
-    const { core } = call;
     core.announced.legacy = true;
     return {
       protocolVersion: revision.date,
@@ -45,7 +45,7 @@ export const initialize: MethodHandler = {
 export const discover: MethodHandler = {
   run({ core, table, exchange }) {
     return {
-      supportedVersions: supportedVersions(core),
+      supportedVersions: core.settings.revisions.dates(),
       capabilities: core.features.capabilities(table, core.features.canPush(table, exchange)),
       ...(core.settings.instructions !== undefined && { instructions: core.settings.instructions }),
     };
@@ -62,11 +62,6 @@ export const setLogLevel: MethodHandler = {
     return {};
   },
 };
-
-/** The dates that a client may choose from. */
-export function supportedVersions(core: Core): string[] {
-  return revisionDates(core.settings.mode === "stateful" ? ["legacy"] : ["modern", "legacy"]);
-}
 
 /** What a client says it is; anything that is not well-formed counts as nothing, since nothing depends on it. */
 export function readImplementation(value: unknown): Implementation | undefined {

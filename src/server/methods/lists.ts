@@ -9,6 +9,7 @@ import { readCursor, writeCursor } from "../cursors.ts";
 import type { ListMethod } from "../options.ts";
 import { visibleTo } from "../scopes.ts";
 import { cacheFields, stampResult } from "../stamp.ts";
+import { listFrom, type ListedPlace, listingTemplates } from "./listed-resources.ts";
 import type { MethodHandler } from "./method.ts";
 
 type AnyRegistry = Registry<object, unknown>;
@@ -30,7 +31,10 @@ export function listHandler(list: List): MethodHandler {
     run(call) {
       const registry = registries[list](call.core);
       const visible = visibleTo(registry, call.grant, call.core.settings.listsAll);
-      const start = startOf(call.params["cursor"], list, registry, visible);
+      const place = placeOf(call.params["cursor"], list);
+      if (list === "resources" && (place.length === 2 || listingTemplates(call).length > 0))
+        return withListed({ registry, visible, place }, call);
+      const start = startOf(place, registry, visible);
       const pages = pagesOf(visible, call.table);
       let page = pages.get(start);
       if (page === undefined) pages.set(start, (page = makePage({ list, registry, visible, start }, call)));
@@ -74,6 +78,27 @@ function makePage({ list, registry, visible, start }: PagePlace, call: Call): Js
   return Object.freeze(withEncoded(page, `{"${list}":[${items}]${tail === "}" ? "" : ","}${tail}`));
 }
 
+/** A page that goes on with what templates list; made for this caller alone. */
+async function withListed(
+  { registry, visible, place }: { registry: AnyRegistry; visible: Entries; place: readonly number[] },
+  call: Call,
+): Promise<JsonObject> {
+  const { pageSize } = call.core.settings;
+  const [first = 0, skipped] = place;
+  const start = skipped === undefined ? startOf(place, registry, visible) : visible.length;
+  const entries = visible.slice(start, start + pageSize);
+  const registered = entries.map((entry) => entry.published(registry.kind, call.table).value);
+  const last = start + pageSize < visible.length ? entries.at(-1) : undefined;
+  const from: ListedPlace = skipped === undefined ? [0, 0] : [first, skipped];
+  const listed = last ? undefined : await listFrom(from, pageSize - entries.length, call);
+  const next = last ? [last.sequence] : listed?.next;
+  return {
+    resources: [...registered, ...(listed?.resources ?? [])],
+    ...(next && { nextCursor: encodeCursor("resources", ...next) }),
+    ...ownCache(call),
+  };
+}
+
 /** Callers with other scopes see another list: nobody may share this one. */
 function ownCache(call: Call): object | undefined {
   const hint = call.core.settings.cache[call.method as ListMethod];
@@ -82,23 +107,27 @@ function ownCache(call: Call): object | undefined {
 
 /**
  * A cursor names the list and the place of the last definition that was sent, not an index: definitions may come and go
- * between pages, and another node that registered the same definitions continues at the same place.
+ * between pages, and another node that registered the same definitions continues at the same place. One among what templates
+ * list names the template, and how many of its resources have been sent.
  */
-function encodeCursor(list: List, sequence: number): string {
-  return writeCursor(JSON.stringify([list, sequence]));
+function encodeCursor(list: List, ...place: readonly number[]): string {
+  return writeCursor(JSON.stringify([list, ...place]));
 }
 
-function startOf(cursor: unknown, list: List, registry: AnyRegistry, visible: Entries): number {
-  if (cursor === undefined) return 0;
-  const sequence = decodeCursor(cursor, list);
-  if (sequence === undefined || sequence > registry.last) throw invalidParams("Invalid cursor");
+function startOf([sequence]: readonly number[], registry: AnyRegistry, visible: Entries): number {
+  if (sequence === undefined) return 0;
+  if (sequence > registry.last) throw invalidParams("Invalid cursor");
   return firstAfter(visible, sequence);
 }
 
-/** The place a cursor of ours names; undefined for anything that we did not make. */
-function decodeCursor(cursor: unknown, list: List): number | undefined {
-  const [, named, sequence] = /^\["([A-Za-z]+)",([1-9]\d{0,14})\]$/.exec(readCursor(cursor) ?? "") ?? [];
-  return named === list ? Number(sequence) : undefined;
+const cursorPattern = /^\["([A-Za-z]+)",([1-9]\d{0,14})(?:,(0|[1-9]\d{0,14}))?\]$/;
+
+/** The place that a cursor names, nowhere for none; throws for anything that we did not make. */
+function placeOf(cursor: unknown, list: List): readonly number[] {
+  if (cursor === undefined) return [];
+  const [, named, first, second] = cursorPattern.exec(readCursor(cursor) ?? "") ?? [];
+  if (named !== list || (second !== undefined && list !== "resources")) throw invalidParams("Invalid cursor");
+  return second === undefined ? [Number(first)] : [Number(first), Number(second)];
 }
 
 /** Entries are in order of their sequence, so that half of them can be left out at each step. */

@@ -6,4 +6,6 @@ export interface MethodHandler {
   run(call: Call): unknown;
   /** The result as the peer's revision can carry it, in an object of its own; without it, as it is. */
   encode?(result: never, call: Call): Record<string, unknown>;
+  /** The result that a failure comes to once middleware has let it pass; undefined when it is an error of the protocol. */
+  recover?(error: unknown, call: Call): unknown;
 }

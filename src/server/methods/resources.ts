@@ -70,6 +70,7 @@ function notSubscribable(): ProtocolError {
 function uriOf(call: Call): string {
   const { uri } = call.params;
   if (typeof uri === "string" && isResourceUri(uri) && !climbsOut(uri)) return uri;
+  if (uri === undefined) throw invalidParams("uri is missing");
   const repeated = typeof uri === "string" ? { uri: shown(uri) } : undefined;
   throw invalidParams("uri must be an absolute URI (RFC 3986)", repeated);
 }

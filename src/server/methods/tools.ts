@@ -4,6 +4,7 @@ import {
   InputPending,
   invalidParams,
   ProtocolError,
+  ToolError,
   UrlElicitationRequired,
 } from "../../errors.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
@@ -17,7 +18,7 @@ import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "../call.ts";
 import { propertiesOf } from "../../schema/object-schema.ts";
 import { converted, encodeToolResult } from "../encode-results.ts";
-import { cannotSend, isForClient, isRefusal, logFailure, shown } from "../failure.ts";
+import { cannotSend, describeFailure, isForClient, isRefusal, shown } from "../failure.ts";
 import {
   asToolResult,
   looksLikeResult,
@@ -46,6 +47,14 @@ export const callTool: MethodHandler = {
   },
 
   encode: encodeToolResult,
+
+  recover(error, call) {
+    if (error instanceof ToolError) return toErrorResult(error.message);
+    const tool = failed.get(call);
+    if (tool === undefined || isNoFailure(error)) return undefined;
+    const { message } = describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`);
+    return toErrorResult(message);
+  },
 };
 
 /** Runs the tool, as a task where its client wants one. */
@@ -152,12 +161,18 @@ const meantAsValue =
   "the schema declares content or structuredContent, so the object counts as the value: return result({ … }) for a result in full";
 
 /** Not a matter of the tool: errors of the protocol, and questions that end the call. */
-const passesThrough = [ProtocolError, InputPending, UrlElicitationRequired];
+function isNoFailure(error: unknown): boolean {
+  return [ProtocolError, InputPending, UrlElicitationRequired].some((kind) => error instanceof kind);
+}
 
+/** The calls whose tool has thrown: what middleware then throws in turn is still a failure of that tool. */
+const failed = new WeakMap<Call, CompiledTool>();
+
+/** A result where the words are meant for the model. Middleware sees any other exception itself, and may translate it. */
 function toFailure(tool: CompiledTool, thrown: unknown, call: Call): CallToolResult {
   const error = visitRefusal(thrown, call) ?? thrown;
-  if (passesThrough.some((kind) => error instanceof kind)) throw error;
   if (isRefusal(error)) return { content: [text(error.message)] };
   if (isForClient(error)) return toErrorResult(error.message);
-  return toErrorResult(`Tool ${tool.name} failed (error id ${logFailure(error, call)})`);
+  if (!isNoFailure(error)) failed.set(call, tool);
+  throw error;
 }
