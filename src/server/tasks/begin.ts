@@ -35,7 +35,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   const { tasks } = call.core;
   const record = newRecord(tool, form, call);
   const caller = callerOf(call.exchange);
-  const leave = tasks.enter(caller);
+  const leave = tasks.enter(caller, record.owner);
   try {
     if (!(await tasks.store.create(record, caller)))
       throw invalidRequest("Too many tasks are kept: try again later");

@@ -10,9 +10,9 @@ export interface MemoryTaskStoreOptions {
   readonly maxTasks?: number;
   /** Characters of all tasks together, their results included; each counts for 1024 at least. @default {67108864} */
   readonly maxSize?: number;
-  /** Tasks of one owner; of callers who are not authenticated, of each address or connection. @default {1000} */
+  /** Tasks of one principal. @default {1000} */
   readonly maxTasksPerOwner?: number;
-  /** Characters of the tasks of one owner, in the same way. @default {16777216} */
+  /** Characters of the tasks of one principal. @default {16777216} */
   readonly maxSizePerOwner?: number;
 }
 
@@ -83,8 +83,8 @@ export class MemoryTaskStore implements TaskStore {
     const { id, owner, session, createdAt } = task;
     const text = JSON.stringify(task);
     const more = { tasks: 1, size: sizeOf(text) };
-    if (!this.#hasRoom(caller, more)) this.#sweep();
-    if (!this.#hasRoom(caller, more)) return false;
+    if (!this.#hasRoom(task, caller, more)) this.#sweep();
+    if (!this.#hasRoom(task, caller, more)) return false;
     // From here on the clock may be set without a task ending for that.
     const endsAt = performance.now() + (Date.parse(createdAt) - Date.now()) + task.ttlMs;
     this.#tasks.set(id, { id, owner, caller, session, createdAt, endsAt, text });
@@ -104,7 +104,7 @@ export class MemoryTaskStore implements TaskStore {
     if (kept === undefined || before === undefined || hasEnded(before)) return undefined;
     const text = JSON.stringify({ ...before, ...change });
     const more = { tasks: 0, size: sizeOf(text) - sizeOf(kept.text) };
-    if (more.size > 0 && !this.#hasRoom(kept.caller, more))
+    if (more.size > 0 && !this.#hasRoom(kept, kept.caller, more))
       throw new RangeError("There is no room for more of a task");
     this.#count(kept.caller, more);
     kept.text = text;
@@ -129,10 +129,11 @@ export class MemoryTaskStore implements TaskStore {
     return kept?.owner === owner && kept.endsAt > performance.now() ? kept : undefined;
   }
 
-  #hasRoom(caller: string, { tasks, size }: Amount): boolean {
+  #hasRoom({ owner }: { readonly owner: string }, caller: string, { tasks, size }: Amount): boolean {
     const isPastOwn =
-      this.#number.of(caller) + tasks > this.#maxPerOwner.tasks ||
-      this.#size.of(caller) + size > this.#maxPerOwner.size;
+      owner !== "" &&
+      (this.#number.of(caller) + tasks > this.#maxPerOwner.tasks ||
+        this.#size.of(caller) + size > this.#maxPerOwner.size);
     if (isPastOwn || this.#size.total + size > this.#size.max) return false;
     return tasks === 0 || this.#number.fitsPastHalf(caller, tasks);
   }

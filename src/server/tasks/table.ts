@@ -47,9 +47,10 @@ export class TaskTable {
    * Counts a handler in, and gives the way to count it out again. Throws when too many run: one that goes on after its
    * task was cancelled still uses what the limit protects.
    */
-  enter(caller: string): () => void {
+  enter(caller: string, owner: string): () => void {
     const own = this.#running.of(caller);
-    const isPastOwn = own >= this.settings.maxRunningPerPrincipal;
+    // An address may be that of many callers.
+    const isPastOwn = owner !== nobody && own >= this.settings.maxRunningPerPrincipal;
     if (isPastOwn || !this.#running.fitsPastHalf(caller, 1)) {
       const running = isPastOwn ? own : this.#running.total;
       throw invalidRequest(`${running} tasks are running, and may not be more: try again later`);
