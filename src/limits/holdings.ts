@@ -26,9 +26,14 @@ export class Holdings<Thing> {
     if (amount !== 0) this.shares.count(caller, -amount);
   }
 
+  /** What this caller holds, longest held first. */
+  of(caller: string): Iterable<Thing> {
+    return this.#things.get(caller) ?? [];
+  }
+
   /** What this caller has held for longest. */
   oldestOf(caller: string): Thing | undefined {
-    const [oldest] = this.#things.get(caller) ?? [];
+    const [oldest] = this.of(caller);
     return oldest;
   }
 

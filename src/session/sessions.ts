@@ -1,5 +1,5 @@
 // The sessions that this process serves: a copy of the store for the hot path, with an end to idleness and to number.
-import { Shares } from "../limits/shares.ts";
+import { Holdings } from "../limits/holdings.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
 import type { SessionRecord, SessionStore } from "./store.ts";
@@ -49,7 +49,8 @@ export class Sessions<Live extends LiveSession> {
   readonly #revive: Revive<Live>;
   /** Least recently used first. */
   readonly #live = new Map<string, Held<Live>>();
-  readonly #shares: Shares;
+  /** The same, by caller. */
+  readonly #held: Holdings<Live>;
   /** Ended here, and not known to the store to have ended: not to be loaded again. */
   readonly #ended = new Set<string>();
   #isTelling = false;
@@ -58,7 +59,7 @@ export class Sessions<Live extends LiveSession> {
     this.#store = store;
     this.#limits = limits;
     this.#revive = revive;
-    this.#shares = new Shares(limits.maxSessions);
+    this.#held = new Holdings(limits.maxSessions);
   }
 
   get size(): number {
@@ -128,6 +129,7 @@ export class Sessions<Live extends LiveSession> {
       if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
       if (now - held.seenAt > idleMs) this.#letGo(held.session, "idle");
     }
+    if (this.#live.size >= this.#limits.maxSessions) this.#putConnectedLast();
     if (this.#isTelling) return;
     this.#isTelling = true;
     const isDone = (): void => void (this.#isTelling = false);
@@ -138,6 +140,13 @@ export class Sessions<Live extends LiveSession> {
   /** The process stops: its sessions are not ended, for another process may go on with them. */
   closeAll(): void {
     for (const { session } of this.#live.values()) this.#letGo(session, "shutdown");
+  }
+
+  /** Where one has to go for each that comes, those that may are found in front. */
+  #putConnectedLast(): void {
+    // First found, then moved: what is put last would be found again.
+    const connected = [...this.#live.values()].filter(({ session }) => session.connected);
+    for (const held of connected) this.#putLast(held);
   }
 
   /** One thing after the other, until one fails: a store that is just coming back is not overrun. */
@@ -185,9 +194,15 @@ export class Sessions<Live extends LiveSession> {
     const { session } = held;
     if (!isSamePrincipal(session.principal, principal)) return undefined;
     held.seenAt = performance.now();
+    this.#putLast(held);
+    return session;
+  }
+
+  #putLast(held: Held<Live>): void {
+    const { session } = held;
     this.#live.delete(session.id);
     this.#live.set(session.id, held);
-    return session;
+    this.#held.add(session.caller, session, 0);
   }
 
   /** Goes on with a session of the store. One that exists is served even where there is no room for a new one. */
@@ -209,47 +224,57 @@ export class Sessions<Live extends LiveSession> {
     const now = performance.now();
     const held = { session, seenAt: now, touchedAt: now, isUnsaved: false };
     this.#live.set(session.id, held);
-    this.#shares.count(session.caller, 1);
+    this.#held.add(session.caller, session);
     return held;
   }
 
   /** The store forgets it by itself: it is not for one process to say that no other serves it. */
   #letGo(session: Live, reason: SessionEnd): void {
-    if (this.#live.delete(session.id)) this.#shares.count(session.caller, -1);
+    if (this.#live.delete(session.id)) this.#held.delete(session.caller, session);
     session.close(reason);
   }
 
   /**
-   * Which session ends for one more of this caller: one that is idle, else one whose client has gone, else one of a caller who
-   * has more; each of the caller who has the most, the longest unused first, and never of one who has less than the newcomer.
-   * Nobody's where there is none; undefined while there is room.
+   * Which session ends for one more of this caller: one that is idle, or whose client has gone, of the caller who has the most,
+   * else of any who has no less than the newcomer; else one that is in use, of a caller who has more. The longest unused goes
+   * first. Nobody's where there is none; undefined while there is room.
    */
   #pushedOutBy({ caller, principal }: Live): Live | "nobody" | undefined {
     const { maxSessions, maxSessionsPerPrincipal } = this.#limits;
-    const own = this.#shares.of(caller);
-    const isOwnLimit = principal !== undefined && own >= maxSessionsPerPrincipal;
-    if (!isOwnLimit && this.#live.size < maxSessions) return undefined;
-    const most = isOwnLimit ? own : this.#shares.of(this.#shares.greediest() ?? "");
-    let chosen: { readonly session: Live; readonly rank: number; readonly holds: number } | undefined;
-    for (const { session } of this.#live.values()) {
-      const isOwn = session.caller === caller;
-      const holds = isOwn ? own : this.#shares.of(session.caller);
-      if (isOwnLimit ? !isOwn : holds < own) continue;
-      const rank = rankOf(session);
-      if (rank === ranks.connected && holds <= own + 1) continue;
-      const isBetter =
-        chosen === undefined || rank < chosen.rank || (rank === chosen.rank && holds > chosen.holds);
-      if (isBetter) chosen = { session, rank, holds };
-      if (rank === ranks.idle && holds >= most) break;
+    const { shares } = this.#held;
+    const own = shares.of(caller);
+    if (principal !== undefined && own >= maxSessionsPerPrincipal) {
+      return leaving(this.#held.of(caller), own) ?? "nobody";
     }
-    return chosen?.session ?? "nobody";
+    if (this.#live.size < maxSessions) return undefined;
+    const greediest = this.#held.oldestBefore(caller);
+    const ofGreediest = greediest && leaving(this.#held.of(greediest.caller), maxLookedAt);
+    if (ofGreediest !== undefined) return ofGreediest;
+    const others = leaving(this.#ofAtLeast(own), maxLookedAt);
+    return others ?? greediest ?? leaving(this.#held.of(caller), maxLookedAt) ?? "nobody";
+  }
+
+  /** The sessions of callers who have so many, least recently used first. */
+  *#ofAtLeast(count: number): Iterable<Live> {
+    let lookedAt = 0;
+    for (const { session } of this.#live.values()) {
+      if (this.#held.shares.of(session.caller) >= count) yield session;
+      if (++lookedAt === maxLookedAt) return;
+    }
   }
 }
 
-/** Who goes first. */
-const ranks = { idle: 0, left: 1, connected: 2 } as const;
+/** How many sessions are looked at to find one that may end: those in use have been put behind the others. */
+const maxLookedAt = 200;
 
-function rankOf(session: LiveSession): number {
-  if (!session.busy) return ranks.idle;
-  return session.connected ? ranks.connected : ranks.left;
+/** The first that is idle, else the first whose client has gone. */
+function leaving<Live extends LiveSession>(sessions: Iterable<Live>, maxLooked: number): Live | undefined {
+  let left: Live | undefined;
+  let lookedAt = 0;
+  for (const session of sessions) {
+    if (!session.busy) return session;
+    if (left === undefined && !session.connected) left = session;
+    if (++lookedAt === maxLooked) break;
+  }
+  return left;
 }
