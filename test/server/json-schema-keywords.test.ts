@@ -108,6 +108,7 @@ const cases: Record<string, readonly Case[]> = {
     [
       {
         if: { properties: { a: { const: 1 } }, required: ["a"] },
+        // oxlint-disable-next-line unicorn/no-thenable -- a keyword
         then: { properties: { b: true } },
         unevaluatedProperties: false,
       },
@@ -140,6 +141,7 @@ const cases: Record<string, readonly Case[]> = {
     [{ anyOf: [{ type: "string" }, { minimum: 2 }] }, ["", 2], [1]],
     [{ oneOf: [{ minimum: 1 }, { maximum: 2 }] }, [0, 3], [1.5]],
     [{ not: { type: "string" } }, [1], [""]],
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword
     [{ if: { type: "string" }, then: { minLength: 1 }, else: { minimum: 1 } }, ["a", 1], ["", 0]],
   ],
   references: [
@@ -163,7 +165,7 @@ const cases: Record<string, readonly Case[]> = {
 describe.each(Object.entries(cases))("%s", (_, rows) => {
   test.each(rows.map((row) => [JSON.stringify(row[0]), ...row] as const))(
     "%s",
-    async (_, schema, fits, fails) => {
+    async (_title, schema, fits, fails) => {
       const says = await judge(schema);
       for (const value of fits) expect(await says(value), JSON.stringify(value)).toBe("ok");
       for (const value of fails) expect(await says(value), JSON.stringify(value)).not.toBe("ok");

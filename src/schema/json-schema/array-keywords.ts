@@ -98,6 +98,7 @@ function contains(setting: unknown, { schema, draft, inner }: Surroundings): Che
 }
 
 const uniqueItems: Check<Items> = (value, run) => {
+  if (value.length < 2) return true;
   const isUnique = value.every(isNumber) ? areNumbersUnique(value, run) : areKeysUnique(value, run);
   return isUnique || run.fail("must not have two equal items");
 };

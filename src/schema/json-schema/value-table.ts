@@ -16,8 +16,6 @@ const reserved = /^["#@\d]/;
 export class ValueTable {
   /** Arrays and objects by what is in them, each with a number that stands for it where it is inside another. */
   readonly #numbers = new Map<string, number>();
-  /** Those that were added: one inside another is read once, however often it is asked for. */
-  readonly #read = new Map<object, string>();
 
   /** The key of `value`, which others can be compared with. */
   add(value: unknown, payer: Payer): string {
@@ -38,18 +36,14 @@ export class ValueTable {
       payer.spend(5);
       return atom(value);
     }
-    const read = adds ? this.#read.get(value) : undefined;
-    if (read !== undefined) return read;
-    payer.spend(10);
+    payer.spend(12);
     const text = Array.isArray(value)
       ? this.#ofArray(value, payer, adds)
       : this.#ofObject(value, payer, adds);
     let number = text === undefined ? undefined : this.#numbers.get(text);
     if (number === undefined && (!adds || text === undefined)) return undefined;
     if (number === undefined) this.#numbers.set(text as string, (number = this.#numbers.size));
-    const key = `@${number}`;
-    if (adds) this.#read.set(value, key);
-    return key;
+    return `@${number}`;
   }
 
   /** How a value is written inside another; undefined when it is not like one that was added. */
@@ -73,7 +67,7 @@ export class ValueTable {
     const names = Object.keys(value);
     payer.spend(names.length * 6);
     let text = "{";
-    for (const name of names.toSorted()) {
+    for (const name of names.length > 1 ? names.toSorted() : names) {
       const inside = this.#inside((value as Record<string, unknown>)[name], payer, adds);
       if (inside === undefined) return undefined;
       text += `${name.length}"${name}${inside},`;
