@@ -1,5 +1,5 @@
 // The keywords of plain JSON Schema: what each takes and refuses, and what is said of a value that does not fit.
-import type { JsonSchema } from "halyard";
+import type { JsonObject, JsonSchema } from "halyard";
 import { connect } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { call, makeServer, textOf } from "../support/catalogue.ts";
@@ -351,16 +351,17 @@ test("a result larger than any message is validated, with a budget as large", as
 test.each([
   [
     "nests without end",
-    () => Array.from({ length: 300 }).reduce<JsonSchema>((inner) => ({ not: inner }), {}),
+    () => Array.from({ length: 300 }).reduce<JsonObject>((inner) => ({ not: inner }), {}),
     /deep/,
   ],
   [
     "repeats itself",
-    () => Array.from({ length: 40 }).reduce<JsonSchema>((inner) => ({ anyOf: [inner, inner] }), {}),
+    () => Array.from({ length: 40 }).reduce<JsonObject>((inner) => ({ anyOf: [inner, inner] }), {}),
     /schemas inside/,
   ],
   ["gives two schemas one name", () => ({ $defs: { a: { $id: "x" }, b: { $id: "x" } } }), /identifier/],
 ])("a schema that %s is refused when it is registered", (_, make, words) => {
   const { server } = makeServer();
-  expect(() => server.tool("bad", { input: { ...make(), type: "object" } }, () => "")).toThrow(words);
+  const input = { ...make(), type: "object" } as JsonSchema;
+  expect(() => server.tool("bad", { input }, () => "")).toThrow(words);
 });
