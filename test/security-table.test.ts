@@ -34,6 +34,8 @@ const probes: Record<string, (limit: number) => Promise<void>> = {
   "characters of a client": probeClient,
   "characters of a tool name": probeToolName,
   "values of a completion": probeCompletion,
+  "steps of a validation": probeSteps,
+  "characters for a backtracking pattern": probeBacktracking,
   "milliseconds of a state": probeStateTime,
   "characters of a state": probeStateLength,
   "states marked as used": probeMarks,
@@ -256,6 +258,40 @@ async function probeToolName(limit: number): Promise<void> {
   const server = new McpServer(info);
   server.tool("a".repeat(limit), {}, () => "");
   expect(() => server.tool("a".repeat(limit + 1), {}, () => "")).toThrow(ConfigurationError);
+}
+
+/** Each schema that is entered is a step: here one for the root, one for the list, and twenty for each item. */
+async function probeSteps(limit: number): Promise<void> {
+  const items = { allOf: Array.from({ length: 19 }, () => true) };
+  const list = Array.from({ length: 49_999 }, () => 1);
+  const rest = limit - 2 - 20 * list.length;
+  for (const [more, isRefused] of [
+    [0, undefined],
+    [1, true],
+  ] as const) {
+    const server = new McpServer(info);
+    const allOf = Array.from({ length: rest + more }, () => true);
+    server.tool("t", { input: { type: "object", properties: { list: { items, allOf } } } }, () => "");
+    const client = await connect(server, modern);
+    const result = await client.request("tools/call", { name: "t", arguments: { list } });
+    expect(result["isError"]).toBe(isRefused);
+    await client.close();
+  }
+}
+
+async function probeBacktracking(limit: number): Promise<void> {
+  const server = new McpServer(info, { logger: { ...console, warn() {} } });
+  const properties = { text: { pattern: "^(?!b)a*$" } };
+  server.tool("t", { input: { type: "object", properties } }, () => "");
+  const client = await connect(server, modern);
+  for (const [length, isRefused] of [
+    [limit, undefined],
+    [limit + 1, true],
+  ] as const) {
+    const result = await client.request("tools/call", { name: "t", arguments: { text: "a".repeat(length) } });
+    expect(result["isError"]).toBe(isRefused);
+  }
+  await client.close();
 }
 
 async function probeCompletion(limit: number): Promise<void> {

@@ -2,6 +2,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { compileJsonSchema, jsonSchemaProblem } from "./json-schema.ts";
+import { nativeWarning } from "./json-schema/pattern.ts";
 import { withObjectType } from "./object-schema.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard.ts";
 import { failure, type Validation } from "./validation.ts";
@@ -50,6 +51,12 @@ export type ToJsonSchema = (
   options: { readonly io: "input" | "output"; readonly target: "draft-2020-12" },
 ) => object;
 
+/** What the server says of schemas, and its log, which hears of what works but may surprise. */
+export interface SchemaSettings {
+  readonly toJsonSchema: ToJsonSchema | undefined;
+  readonly logger: { warn(message: string): void };
+}
+
 /** A schema made ready at registration, so that a call costs only its validation. */
 export interface CompiledSchema {
   readonly json: JsonObject;
@@ -63,19 +70,22 @@ export function compileSchema(
   schema: AnySchema,
   direction: "input" | "output",
   where: { subject: string; field: string },
-  toJsonSchema?: ToJsonSchema,
+  settings: SchemaSettings,
 ): CompiledSchema {
   const fail = (problem: string, cause?: unknown): ConfigurationError =>
     new ConfigurationError("INVALID_SCHEMA", where, problem, { cause });
   if (isStandardSchema(schema)) {
-    const json = withObjectType(published(schema, direction, toJsonSchema, fail));
+    const json = withObjectType(published(schema, direction, settings.toJsonSchema, fail));
     return { json, validate: (value) => validateStandard(schema, value) };
   }
   const problem = notJsonSchema(schema) ?? jsonSchemaProblem(schema as JsonObject);
   if (problem !== undefined) throw fail(problem);
   const json = withObjectType(schema as JsonObject);
   try {
-    return { json, validate: compileJsonSchema(json) };
+    const { validate, backtracking } = compileJsonSchema(json);
+    for (const pattern of backtracking)
+      settings.logger.warn(`${where.subject}: ${where.field} ${nativeWarning(pattern)}`);
+    return { json, validate };
   } catch (cause) {
     throw fail(`is not a valid JSON Schema: ${reason(cause)}`, cause);
   }
@@ -85,12 +95,12 @@ export function compileSchema(
 function notJsonSchema(given: unknown): string | undefined {
   if (!isObject(given)) return "is neither a Standard Schema nor a JSON Schema object";
   if (Object.values(given).some(isStandardSchema)) return "is a raw shape: wrap it in z.object({ … })";
-  const strange = strangeIn(given, "");
+  const strange = strangeIn(given, "", new Set());
   return strange && `is not a JSON Schema: ${strange}`;
 }
 
 /** What JSON cannot write, and where it is: it would be published as something else, or not at all. */
-function strangeIn(node: unknown, path: string, depth = 0): string | undefined {
+function strangeIn(node: unknown, path: string, known: Set<unknown>, depth = 0): string | undefined {
   const at = path === "" ? "it" : path.slice(1);
   if (depth > 100) return `${at} nests too deeply, or in a circle`;
   if (isStandardSchema(node)) return `${at} is a schema of another kind: write it all in one`;
@@ -98,10 +108,13 @@ function strangeIn(node: unknown, path: string, depth = 0): string | undefined {
   const prototype: unknown = typeof node === "object" ? Object.getPrototypeOf(node) : node;
   const isPlain = Array.isArray(node) || prototype === null || Object.getPrototypeOf(prototype) === null;
   if (!isPlain) return `${at} is no plain object; of Zod, version ${leastZod} or later is needed`;
+  // The same object may stand in many places, and in many again inside each of those.
+  if (known.has(node)) return undefined;
   for (const [name, value] of Object.entries(node as object)) {
-    const found = strangeIn(value, `${path}.${name}`, depth + 1);
+    const found = strangeIn(value, `${path}.${name}`, known, depth + 1);
     if (found !== undefined) return found;
   }
+  known.add(node);
   return undefined;
 }
 

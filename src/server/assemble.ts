@@ -41,7 +41,7 @@ export function assemble(info: Implementation, settings: Settings): { core: Core
   const changes = new Changes(settings, push, announced);
   const tasks = new TaskTable(settings.tasks, hub);
   const methods = new Registry(
-    methodKind((name) => extensions.requests.has(name), settings.toJsonSchema),
+    methodKind((name) => extensions.requests.has(name), settings),
     () => {},
   );
   const extensions: Extensions = new Extensions((name) => methods.get(name) !== undefined);
@@ -59,8 +59,8 @@ export function assemble(info: Implementation, settings: Settings): { core: Core
     elicitations,
     requestState: new RequestState(info.name, settings.logger),
     tasks,
-    tools: new Registry(toolKind(offerTasks, settings.toJsonSchema), () => changes.note("tools")),
-    prompts: new Registry(promptKind(settings.toJsonSchema), () => changes.note("prompts")),
+    tools: new Registry(toolKind(offerTasks, settings), () => changes.note("tools")),
+    prompts: new Registry(promptKind(settings), () => changes.note("prompts")),
     resources: new Registry(resourceKind, () => changes.note("resources")),
     templates: new Registry(templateKind, () => changes.note("resources")),
     methods,

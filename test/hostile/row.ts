@@ -39,6 +39,7 @@ export type Subject =
   | "secrets"
   | "slowness"
   | "limits"
+  | "schemas"
   | "callers"
   | "tools"
   | "authorization"

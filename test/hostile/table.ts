@@ -10,6 +10,7 @@ import { messageRows } from "./rows/messages.ts";
 import { nameRows } from "./rows/names.ts";
 import { requestStateRows } from "./rows/request-state.ts";
 import { scopeRows } from "./rows/scopes.ts";
+import { schemaRows } from "./rows/schemas.ts";
 import { secretRows } from "./rows/secrets.ts";
 import { sessionRows } from "./rows/sessions.ts";
 import { shareRows } from "./rows/shares.ts";
@@ -26,6 +27,7 @@ export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   secrets: secretRows,
   slowness: slownessRows,
   limits: limitRows,
+  schemas: schemaRows,
   callers: [...callerRows, ...shareRows],
   tools: toolLimitRows,
   authorization: [...authorizationRows, ...authorizationLimitRows, ...scopeRows],

@@ -3,7 +3,7 @@ import { ToolError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
-import type { AnySchema, ToJsonSchema } from "../../schema/compile.ts";
+import type { AnySchema, SchemaSettings } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { callerOf, type Exchange } from "../connection.ts";
 import { directAsker } from "./direct-asker.ts";
@@ -39,7 +39,7 @@ interface Asking extends Asked {
   readonly exchange: Exchange;
   readonly core: {
     readonly elicitations: ElicitationIds;
-    readonly settings: { readonly toJsonSchema: ToJsonSchema | undefined };
+    readonly settings: SchemaSettings;
   };
   readonly interrupt: ((answer: object) => void) | undefined;
   readonly signal: AbortSignal;
@@ -122,7 +122,7 @@ export class Conversation {
     const isPage = asked instanceof URL;
     assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
     if (!isPage) {
-      const question = formQuestion(message, asked, table, core.settings.toJsonSchema);
+      const question = formQuestion(message, asked, table, core.settings);
       return this.#ask<Elicited<unknown>>(question, options);
     }
     const { elicitationId = crypto.randomUUID() } = options;

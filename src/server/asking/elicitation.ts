@@ -5,7 +5,7 @@ import type { Elicited } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { AnySchema, ToJsonSchema } from "../../schema/compile.ts";
+import type { AnySchema, SchemaSettings } from "../../schema/compile.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { compileForm, formFor } from "./form.ts";
 import { type AskOptions, knownAskOptions, type Question, type Reading } from "./question.ts";
@@ -33,9 +33,9 @@ export function formQuestion(
   message: string,
   schema: AnySchema,
   revision: Revision,
-  toJsonSchema: ToJsonSchema | undefined,
+  settings: SchemaSettings,
 ): Question<Elicited<unknown>> {
-  const compiled = compileForm(schema, toJsonSchema);
+  const compiled = compileForm(schema, settings);
   const requestedSchema = formFor(compiled.json, revision);
   return {
     method: elicitationMethod,

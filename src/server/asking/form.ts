@@ -5,7 +5,7 @@ import {
   type AnySchema,
   type CompiledSchema,
   compileSchema,
-  type ToJsonSchema,
+  type SchemaSettings,
 } from "../../schema/compile.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
@@ -27,10 +27,10 @@ const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-tim
 const compiledForms = new WeakMap<object, CompiledSchema>();
 
 /** Compiles the schema of a form, once for each schema. */
-export function compileForm(schema: AnySchema, toJsonSchema: ToJsonSchema | undefined): CompiledSchema {
+export function compileForm(schema: AnySchema, settings: SchemaSettings): CompiledSchema {
   let compiled = compiledForms.get(schema);
   if (compiled === undefined) {
-    compiled = compileSchema(schema, "input", { subject: "elicitation", field: "schema" }, toJsonSchema);
+    compiled = compileSchema(schema, "input", { subject: "elicitation", field: "schema" }, settings);
     compiledForms.set(schema, compiled);
   }
   return compiled;

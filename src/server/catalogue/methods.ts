@@ -8,7 +8,7 @@ import {
   type AnySchema,
   type CompiledSchema,
   compileSchema,
-  type ToJsonSchema,
+  type SchemaSettings,
   type Unvalidated,
   type Validated,
 } from "../../schema/compile.ts";
@@ -66,7 +66,7 @@ const fields: Known<MethodOptions> = {
 /** How methods are checked; `isTaken` says which names an extension has. */
 export function methodKind(
   isTaken: (method: string) => boolean,
-  toJsonSchema: ToJsonSchema | undefined,
+  settings: SchemaSettings,
 ): DefinitionKind<MethodOptions, CompiledMethod> {
   return {
     noun: "method",
@@ -87,8 +87,8 @@ export function methodKind(
       if (problem !== undefined)
         throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "scopes" }, problem);
       const { params, result, mirrors } = options;
-      const input = params && compileSchema(params, "input", { subject, field: "params" }, toJsonSchema);
-      const output = result && compileSchema(result, "output", { subject, field: "result" }, toJsonSchema);
+      const input = params && compileSchema(params, "input", { subject, field: "params" }, settings);
+      const output = result && compileSchema(result, "output", { subject, field: "result" }, settings);
       const handler = options.handler as CheckedHandler;
       return {
         options,

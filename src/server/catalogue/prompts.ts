@@ -8,7 +8,7 @@ import {
   type AnySchema,
   type CompiledSchema,
   compileSchema,
-  type ToJsonSchema,
+  type SchemaSettings,
   type Validated,
 } from "../../schema/compile.ts";
 import { propertiesOf, typesOf } from "../../schema/object-schema.ts";
@@ -70,31 +70,25 @@ interface PromptArgument {
 const fields: Known<PromptOptions> = { ...describedFields, arguments: true, complete: true };
 
 /** How prompts are checked and published. */
-export function promptKind(
-  toJsonSchema: ToJsonSchema | undefined,
-): DefinitionKind<PromptOptions, CompiledPrompt> {
+export function promptKind(settings: SchemaSettings): DefinitionKind<PromptOptions, CompiledPrompt> {
   return {
     noun: "prompt",
     keyField: "name",
     usage: "prompt(name, { description, arguments }, handler)",
     fields,
-    compile: (name, options) => compilePrompt(name, options, toJsonSchema),
+    compile: (name, options) => compilePrompt(name, options, settings),
     publish: publishPrompt,
   };
 }
 
-function compilePrompt(
-  name: string,
-  options: PromptOptions,
-  toJsonSchema: ToJsonSchema | undefined,
-): CompiledPrompt {
+function compilePrompt(name: string, options: PromptOptions, settings: SchemaSettings): CompiledPrompt {
   checkNotEmpty("prompt", name);
   const subject = `prompt "${name}"`;
   checkDescribed(subject, options);
   checkHandler(subject, options.handler);
   const where = { subject, field: "arguments" };
   const given = options.arguments;
-  const compiled = given === undefined ? undefined : compileSchema(given, "input", where, toJsonSchema);
+  const compiled = given === undefined ? undefined : compileSchema(given, "input", where, settings);
   const declared = compiled ? readArguments(compiled.json, where) : [];
   for (const argument of Object.keys(options.complete ?? {})) {
     if (declared.some((known) => known.name === argument)) continue;

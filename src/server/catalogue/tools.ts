@@ -9,7 +9,7 @@ import {
   type AnySchema,
   type CompiledSchema,
   compileSchema,
-  type ToJsonSchema,
+  type SchemaSettings,
 } from "../../schema/compile.ts";
 import { wrapSchema } from "../../schema/object-schema.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -75,7 +75,7 @@ const fields: Known<ToolOptions> = {
 /** How tools are checked and published; `onTask` is called for each that may be called as a task. */
 export function toolKind(
   onTask: () => void,
-  toJsonSchema: ToJsonSchema | undefined,
+  settings: SchemaSettings,
 ): DefinitionKind<ToolOptions, CompiledTool> {
   return {
     noun: "tool",
@@ -83,7 +83,7 @@ export function toolKind(
     usage: "tool(name, { description, input }, handler)",
     fields,
     compile(name, options) {
-      const compiled = compileTool(name, options, toJsonSchema);
+      const compiled = compileTool(name, options, settings);
       if (compiled.task !== undefined) onTask();
       return compiled;
     },
@@ -91,11 +91,7 @@ export function toolKind(
   };
 }
 
-function compileTool(
-  name: string,
-  options: ToolOptions,
-  toJsonSchema: ToJsonSchema | undefined,
-): CompiledTool {
+function compileTool(name: string, options: ToolOptions, settings: SchemaSettings): CompiledTool {
   checkName("tool", name, namePattern, nameRule);
   const subject = `tool "${name}"`;
   checkDescribed(subject, options);
@@ -105,7 +101,7 @@ function compileTool(
     const schema = options[direction];
     return schema === undefined
       ? undefined
-      : compileSchema(schema, direction, { subject, field: direction }, toJsonSchema);
+      : compileSchema(schema, direction, { subject, field: direction }, settings);
   };
   const input = compiled("input");
   const output = compiled("output");

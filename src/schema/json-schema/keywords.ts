@@ -1,5 +1,5 @@
-// Whether a JSON Schema is one: each keyword has a value of its kind. An interpreter would find out in a call, or never.
-import { isObject } from "../wire/message.ts";
+// Whether a JSON Schema is one: each keyword has a value of its kind; and where further schemas are inside it.
+import { isObject, type JsonObject } from "../../wire/message.ts";
 
 /** What a keyword holds, in words, and how to tell. Those with `inside` hold further schemas. */
 interface Kind {
@@ -33,6 +33,17 @@ const items: Kind = {
   inside: (value) => [value].flat(),
 };
 const names: Kind = { words: "a list of strings", fits: isListOf(isString) };
+const nameMap: Kind = {
+  words: "an object of lists of strings",
+  fits: (value) => isObject(value) && Object.values(value).every(names.fits),
+};
+const dependencies: Kind = {
+  words: "an object of schemas or lists of strings",
+  fits: (value) =>
+    isObject(value) && Object.values(value).every((rule) => isSchema(rule) || names.fits(rule)),
+  inside: (value) => values(value).filter(isSchema),
+};
+const text: Kind = { words: "a string", fits: isString };
 const list: Kind = { words: "a list", fits: Array.isArray };
 const number: Kind = { words: "a number", fits: Number.isFinite };
 // A boolean in draft 4, where it says how the limit beside it is meant.
@@ -48,6 +59,11 @@ const count: Kind = {
   words: "an integer of 0 or more",
   fits: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 };
+const patternMap: Kind = {
+  ...schemaMap,
+  words: "an object of schemas by regular expressions",
+  fits: (value) => schemaMap.fits(value) && Object.keys(value as object).every(isPattern),
+};
 const pattern: Kind = { words: "a regular expression", fits: isPattern };
 
 const kinds: ReadonlyMap<string, Kind> = new Map([
@@ -55,12 +71,15 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ...["additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"].map(
     (name) => [name, schema] as const,
   ),
-  ...["unevaluatedItems", "unevaluatedProperties", "additionalItems"].map((name) => [name, schema] as const),
-  ...["allOf", "anyOf", "oneOf", "prefixItems"].map((name) => [name, schemas] as const),
-  ...["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"].map(
-    (name) => [name, schemaMap] as const,
+  ...["unevaluatedItems", "unevaluatedProperties", "additionalItems", "contentSchema"].map(
+    (name) => [name, schema] as const,
   ),
+  ...["allOf", "anyOf", "oneOf", "prefixItems"].map((name) => [name, schemas] as const),
+  ...["properties", "$defs", "definitions", "dependentSchemas"].map((name) => [name, schemaMap] as const),
+  ["patternProperties", patternMap],
   ["items", items],
+  ["dependencies", dependencies],
+  ["dependentRequired", nameMap],
   ["required", names],
   ["enum", list],
   ["minimum", number],
@@ -71,23 +90,43 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"].map(
     (name) => [name, count] as const,
   ),
+  ...["minContains", "maxContains"].map((name) => [name, count] as const),
   ["pattern", pattern],
+  ...["$ref", "$dynamicRef", "$recursiveRef", "format"].map((name) => [name, text] as const),
 ]);
 
+/** Where a schema is too large to be compiled: authors stay far below, and a stranger's must not fill the memory. */
+const maxSchemas = 50_000;
+const maxDepth = 200;
+
 /** What is wrong with the keywords of a schema, or of one inside it; undefined if nothing is. */
-export function keywordProblem(node: unknown, at = ""): string | undefined {
+export function keywordProblem(root: unknown): string | undefined {
+  return problemIn(root, "", { schemas: 0, depth: 0 });
+}
+
+function problemIn(node: unknown, at: string, size: { schemas: number; depth: number }): string | undefined {
   if (!isObject(node)) return undefined;
+  if (++size.schemas > maxSchemas) return `has more than ${maxSchemas} schemas inside it`;
+  if (++size.depth > maxDepth) return `nests more than ${maxDepth} schemas deep`;
   for (const [keyword, value] of Object.entries(node)) {
     const kind = kinds.get(keyword);
     if (kind === undefined || value === undefined) continue;
     const where = at === "" ? keyword : `${at}.${keyword}`;
     if (!kind.fits(value)) return `has ${where}, which must be ${kind.words}`;
     for (const inner of kind.inside?.(value) ?? []) {
-      const problem = keywordProblem(inner, where);
+      const problem = problemIn(inner, where, size);
       if (problem !== undefined) return problem;
     }
   }
+  size.depth--;
   return undefined;
+}
+
+/** The schemas directly inside one whose keywords are known to be right. */
+export function innerSchemas(outer: JsonObject): unknown[] {
+  return Object.entries(outer).flatMap(([keyword, value]) =>
+    value === undefined ? [] : (kinds.get(keyword)?.inside?.(value) ?? []),
+  );
 }
 
 function isPattern(value: unknown): boolean {

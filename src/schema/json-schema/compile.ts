@@ -1,0 +1,210 @@
+// Compiles a schema, and all that it refers to, into nodes.
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
+import { recursiveAnchor, type Resource, SchemaDocument, type Target } from "./document.ts";
+import { constantKeywords, inPlaceKeywords } from "./in-place-keywords.ts";
+import type { Draft, KeywordTable, Surroundings } from "./keyword.ts";
+import { keywordProblem } from "./keywords.ts";
+import {
+  anything,
+  type Check,
+  evaluate,
+  kinds,
+  makeNode,
+  type Node,
+  nothing,
+  restrict,
+  type Seen,
+} from "./node.ts";
+import { numberKeywords } from "./number-keywords.ts";
+import { objectKeywords, sizeKeywords, unevaluatedProperties } from "./object-keywords.ts";
+import { compilePattern, type Pattern } from "./pattern.ts";
+import type { Run } from "./run.ts";
+import { stringKeywords, textKeywords } from "./string-keywords.ts";
+
+/** In the order in which they are checked: what costs nothing first, what reads the whole value later. */
+const keywords: KeywordTable = [
+  ...numberKeywords,
+  ...stringKeywords,
+  ...lengthKeywords,
+  ...sizeKeywords,
+  ...constantKeywords,
+  ...textKeywords,
+  ...objectKeywords,
+  ...arrayKeywords,
+  ...inPlaceKeywords,
+];
+const lastKeywords: KeywordTable = [...unevaluatedItems, ...unevaluatedProperties];
+
+export interface CompiledDocument {
+  readonly root: Node;
+  /** Patterns that are not matched in linear time. */
+  readonly backtracking: readonly string[];
+}
+
+/** Throws a TypeError when a reference leads nowhere. */
+export function compileDocument(schema: JsonObject, draft: Draft): CompiledDocument {
+  return new Compiler(new SchemaDocument(schema, draft)).compile();
+}
+
+/** Steps after which a validation remembers what it has judged: smaller ones would pay for nothing. */
+const rememberFrom = 5000;
+
+/** Instructions of all patterns of a document, some tens of megabytes of them. */
+const maxPatternSize = 250_000;
+
+class Compiler {
+  readonly #document: SchemaDocument;
+  readonly #backtracking = new Set<string>();
+  readonly #patterns = new Map<string, Pattern>();
+  readonly #anchored = new Map<string, Map<object, Node>>();
+  #patternSize = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(document: SchemaDocument) {
+    this.#document = document;
+  }
+
+  compile(): CompiledDocument {
+    const { root } = this.#document;
+    const node = this.#node({ schema: root.root, resource: root });
+    // Those that nothing refers to as well: a mistake in them is one.
+    for (const target of this.#document.targets()) this.#node(target);
+    // A queue, not recursion: references can make a chain of any length.
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) next();
+    return { root: node, backtracking: [...this.#backtracking] };
+  }
+
+  #node({ schema, resource: found }: Target): Node {
+    if (typeof schema === "boolean") return schema ? anything : nothing;
+    if (!isObject(schema)) throw new TypeError("a reference leads to something that is not a schema");
+    const resource = this.#document.ownerOf(schema, found);
+    const known = resource.nodes.get(schema);
+    if (known !== undefined) return known;
+    const node = makeNode();
+    resource.nodes.set(schema, node);
+    this.#waiting.push(() => this.#fill(node, schema, resource));
+    return node;
+  }
+
+  /** The same, noting that validation enters a resource, where a dynamic reference can ask for it. */
+  #entering(target: Target, from?: Resource): Node {
+    const node = this.#node(target);
+    const resource = isObject(target.schema)
+      ? this.#document.ownerOf(target.schema, target.resource)
+      : target.resource;
+    if (resource === from || !this.#document.isDynamic) return node;
+    const entering = makeNode();
+    const check: Check<unknown> = (value, run, seen) => {
+      run.entered.push(resource);
+      const fits = evaluate(node, value, run, seen);
+      run.entered.pop();
+      return fits;
+    };
+    for (const checks of entering.checks) checks.push(check);
+    return entering;
+  }
+
+  #fill(node: Node, schema: JsonObject, resource: Resource): void {
+    const { draft } = this.#document;
+    if (!this.#document.has(schema)) checkKeywords(schema);
+    const surroundings: Surroundings = {
+      schema,
+      draft,
+      inner: (inner) => this.#entering({ schema: inner, resource }, resource),
+      referred: (keyword, reference) => this.#referred(keyword, reference, resource),
+      pattern: (source) => this.#pattern(source),
+    };
+    // Up to draft 7, what stands beside a $ref is ignored.
+    const isReference = draft <= 7 && typeof schema["$ref"] === "string";
+    const { type } = schema;
+    if (type !== undefined && !isReference) restrict(node, [type].flat() as (keyof typeof kinds)[]);
+    for (const [name, { about, compile }] of keywords) {
+      if (isReference && name !== "$ref") continue;
+      this.#add(node.checks, name, about, compile, surroundings);
+    }
+    if (isReference) return;
+    for (const [name, { about, compile }] of lastKeywords)
+      if (this.#add(node.last, name, about, compile, surroundings)) node.tracks = true;
+  }
+
+  #add(
+    checks: Check<unknown>[][],
+    name: string,
+    about: KeywordTable[number][1]["about"],
+    compile: KeywordTable[number][1]["compile"],
+    surroundings: Surroundings,
+  ): boolean {
+    const { schema } = surroundings;
+    const setting = Object.hasOwn(schema, name) ? schema[name] : undefined;
+    if (setting === undefined) return false;
+    const check = compile(setting as never, surroundings) as Check<unknown> | undefined;
+    if (check === undefined) return false;
+    for (const kind of about) checks[kinds[kind]]?.push(check);
+    return true;
+  }
+
+  #referred(keyword: string, reference: string, base: Resource): Check<unknown> {
+    const target = this.#document.find(reference, base);
+    if (target === undefined) {
+      const isOutside = !reference.startsWith("#");
+      const where = isOutside
+        ? "out of the schema and is never fetched: put it under $defs"
+        : "nowhere: put what it names under $defs";
+      throw new TypeError(`the ${keyword} "${reference}" leads ${where}`);
+    }
+    const node = this.#entering(target, base);
+    const name = keyword === "$recursiveRef" ? recursiveAnchor : reference.slice(reference.indexOf("#") + 1);
+    const isDynamic = keyword !== "$ref" && target.resource.dynamicAnchors.get(name) === target.schema;
+    if (!isDynamic || !this.#document.isDynamic) return refer(node, !this.#document.isDynamic);
+    return this.#dynamic(name, node);
+  }
+
+  /** A reference that leads to the anchor in the outermost resource on the way that has it. */
+  #dynamic(name: string, otherwise: Node): Check<unknown> {
+    const { root } = this.#document;
+    const candidates = this.#candidates(name);
+    return (value, run, seen) => {
+      const outermost = [root, ...run.entered].find((resource) => candidates.has(resource));
+      return evaluate((outermost && candidates.get(outermost)) ?? otherwise, value, run, seen);
+    };
+  }
+
+  /** The schemas with this dynamic anchor, by their resources. */
+  #candidates(name: string): ReadonlyMap<object, Node> {
+    let candidates = this.#anchored.get(name);
+    if (candidates === undefined) {
+      this.#anchored.set(name, (candidates = new Map()));
+      for (const resource of this.#document.resources.values()) {
+        const schema = resource.dynamicAnchors.get(name);
+        if (schema !== undefined) candidates.set(resource, this.#entering({ schema, resource }));
+      }
+    }
+    return candidates;
+  }
+
+  #pattern(source: string): Pattern {
+    let pattern = this.#patterns.get(source);
+    if (pattern === undefined) {
+      pattern = compilePattern(source);
+      this.#patterns.set(source, pattern);
+      this.#patternSize += pattern.size;
+      if (this.#patternSize > maxPatternSize) throw new TypeError("its patterns are too long, all together");
+      if (!pattern.isLinear) this.#backtracking.add(source);
+    }
+    return pattern;
+  }
+}
+
+function refer(node: Node, canRemember: boolean): Check<unknown> {
+  return (value: unknown, run: Run, seen: Seen | undefined) => {
+    const isLarge = run.steps > rememberFrom && typeof value === "object" && value !== null;
+    if (!isLarge || !canRemember || seen !== undefined) return evaluate(node, value, run, seen);
+    return run.remember(node, value, () => evaluate(node, value, run));
+  };
+}
+
+function checkKeywords(schema: JsonObject): void {
+  const problem = keywordProblem(schema);
+  if (problem !== undefined) throw new TypeError(`a reference leads to a schema that ${problem}`);
+}

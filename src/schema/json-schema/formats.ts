@@ -1,0 +1,68 @@
+// The formats that are checked. Each reads its text once: no expression here has two ways to read the same characters.
+import { isEmail, isHostname, isIpv4, isIpv6 } from "./host-formats.ts";
+import { isDate, isDateTime, isDuration, isTime } from "./time-formats.ts";
+import { isUri, isUriReference, isUriTemplate, isUrl } from "./uri-formats.ts";
+
+export interface Format {
+  readonly fits: (text: string) => boolean;
+  readonly maxLength: number;
+  /** What a character costs of the budget of a validation. */
+  readonly stepsOfCharacter: number;
+}
+
+/** A format whose texts are short by nature. */
+function short(fits: Format["fits"], maxLength: number): Format {
+  return { fits, maxLength, stepsOfCharacter: 1 / 4 };
+}
+
+function long(fits: Format["fits"]): Format {
+  return { fits, maxLength: Infinity, stepsOfCharacter: 1 / 8 };
+}
+
+export const formats: ReadonlyMap<string, Format> = new Map([
+  ["date", short(isDate, 10)],
+  ["time", short(isTime, 256)],
+  ["date-time", short(isDateTime, 256)],
+  ["duration", short(isDuration, 256)],
+  ["email", short(isEmail, 320)],
+  ["hostname", short(isHostname, 253)],
+  ["ipv4", short(isIpv4, 15)],
+  ["ipv6", short(isIpv6, 45)],
+  ["uuid", short((text) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text), 36)],
+  ["uri", long(isUri)],
+  ["uri-reference", long(isUriReference)],
+  ["uri-template", { fits: isUriTemplate, maxLength: Infinity, stepsOfCharacter: 2 }],
+  ["url", long(isUrl)],
+  ["json-pointer", long(isJsonPointer)],
+  ["json-pointer-uri-fragment", long(isPointerFragment)],
+  ["relative-json-pointer", long(isRelativePointer)],
+  // The engine reads an expression in time that grows with it, but slowly.
+  ["regex", { fits: isRegex, maxLength: 10_000, stepsOfCharacter: 2 }],
+]);
+
+function isJsonPointer(text: string): boolean {
+  return (text === "" || text.startsWith("/")) && !/~(?![01])/.test(text);
+}
+
+function isPointerFragment(text: string): boolean {
+  return (
+    text.startsWith("#") &&
+    !/[^\w\-.!$&'()*+,;:=@~/%#]|%(?![0-9a-f]{2})|.#/i.test(text) &&
+    isJsonPointer(text.slice(1))
+  );
+}
+
+function isRelativePointer(text: string): boolean {
+  const number = /^(?:0|[1-9]\d*)/.exec(text)?.[0];
+  if (number === undefined) return false;
+  const rest = text.slice(number.length);
+  return rest === "#" || isJsonPointer(rest);
+}
+
+function isRegex(text: string): boolean {
+  try {
+    return new RegExp(text, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,114 @@
+// Keywords that judge the value itself: by a constant, or by further schemas.
+import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
+import { type Check, evaluate, evaluateAlternative, kinds, type Node } from "./node.ts";
+import type { Failure, Run } from "./run.ts";
+import { type Payer, ValueTable } from "./value-table.ts";
+
+const everyKind = Object.keys(kinds) as (keyof typeof kinds)[];
+
+function any<Setting>(
+  compile: (setting: Setting, surroundings: Surroundings) => Check<unknown> | undefined,
+): Keyword {
+  return { about: everyKind, compile };
+}
+
+export const constantKeywords: KeywordTable = [
+  ["const", any((constant) => oneOfValues([constant], "must be"))],
+  ["enum", any((constants: unknown[]) => oneOfValues(constants, "must be one of"))],
+];
+
+export const inPlaceKeywords: KeywordTable = [
+  ["$ref", any((reference: string, { referred }) => referred("$ref", reference))],
+  [
+    "$dynamicRef",
+    any((reference: string, { draft, referred }) =>
+      draft === 2020 ? referred("$dynamicRef", reference) : undefined,
+    ),
+  ],
+  [
+    "$recursiveRef",
+    any((reference: string, { draft, referred }) =>
+      draft === 2019 ? referred("$recursiveRef", reference) : undefined,
+    ),
+  ],
+  ["allOf", any((schemas: unknown[], { inner }) => allOf(schemas.map(inner)))],
+  ["anyOf", any((schemas: unknown[], { inner }) => anyOf(schemas.map(inner)))],
+  ["oneOf", any((schemas: unknown[], { inner }) => oneOf(schemas.map(inner)))],
+  ["not", any((schema, { inner }) => not(inner(schema)))],
+  ["if", any(condition)],
+];
+
+/** Enough of the constants for a message. */
+const shownLength = 300;
+
+function oneOfValues(constants: readonly unknown[], words: string): Check<unknown> {
+  const shown: string[] = [];
+  for (let length = 0, index = 0; index < constants.length && length < shownLength; index++) {
+    shown.push(JSON.stringify(constants[index]));
+    length += shown.at(-1)?.length ?? 0;
+  }
+  const problem = `${words} ${shown.join(", ")}${shown.length < constants.length ? ", …" : ""}`;
+  const table = new ValueTable();
+  const keys = new Set(constants.map((constant) => table.add(constant, free)));
+  return (value, run) => {
+    const key = table.find(value, run);
+    return (key !== undefined && keys.has(key)) || run.fail(problem);
+  };
+}
+
+/** The author's constants are read once, at registration. */
+const free: Payer = { spend() {} };
+
+function allOf(nodes: readonly Node[]): Check<unknown> {
+  return (value, run, seen) => {
+    for (const node of nodes) if (!evaluate(node, value, run, seen)) return false;
+    return true;
+  };
+}
+
+function anyOf(nodes: readonly Node[]): Check<unknown> {
+  return (value, run, seen) => {
+    let fits = false;
+    let furthest: Failure | undefined;
+    for (const node of nodes) {
+      if (evaluateAlternative(node, value, run, seen)) fits = true;
+      else furthest = further(furthest, run);
+      if (fits && seen === undefined) return true;
+    }
+    return fits || failAll("anyOf", furthest, run);
+  };
+}
+
+function oneOf(nodes: readonly Node[]): Check<unknown> {
+  return (value, run, seen) => {
+    let fitting = 0;
+    let furthest: Failure | undefined;
+    for (const node of nodes) {
+      if (!evaluateAlternative(node, value, run, seen)) furthest = further(furthest, run);
+      else if (++fitting > 1) return run.fail('must fit exactly one of the schemas of "oneOf", not more');
+    }
+    return fitting === 1 || failAll("oneOf", furthest, run);
+  };
+}
+
+/** Of the failures of alternatives, the one deepest inside the value says most. */
+function further(before: Failure | undefined, { problem, path }: Run): Failure | undefined {
+  return path !== undefined && path.length > (before?.path?.length ?? 0) ? { problem, path } : before;
+}
+
+function failAll(keyword: string, furthest: Failure | undefined, run: Run): false {
+  if (furthest !== undefined) return run.failWith(furthest);
+  return run.fail(`must fit one of the schemas of "${keyword}"; of the last of them, it ${run.problem}`);
+}
+
+function not(node: Node): Check<unknown> {
+  return (value, run) => !evaluate(node, value, run) || run.fail('must not fit the schema of "not"');
+}
+
+function condition(setting: unknown, { schema, inner }: Surroundings): Check<unknown> {
+  const test = inner(setting);
+  const met = inner(schema["then"] ?? true);
+  const unmet = inner(schema["else"] ?? true);
+  return (value, run, seen) =>
+    evaluate(evaluateAlternative(test, value, run, seen) ? met : unmet, value, run, seen);
+}

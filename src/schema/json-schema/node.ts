@@ -1,0 +1,119 @@
+// A compiled schema: the types it takes, and for each the checks to make, the cheap ones first. Evaluation stops at the first failure.
+import type { Run } from "./run.ts";
+import { NotJson } from "./stops.ts";
+
+/** The kinds of JSON values, as positions in the tables below. */
+export const kinds = { null: 0, boolean: 1, number: 2, integer: 3, string: 4, array: 5, object: 6 } as const;
+const articles = ["null", "a boolean", "a number", "an integer", "a string", "an array", "an object"];
+const kindCount = articles.length;
+
+/** The members or indexes of one value that schemas have judged so far; `true` stands for all of them. */
+export type Seen = (string | number | true)[];
+
+/** Judges a value of the kind it is registered for; what it judges of the members goes to `seen`, where somebody asks. */
+export type Check<Value = never> = (value: Value, run: Run, seen: Seen | undefined) => boolean;
+
+export interface Node {
+  /** A bit for each kind. */
+  types: number;
+  typeProblems: readonly string[];
+  readonly checks: Check<unknown>[][];
+  /** What comes after all checks, and asks what they have seen. */
+  readonly last: Check<unknown>[][];
+  tracks: boolean;
+}
+
+const everyType = 2 ** kindCount - 1;
+
+export function makeNode(): Node {
+  const checks: Check<unknown>[][] = [];
+  const last: Check<unknown>[][] = [];
+  for (let kind = 0; kind < kindCount; kind++) {
+    checks.push([]);
+    last.push([]);
+  }
+  return { types: everyType, typeProblems: [], checks, last, tracks: false };
+}
+
+export const anything: Node = makeNode();
+export const nothing: Node = {
+  ...makeNode(),
+  types: 0,
+  typeProblems: articles.map(() => "is not allowed here"),
+};
+
+/** Lets a node take only these types. */
+export function restrict(node: Node, names: readonly (keyof typeof kinds)[]): void {
+  node.types = names.reduce((bits, name) => bits | (1 << kinds[name]), 0);
+  if (names.includes("number")) node.types |= 1 << kinds.integer;
+  const wanted = names.map((name) => articles[kinds[name]]).join(" or ");
+  node.typeProblems = articles.map((found) => `must be ${wanted || "nothing"}, not ${found}`);
+}
+
+/** Whether `value` fits. If not, the run says why. */
+export function evaluate(node: Node, value: unknown, run: Run, seen?: Seen): boolean {
+  const kind = kindOf(value);
+  if ((node.types & (1 << kind)) === 0) {
+    run.spend(1);
+    return run.fail(node.typeProblems[kind] as string);
+  }
+  run.enter();
+  const fits = node.tracks
+    ? evaluateTracked(node, kind, value, run, seen)
+    : every(node.checks, kind, value, run, seen);
+  run.leave();
+  return fits;
+}
+
+function every(
+  checks: readonly Check<unknown>[][],
+  kind: number,
+  value: unknown,
+  run: Run,
+  seen?: Seen,
+): boolean {
+  for (const check of checks[kind] as Check<unknown>[]) if (!check(value, run, seen)) return false;
+  return true;
+}
+
+function evaluateTracked(
+  node: Node,
+  kind: number,
+  value: unknown,
+  run: Run,
+  outer: Seen | undefined,
+): boolean {
+  const seen: Seen = [];
+  if (!every(node.checks, kind, value, run, seen)) return false;
+  if (!every(node.last, kind, value, run, seen)) return false;
+  if (outer === undefined) return true;
+  run.spend(seen.length);
+  for (const key of seen) outer.push(key);
+  return true;
+}
+
+/** Evaluates one alternative: what it has seen counts only if it fits. */
+export function evaluateAlternative(node: Node, value: unknown, run: Run, seen: Seen | undefined): boolean {
+  const mark = seen?.length ?? 0;
+  const fits = evaluate(node, value, run, seen);
+  if (!fits && seen !== undefined) seen.length = mark;
+  return fits;
+}
+
+function kindOf(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return kinds.string;
+    case "number":
+      return Number.isInteger(value) ? kinds.integer : kinds.number;
+    case "boolean":
+      return kinds.boolean;
+    case "object":
+      if (value === null) return kinds.null;
+      if (Array.isArray(value)) return kinds.array;
+      if (typeof (value as { toJSON?: unknown }).toJSON === "function") throw new NotJson();
+      return kinds.object;
+    default:
+      throw new NotJson();
+  }
+}

@@ -1,0 +1,49 @@
+// Keywords about numbers.
+import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
+import type { Check } from "./node.ts";
+
+function bound(compile: (limit: number, surroundings: Surroundings) => Check<number> | undefined): Keyword {
+  return { about: ["number", "integer"], compile };
+}
+
+/** In draft 4, exclusiveMinimum and exclusiveMaximum are flags beside the limit that they are about. */
+const isFlag = (setting: unknown): boolean => typeof setting === "boolean";
+const atLeast = (limit: number): Check<number> => {
+  const problem = `must be ${limit} or more`;
+  return (value, run) => value >= limit || run.fail(problem);
+};
+const above = (limit: number): Check<number> => {
+  const problem = `must be more than ${limit}`;
+  return (value, run) => value > limit || run.fail(problem);
+};
+const atMost = (limit: number): Check<number> => {
+  const problem = `must be ${limit} or less`;
+  return (value, run) => value <= limit || run.fail(problem);
+};
+const below = (limit: number): Check<number> => {
+  const problem = `must be less than ${limit}`;
+  return (value, run) => value < limit || run.fail(problem);
+};
+
+export const numberKeywords: KeywordTable = [
+  ["minimum", bound((limit, { schema }) => (schema["exclusiveMinimum"] === true ? above : atLeast)(limit))],
+  ["maximum", bound((limit, { schema }) => (schema["exclusiveMaximum"] === true ? below : atMost)(limit))],
+  ["exclusiveMinimum", bound((limit) => (isFlag(limit) ? undefined : above(limit)))],
+  ["exclusiveMaximum", bound((limit) => (isFlag(limit) ? undefined : below(limit)))],
+  ["multipleOf", bound(multipleOf)],
+];
+
+/** How far off a quotient of two rounded numbers can be, for each unit of its size. */
+const precision = 2 ** -51;
+
+function multipleOf(divisor: number): Check<number> {
+  const problem = `must be a multiple of ${divisor}`;
+  return (value, run) => isMultiple(value, divisor) || run.fail(problem);
+}
+
+function isMultiple(value: number, divisor: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
+  const quotient = value / divisor;
+  if (!Number.isFinite(quotient)) return value % divisor === 0;
+  return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * precision;
+}

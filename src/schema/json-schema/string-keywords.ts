@@ -1,0 +1,84 @@
+// Keywords about strings.
+import { formats } from "./formats.ts";
+import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
+import type { Check } from "./node.ts";
+import { nativeLimit, type Pattern } from "./pattern.ts";
+
+function text<Setting>(
+  compile: (setting: Setting, surroundings: Surroundings) => Check<string> | undefined,
+): Keyword {
+  return { about: ["string"], compile };
+}
+
+export const stringKeywords: KeywordTable = [
+  ["maxLength", text(maxLength)],
+  ["minLength", text(minLength)],
+];
+
+/** Those that read the whole string. */
+export const textKeywords: KeywordTable = [
+  ["format", text(format)],
+  ["pattern", text((source: string, { pattern }) => matches(pattern(source)))],
+];
+
+/** A character is one or two units of a string: only in between do they have to be counted. */
+function maxLength(limit: number): Check<string> {
+  const problem = `must have at most ${characters(limit)}`;
+  return (value, run) => {
+    if (value.length <= limit) return true;
+    if (value.length > 2 * limit) return run.fail(problem);
+    run.spend(value.length >> 5);
+    return lengthOf(value) <= limit || run.fail(problem);
+  };
+}
+
+function minLength(limit: number): Check<string> {
+  const problem = `must have at least ${characters(limit)}`;
+  return (value, run) => {
+    if (value.length >= 2 * limit) return true;
+    if (value.length < limit) return run.fail(problem);
+    run.spend(value.length >> 5);
+    return lengthOf(value) >= limit || run.fail(problem);
+  };
+}
+
+function characters(count: number): string {
+  return count === 1 ? "1 character" : `${count} characters`;
+}
+
+/** Characters as Unicode has them. */
+function lengthOf(value: string): number {
+  let length = value.length;
+  for (let at = 0; at < value.length - 1; at++) {
+    const isHigh = (value.charCodeAt(at) & 0xfc00) === 0xd800;
+    if (isHigh && (value.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      length--;
+      at++;
+    }
+  }
+  return length;
+}
+
+function format(name: string): Check<string> | undefined {
+  const known = formats.get(name);
+  if (known === undefined) return undefined;
+  const problem = `must be in the format "${name}"`;
+  return (value, run) => {
+    if (value.length > known.maxLength) return run.fail(problem);
+    run.spend(1 + value.length * known.stepsOfCharacter);
+    return known.fits(value) || run.fail(problem);
+  };
+}
+
+function matches(pattern: Pattern): Check<string> {
+  const problem = `must match the pattern ${pattern.source.slice(0, 200)}`;
+  return (value, run) => {
+    const outcome = pattern.test(value, run);
+    return outcome === true || run.fail(outcome === undefined ? tooLong(pattern) : problem);
+  };
+}
+
+/** What is said of a string that a pattern is not tried on. */
+export function tooLong({ source }: Pattern): string {
+  return `must have at most ${nativeLimit} characters to be matched with the pattern ${source.slice(0, 200)}`;
+}

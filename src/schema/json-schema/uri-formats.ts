@@ -1,0 +1,77 @@
+// URIs (RFC 3986), URI templates (RFC 6570) and the addresses of pages.
+import { isIpv4, isIpv6 } from "./host-formats.ts";
+
+/** Cuts a reference at its delimiters: each part ends at the first character that it cannot hold. */
+const uriParts = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]*))?$/;
+const scheme = /^[a-z][a-z0-9+.-]*$/i;
+const badEscape = "%(?![0-9a-fA-F]{2})";
+const notUserInfo = new RegExp(`[^\\w.~!$&'()*+,;=:%-]|${badEscape}`);
+const notName = new RegExp(`[^\\w.~!$&'()*+,;=%-]|${badEscape}`);
+const notPath = new RegExp(`[^\\w.~!$&'()*+,;=:@/%-]|${badEscape}`);
+const notQuery = new RegExp(`[^\\w.~!$&'()*+,;=:@/?%-]|${badEscape}`);
+const futureAddress = /^v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
+
+export function isUri(text: string): boolean {
+  return isReference(text, true);
+}
+
+export function isUriReference(text: string): boolean {
+  return isReference(text, false);
+}
+
+function isReference(text: string, needsScheme: boolean): boolean {
+  // Without a scheme, the first part of a path has no colon, or it would be one.
+  const colon = /^[^:/?#]*:/.test(text);
+  const parts = uriParts.exec(text);
+  if (parts === null || (needsScheme && !colon)) return false;
+  const [, name, authority, path = "", query = "", fragment = ""] = parts;
+  if (colon && !scheme.test(name ?? "")) return false;
+  if (authority !== undefined && !isAuthority(authority)) return false;
+  return !notPath.test(path) && !notQuery.test(query) && !notQuery.test(fragment);
+}
+
+function isAuthority(text: string): boolean {
+  const at = text.lastIndexOf("@");
+  if (at !== -1 && notUserInfo.test(text.slice(0, at))) return false;
+  const host = text.slice(at + 1);
+  const port = /:\d*$/.exec(host)?.[0] ?? "";
+  const name = host.slice(0, host.length - port.length);
+  return isBracketed(name) ?? !notName.test(name);
+}
+
+/** Whether an address in brackets is one; undefined where there are no brackets. */
+function isBracketed(host: string): boolean | undefined {
+  if (!host.startsWith("[") || !host.endsWith("]")) return undefined;
+  const address = host.slice(1, -1);
+  return isIpv6(address) || futureAddress.test(address);
+}
+
+const pageParts = /^(?:https?|ftp):\/\/([^\s/?#]+)(?:[/?#]\S*)?$/i;
+const pageLabel = /^[a-z0-9\u00a1-\uffff](?:[a-z0-9\u00a1-\uffff-]*[a-z0-9\u00a1-\uffff])?$/i;
+
+/** An absolute address with a host, as people type it: letters of any script may stand unescaped. */
+export function isUrl(text: string): boolean {
+  const authority = pageParts.exec(text)?.[1];
+  if (authority === undefined) return false;
+  const host = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d{1,5}$/, "");
+  if (host.length > 255) return false;
+  return isBracketed(host) ?? (isIpv4(host) || host.split(".").every((label) => pageLabel.test(label)));
+}
+
+const expression = /^[+#./;?&=,!@|]?(?:[\w.,:*]|%[0-9a-f]{2})+$/i;
+const variable = /^(?:\w|%[0-9a-f]{2})+(?:\.(?:\w|%[0-9a-f]{2})+)*(?::[1-9]\d{0,3}|\*)?$/i;
+const notLiteral = new RegExp(`[\\x00-\\x20\\x7f"<>\\\\^\`{|}]|${badEscape}`);
+const longestExpression = 1000;
+
+export function isUriTemplate(text: string): boolean {
+  let literal = "";
+  let end = 0;
+  for (const { 0: whole, 1: inside = "", index } of text.matchAll(/\{([^{}]*)\}/g)) {
+    if (inside.length > longestExpression || !expression.test(inside)) return false;
+    const variables = inside.replace(/^[+#./;?&=,!@|]/, "").split(",");
+    if (!variables.every((one) => variable.test(one))) return false;
+    literal += text.slice(end, index);
+    end = index + whole.length;
+  }
+  return !notLiteral.test(literal + text.slice(end));
+}
