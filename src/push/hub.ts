@@ -1,6 +1,6 @@
 // The one path of every unsolicited message: who listens to what, and delivery to each of them.
 import { Shares } from "../limits/shares.ts";
-import { isLogged } from "../protocol/model.ts";
+import { isLogged, isLogLevel } from "../protocol/model.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { Place } from "./asks.ts";
 import { Frame } from "./frame.ts";
@@ -182,12 +182,12 @@ function deliver(listener: Listener, frame: Frame): boolean {
   }
 }
 
-/** Those who take a message: of log messages each says from which level on. */
+/** Those who take a message: of log messages each says from which level on. One without a level is the author's own matter. */
 function takersOf(
   listeners: Iterable<Listener>,
   method: string,
   params: { readonly level?: unknown } = {},
 ): Iterable<Listener> {
-  if (method !== logMessage) return listeners;
+  if (method !== logMessage || !isLogLevel(params.level)) return listeners;
   return [...listeners].filter(({ log }) => isLogged(params.level, log?.logLevel));
 }

@@ -68,7 +68,7 @@ export function isRefusal(error: unknown): error is HalyardError {
 }
 
 /** Writes the exception to the log, with its stack, and returns the id that the client is given. */
-export function logFailure(error: unknown, call: Call): string {
+function logFailure(error: unknown, call: Call): string {
   const errorId = newErrorId();
   if (call.cancelled || call.hasAsked) return errorId;
   const { settings } = call.core;

@@ -1,7 +1,12 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
 import type { Loads } from "../limits/loads.ts";
-import type { Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
+import {
+  type Implementation,
+  isLogLevel,
+  type LogLevel,
+  type ServerCapabilities,
+} from "../protocol/model.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
@@ -236,6 +241,7 @@ export class McpServer<Extra extends object = object> implements Servable {
    * ```
    */
   async log(level: LogLevel, data: unknown, options: LogOptions = {}): Promise<number> {
+    if (!isLogLevel(level)) return 0;
     const { session, logger } = options;
     const params = { level, logger, data: data ?? null };
     try {
