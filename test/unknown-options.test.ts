@@ -132,6 +132,10 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     give: (options) => ask((ctx) => ctx.roots(options)),
     type: ["src/server/asking/question.ts", "AskOptions"],
   },
+  "server.log": {
+    give: (options) => makeServer().server.log("info", "x", options),
+    type: ["src/server/push.ts", "LogOptions"],
+  },
   connect: {
     give: (options) => connect(new McpServer(info), options),
     needed: { revision: "2026-07-28" },

@@ -1,5 +1,5 @@
-// The conformance fixture as a module that serves web-standard requests: `bun examples/everything/fetch.ts`,
-// `deno serve --allow-env examples/everything/fetch.ts`.
+// The conformance fixture as a module that serves web-standard requests.
+// `bun examples/everything/fetch.ts` or `deno serve --allow-env examples/everything/fetch.ts` starts it.
 import { fetchHandler, type FetchHandler } from "halyard/fetch";
 import { createEverythingServer } from "./server.ts";
 

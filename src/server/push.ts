@@ -1,5 +1,6 @@
 // What an author may push: `server.push`.
 import { askFailed } from "../errors.ts";
+import type { Known } from "../options.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
@@ -15,6 +16,8 @@ export interface LogOptions {
   /** The part of the server that it comes from. */
   readonly logger?: string;
 }
+
+export const knownLogOptions: Known<LogOptions> = { session: true, logger: true };
 
 /**
  * Sends what nobody asked for right now: to every session, to one, or to those who listen.

@@ -1,5 +1,6 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import type { Loads } from "../limits/loads.ts";
 import {
   type Implementation,
@@ -54,7 +55,7 @@ import {
   type ServerOptions,
 } from "./options.ts";
 import type { Logger } from "./logger.ts";
-import type { LogOptions, Push } from "./push.ts";
+import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 import { neededScopes, usesScopes } from "./scopes.ts";
 import type { Servable } from "./servable.ts";
 import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
@@ -241,6 +242,7 @@ export class McpServer<Extra extends object = object> implements Servable {
    * ```
    */
   async log(level: LogLevel, data: unknown, options: LogOptions = {}): Promise<number> {
+    checkOptions({ subject: "server.log" }, options, knownLogOptions);
     if (!isLogLevel(level)) return 0;
     const { session, logger } = options;
     const params = { level, logger, data: data ?? null };

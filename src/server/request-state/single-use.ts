@@ -76,10 +76,11 @@ export class MemorySingleUseStore implements SingleUseStore {
     }
     // Last again, should it have been there.
     if (marked !== undefined) this.#forget(id, marked);
-    if (!this.#shares.take(caller, 1)) {
+    if (!this.#shares.fitsPastHalf(caller, 1)) {
       const { total } = this.#shares;
       throw new Error(`${total} ids have been claimed, and none of them may be forgotten yet`);
     }
+    this.#shares.count(caller, 1);
     this.#ends.set(id, { caller, time: Date.now() + ttlMs, elapsed: performance.now() + ttlMs });
     return true;
   }

@@ -172,8 +172,9 @@ export const authorizationLimitRows: readonly HttpRow[] = [
         response.setHeader("content-type", "application/json");
         waiting.push(() => response.end(JSON.stringify({ active: false })));
       };
-      const asked = Array.from({ length: limit }, (_, at) => authenticate(`t${at}`));
-      await until(() => waiting.length === limit);
+      // One address alone gets half of them.
+      const asked = Array.from({ length: limit / 2 }, (_, at) => authenticate(`t${at}`));
+      await until(() => waiting.length === limit / 2);
       expect(await statusOf(door, "late")).toBe(503);
       for (const answer of waiting) answer();
       for (const refusal of await Promise.all(asked)) expect(refusal).toMatchObject({ status: 401 });

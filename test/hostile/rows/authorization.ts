@@ -28,6 +28,8 @@ export async function guarded(mount: Mount, changes: Partial<BearerAuthOptions> 
   /** What each token comes to, with no request between: there are too many of them. */
   const authenticate = (token: string): unknown =>
     auth.authenticate({
+      // As the door sees it: web requests say nothing of addresses.
+      address: mount === "fetchHandler" ? undefined : "127.0.0.1",
       header: (name: string) => (name === "authorization" ? `Bearer ${token}` : undefined),
     } as never);
   return { issuer, server, log, events, door, authenticate, calls: () => calls };

@@ -148,7 +148,7 @@ export const shareRows: readonly HttpRow[] = [
       const { server, url } = await shared(mount, {}, { limits: { maxTotalQueueBytes: 5000 } });
       const victim = await SessionClient.open({ url }, modest);
       const send = (client: SessionClient): Promise<boolean> =>
-        server.push.toSession(client.id, "notifications/message", { data: "x".repeat(900) });
+        server.push.toSession(client.id, "notifications/message", { level: "info", data: "x".repeat(900) });
       await send(victim);
       for (let at = 0; at < 8; at++) await send(await SessionClient.open({ url }, greedy));
       const stream = await victim.get();

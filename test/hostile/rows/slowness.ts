@@ -69,7 +69,7 @@ export const slownessRows: readonly Row[] = [
     name: "a client that never reads its reply is cut off, be it JSON or the end of a stream",
     leftOut: mountedElsewhere,
     async attack(mount) {
-      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date", "performance"] });
       onTestFinished(() => void vi.useRealTimers());
       const door = await openHttp(mount, bigServer(), { stallMs: 10_000 });
       const sockets = [neverRead(door), neverRead(door, { accept: "text/event-stream" })];
