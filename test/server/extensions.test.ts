@@ -158,6 +158,8 @@ describeMatrix("extensions", { eras: ["legacy"] }, (cell) => {
 });
 
 describeMatrix("an extension for both eras", {}, (cell) => {
+  // No legacy schema names it, but their capabilities are an open set.
+  beforeEach(() => allowBeyondSchema("/capabilities/extensions"));
   const both = (declaration?: "optional"): McpServer =>
     make()
       .extension("com.example/modern", { requests: { "modern/only": () => ({}) } })

@@ -1,11 +1,14 @@
 // Methods and notifications of one's own, on every revision.
 import { ConfigurationError, McpServer } from "halyard";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { heard, makeServer, open, refusal } from "../support/catalogue.ts";
 import { paramsOf, settled } from "../support/listen.ts";
 import { describeMatrix } from "../support/matrix.ts";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 import { edges, sendModern, serve, SessionClient } from "../support/sessions.ts";
+
+beforeEach(() => allowBeyondSchema("result of acme/", "acme/"));
 
 const search = {
   params: z.strictObject({ query: z.string(), limit: z.number().int().default(2) }),

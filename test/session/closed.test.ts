@@ -3,7 +3,8 @@ import { PassThrough } from "node:stream";
 import { McpServer, Pipe, type SessionEnd } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { connect } from "halyard/testing";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { holdTime } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
 import { SseClient } from "../support/legacy-sse.ts";
 import { initializeRequest, legacyDates, modernDates } from "../support/raw.ts";
@@ -119,8 +120,7 @@ describe.each(edges)("over HTTP · %s", (edge) => {
   });
 
   test("one that has been idle, one that lost its place, and one that the server left", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
-    onTestFinished(() => void vi.useRealTimers());
+    holdTime();
     const { server, told } = watched();
     const limits = { idleMs: 60_000, maxSessions: 2 };
     const served = await serve(server, { limits }, edge);
