@@ -108,7 +108,9 @@ describe("secureRequestState({ singleUse })", () => {
   test("has a mark kept for the whole time of a state, since the clock of another process may be behind", async () => {
     stopClock();
     const claims: [string, number][] = [];
-    const singleUse = { claim: async (...claim: [string, number]) => claims.push(claim) > 0 };
+    const singleUse = {
+      claim: async (id: string, ttlMs: number) => claims.push([id, ttlMs]) > 0,
+    };
     const say = await ways.http(askingServer({ singleUse, ttlMs: 5000 }).server);
     const state = await begin(say, call);
     passSeconds(3);
