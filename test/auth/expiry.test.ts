@@ -22,9 +22,9 @@ function tokenFor(edge: Protected, seconds: number): Promise<string> {
   return issuer.forge({ aud: edge.resource, exp: Math.floor(Date.now() / 1000) + seconds });
 }
 
-/** Tokens count for five seconds longer than they say, for clocks differ. */
-function passSeconds(seconds: number): void {
-  vi.advanceTimersByTime(seconds * 1000);
+/** Tokens count for five seconds longer than they say, for clocks differ. What is written meanwhile leaves. */
+async function passSeconds(seconds: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(seconds * 1000);
 }
 
 function listen(edge: Protected, token: string): Promise<HttpReply> {
@@ -52,10 +52,10 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     const token = await tokenFor(edge, 60);
     const stream = await listen(edge, token);
     await stream.received(1);
-    passSeconds(63);
+    await passSeconds(63);
     server.tool("newer", {}, () => "");
     await stream.received(2);
-    passSeconds(3);
+    await passSeconds(3);
     expect(await stream.answer()).toMatchObject({ id: "listen", result: { resultType: "complete" } });
     expect((await listen(edge, token)).status).toBe(401);
     const next = await listen(edge, await tokenFor(edge, 60));
@@ -72,7 +72,7 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     const session = await openSession(edge, "2025-11-25", bearer(token));
     const stream = await openGet(edge, session, bearer(token));
     await until(() => stream.events.length > 0);
-    passSeconds(66);
+    await passSeconds(66);
     await stream.complete();
     await server.push.toSession(session.id, "notifications/message", { level: "info", data: "meanwhile" });
     const lastEventId = stream.events.findLast(({ id }) => id !== undefined)?.id;
@@ -81,10 +81,10 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     expect((await resumeWith(token)).status).toBe(401);
     const resumed = await resumeWith(await tokenFor(edge, 60));
     expect(await resumed.received(1)).toMatchObject([{ params: { data: "meanwhile" } }]);
-    passSeconds(30);
+    await passSeconds(30);
     await server.push.toSession(session.id, "notifications/message", { level: "info", data: "later" });
     await resumed.received(2);
-    passSeconds(36);
+    await passSeconds(36);
     await resumed.complete();
   });
 
@@ -96,9 +96,9 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "long" } };
     const sending = edge.send(post(call, { ...session.headers, ...bearer(token) }));
     await started.promise;
-    passSeconds(12);
+    await passSeconds(12);
     const reply = await sending;
-    passSeconds(60);
+    await passSeconds(60);
     await reply.complete();
     expect(reply.messages).toEqual([]);
     const lastEventId = reply.events.findLast(({ id }) => id !== undefined)?.id;
@@ -114,7 +114,7 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     const request = modernRequest(1, "tools/call", { name: "long" });
     const sending = edge.send(modernPost(request, bearer(await tokenFor(edge, 60))));
     await started.promise;
-    passSeconds(70);
+    await passSeconds(70);
     const reply = await sending;
     gate.resolve();
     expect(await reply.answer()).toMatchObject({ result: { content: [{ text: "done" }] } });
@@ -126,16 +126,16 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     const token = await tokenFor(edge, 60);
     const [stream, refreshed] = await Promise.all([openSse(edge, token), openSse(edge, token)]);
     await until(() => stream.events.length > 0 && refreshed.events.length > 0);
-    passSeconds(50);
+    await passSeconds(50);
     const path = refreshed.events[0]?.data ?? "";
     const said = await edge.send({ ...post(initialize, bearer(await tokenFor(edge, 60))), path });
     expect(said.status).toBe(202);
-    passSeconds(16);
+    await passSeconds(16);
     await stream.complete();
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
     await edge.send({ ...post(ping, bearer(await tokenFor(edge, 44))), path });
     await until(() => refreshed.events.length === 3);
-    passSeconds(51);
+    await passSeconds(51);
     await refreshed.complete();
   });
 });
@@ -147,7 +147,7 @@ test("a token without an end closes nothing", async () => {
   });
   const stream = await listen(edge, "anything");
   await stream.received(1);
-  passSeconds(100_000);
+  await passSeconds(100_000);
   expect(stream.end).toBe("open");
   stream.abort();
 });

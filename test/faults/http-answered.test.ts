@@ -37,7 +37,7 @@ async function listen(handler: NodeHandler, seen: ServerResponse[]): Promise<num
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
 });
 

@@ -176,7 +176,9 @@ describe("what is pushed to a pipe", () => {
     }
     await strong.request("resources/subscribe", { uri: "note:///later" });
     server.resource("note:///later", { scopes: ["notes:write"] }, () => "secret");
-    expect(await server.push.publish("notifications/resources/updated", "note:///later", {})).toBe(2);
+    expect(
+      await server.push.publish("notifications/resources/updated", "note:///later", { uri: "note:///later" }),
+    ).toBe(2);
     await settled(weak);
     expect(weak.notifications("notifications/resources/updated")).toEqual([]);
   });
