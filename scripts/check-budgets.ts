@@ -10,10 +10,11 @@ import { endWith } from "./outcome.ts";
 const problems: string[] = [];
 
 measureInstallation();
-// The aims are 60,000 and 100,000. Asking and tasks are 33,000 of each; until a server that uses neither can leave them
-// out, it must not grow further. `bearerAuth` is counted apart.
-await measureBundle("stdio", 120_000);
-await measureBundle("http", 159_000);
+// The aims are 120,000 and 160,000: what is over them are the limits by caller, the checks of options and of results, and
+// methods of one's own. Asking and tasks are 33,000 of each, and a server that uses neither cannot leave them out yet. Neither
+// may grow further. `bearerAuth` is counted apart.
+await measureBundle("stdio", 149_000);
+await measureBundle("http", 197_000);
 await findNodeImports("halyard");
 await findNodeImports("halyard/auth");
 measureTypes();
