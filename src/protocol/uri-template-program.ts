@@ -2,73 +2,92 @@
 
 import type { TemplatePart, Variable } from "./uri-template-parse.ts";
 
-/** Where in `uri` an instruction gets to by reading at a position: `nowhere` when it cannot read what is there. */
-type Reader = (uri: string, at: number) => number;
+/** What an instruction reads: 1 at each kind of character that it takes. */
+type Reads = Uint8Array;
+
+/** Kinds of characters: their codes, but for those that no URI has, which are all one, and for these. */
+export const kinds = { escape: 0, end: 1, other: 2, first: 32, last: 126, count: 127 };
 
 interface Draft {
-  /** The first instruction accepts. */
   readonly code: Instruction[];
   /** In the order of the template. */
   readonly variables: readonly Variable[];
+  /** By name: can go on where a key stands that is this name, and no longer. */
+  readonly names: Map<string, Instruction>;
 }
 
 export interface Program {
   readonly code: readonly Instruction[];
   readonly start: Instruction;
+  /** What comes before it in the code leads nowhere, and only looks ahead. */
+  readonly accept: Instruction;
 }
 
 /**
- * Reads something and goes to `next`, or goes to `other` without reading. Both are itself when not given: for `next` that
- * makes it a run, which reads one character after the other, for `other` it means that there is no other way.
+ * Reads one character and goes to `next`, or goes to `other` without reading. Both are itself when not given: for `next` that
+ * makes it a run, which reads one character after the other, for `other` it means that there is no other way. One that has no
+ * `reads` goes to `next` without reading, except where one of `unless` can go on.
  */
 export class Instruction {
   readonly index: number;
-  readonly read: Reader;
+  readonly reads: Reads | undefined;
   next: Instruction;
   readonly other: Instruction;
   /** Whose value a run reads; none for one that reads a key. */
   readonly variable: Variable | undefined;
   /** The most characters of a run. */
   readonly max: number;
+  readonly unless: readonly Instruction[];
 
-  constructor({ code }: Draft, read: Reader, next?: Instruction, other?: Instruction, variable?: Variable) {
+  constructor(
+    { code }: Draft,
+    reads: Reads | undefined,
+    next?: Instruction,
+    other?: Instruction,
+    variable?: Variable,
+    unless: readonly Instruction[] = [],
+  ) {
     this.index = code.push(this) - 1;
-    this.read = read;
+    this.reads = reads;
     this.next = next ?? this;
     this.other = other ?? this;
     this.variable = variable;
     this.max = variable?.max ?? Infinity;
+    this.unless = unless;
   }
 }
 
-// What values consist of besides escapes, as inside a character class.
-export const UNRESERVED = "-\\w.~";
-export const RESERVED = ":/?#[\\]@!$&'()*+,;=";
+const unreserved = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
+const reserved = ":/?#[]@!$&'()*+,;=";
 
-/** Beyond the end, where no distance is known. */
-function nowhere(uri: string): number {
-  return uri.length + 1;
+function readsOf(characters: string, ...others: number[]): Reads {
+  const reads = new Uint8Array(kinds.count);
+  for (const kind of others) reads[kind] = 1;
+  for (let at = 0; at < characters.length; at++) reads[characters.charCodeAt(at)] = 1;
+  return reads;
 }
 
-function literal(text: string): Reader {
-  return (uri, at) => (uri.startsWith(text, at) ? at + text.length : nowhere(uri));
+/** What values consist of: the characters of one escaped one, up to four bytes in UTF-8, are read together. */
+function inValue(characters: string): Reads {
+  return readsOf(characters, kinds.escape);
 }
 
-/** The escapes of one character, up to four bytes in UTF-8, are read together. */
-function character(admitted: string): Reader {
-  const pattern = new RegExp(`[${admitted}]|%[\\dA-F]{2}(?:%[89AB].){0,3}`, "iy");
-  return (uri, at) => {
-    pattern.lastIndex = at;
-    return pattern.test(uri) ? pattern.lastIndex : nowhere(uri);
-  };
-}
+/** Many instructions read the same one. */
+const single = Array.from({ length: kinds.count }, (_, code) =>
+  readsOf(String.fromCharCode(code), ...(code === 0x25 ? [kinds.escape] : [])),
+);
+const inPair = inValue(unreserved);
+const beyondKey = inPair.map((isRead) => 1 - isRead);
+const nothing = readsOf("");
 
-/** Reads nothing, but cannot where the key is the name of one of the variables. */
-function noNameOf(variables: readonly Variable[], readKey: Reader): Reader {
-  return (uri, at) =>
-    variables.some(({ name }) => uri.startsWith(name, at) && readKey(uri, at + name.length) > uri.length)
-      ? nowhere(uri)
-      : at;
+/** Reads `text`, or goes to `other`. */
+function literal(draft: Draft, text: string, next: Instruction, other?: Instruction): Instruction {
+  if (text === "") return new Instruction(draft, undefined, next, other);
+  let to = next;
+  for (let at = text.length - 1; at >= 0; at--) {
+    to = new Instruction(draft, single[text.charCodeAt(at)], to, at === 0 ? other : undefined);
+  }
+  return to;
 }
 
 /** One list member, pair or plain value, with the name that belongs before it. */
@@ -80,37 +99,37 @@ function compileItem(
   isPair: boolean,
 ): Instruction {
   const { name, operator } = variable;
-  const read = character(isPair ? UNRESERVED : admitted);
-  const value = new Instruction(draft, read, undefined, next, variable);
+  const value = new Instruction(draft, isPair ? inPair : inValue(admitted), undefined, next, variable);
   if (!isPair && !operator.named) return value;
   // `;x` and `;x=` both stand for an empty value; `?x` does not.
-  const bare = operator.sep === ";" ? new Instruction(draft, nowhere, undefined, next, variable) : undefined;
-  const equals = new Instruction(draft, literal("="), value, bare);
-  if (!isPair) return new Instruction(draft, literal(name), equals);
+  const bare = operator.sep === ";" ? new Instruction(draft, nothing, undefined, next, variable) : undefined;
+  const equals = literal(draft, "=", value, bare);
+  if (!isPair) return literal(draft, name, equals);
   // The names of the other named variables are no keys: those would otherwise never see their value.
   const others = draft.variables.filter(
     (other) => operator.named && other.operator.named && other.name !== name,
   );
-  const key = new Instruction(draft, character(admitted), undefined, equals);
-  return new Instruction(draft, noNameOf(others, read), key);
+  const names = others.flatMap((other) => draft.names.get(other.name) ?? []);
+  const key = new Instruction(draft, inValue(admitted), undefined, equals);
+  return new Instruction(draft, undefined, key, undefined, undefined, names);
 }
 
 /** An exploded variable is a list where that leads to the end, else pairs of key and value. */
 function compileVariable(draft: Draft, variable: Variable, next: Instruction, isLast: boolean): Instruction {
-  const { sep, reserved } = variable.operator;
-  const admitted = UNRESERVED + (reserved ? RESERVED : "");
+  const { operator } = variable;
+  const admitted = unreserved + (operator.reserved ? reserved : "");
   // A separator inside a value reads as a separator, except where nothing could follow it.
-  const divided = admitted.replace(sep, "");
+  const divided = admitted.replace(operator.sep, "");
   if (!variable.explode) return compileItem(draft, variable, isLast ? admitted : divided, next, false);
   const loop = (isPair: boolean): Instruction => {
     // The only way back; it reads, so the automaton never turns in a circle at one position.
-    const again = new Instruction(draft, literal(sep), undefined, next);
+    const again = literal(draft, operator.sep, next, next);
     again.next = compileItem(draft, variable, divided, again, isPair);
     return again.next;
   };
   const list = loop(false);
   // Reserved characters include the equals sign, so there what is a pair shows only after the fact.
-  return reserved ? list : new Instruction(draft, literal(""), list, loop(true));
+  return operator.reserved ? list : literal(draft, "", list, loop(true));
 }
 
 /** `idle` has printed nothing yet, `started` has; both prefer a present variable to an absent one. */
@@ -120,24 +139,29 @@ function compileExpression(draft: Draft, variables: readonly Variable[], next: I
   for (const variable of variables.toReversed()) {
     const { first, sep } = variable.operator;
     const item = compileVariable(draft, variable, started, started === next);
-    if (variable !== variables[0]) started = new Instruction(draft, literal(sep), item, started);
-    idle = new Instruction(draft, literal(first), item, idle);
+    if (variable !== variables[0]) started = literal(draft, sep, item, started);
+    idle = literal(draft, first, item, idle);
   }
   return idle;
 }
 
 /**
- * The automaton of a template; its size is linear in the template, but for the names that are no keys. It is built from
- * its end to its start, so that what does not read leads to a lower index.
+ * The automaton of a template; its size is linear in the template. It is built from its end to its start, so that what does
+ * not read leads to a lower index.
  */
 export function compile(parts: readonly TemplatePart[], variables: readonly Variable[]): Program {
-  const draft: Draft = { code: [], variables };
-  let start = new Instruction(draft, literal(""));
+  const draft: Draft = { code: [], variables, names: new Map() };
+  const always = new Instruction(draft, nothing);
+  for (const { name, operator } of variables) {
+    if (!operator.named || draft.names.has(name) || !variables.some(({ explode }) => explode)) continue;
+    draft.names.set(name, literal(draft, name, new Instruction(draft, beyondKey, always)));
+  }
+  const accept = new Instruction(draft, readsOf("", kinds.end), always);
+  let start = accept;
   for (const part of parts.toReversed()) {
     start = compileExpression(draft, part.variables, start);
     // The first literal is no part of it: the matcher looks at that before anything else.
-    if (part !== parts[0] && part.literal !== "")
-      start = new Instruction(draft, literal(part.literal), start);
+    if (part !== parts[0] && part.literal !== "") start = literal(draft, part.literal, start);
   }
-  return { code: draft.code, start };
+  return { code: draft.code, start, accept };
 }

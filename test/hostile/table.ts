@@ -16,13 +16,14 @@ import { sessionRows } from "./rows/sessions.ts";
 import { shareRows } from "./rows/shares.ts";
 import { slownessRows } from "./rows/slowness.ts";
 import { taskRows } from "./rows/tasks.ts";
+import { templateRows } from "./rows/templates.ts";
 import { toolLimitRows } from "./rows/tool-limits.ts";
 
 export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   isolation: isolationRows,
   guard: guardRows,
   sessions: sessionRows,
-  messages: messageRows,
+  messages: [...messageRows, ...templateRows],
   names: nameRows,
   secrets: secretRows,
   slowness: slownessRows,
