@@ -24,14 +24,15 @@ const subjects: Readonly<
 > = {
   "tools/call": (core, { name }) => [named(core.tools, name)],
   "prompts/get": (core, { name }) => [named(core.prompts, name)],
-  "resources/read": (core, { uri }) => [resourceAt(core, uri)],
-  "resources/subscribe": (core, { uri }) => [resourceAt(core, uri)],
-  "subscriptions/listen": (core, { notifications }) => {
+  "resources/read": (core, params) => resourcesAt(core, params, [params["uri"]]),
+  "resources/subscribe": (core, params) => resourcesAt(core, params, [params["uri"]]),
+  "subscriptions/listen": (core, params) => {
+    const { notifications } = params;
     const member = "resourceSubscriptions";
     const uris = isObject(notifications) ? notifications[member] : undefined;
     // Past a limit the request is refused, whatever it names.
     const isRefused = keysProblem({ member, notification: resourceUpdated }, uris, core.settings.limits);
-    return isRefused === undefined ? (uris as unknown[]).map((uri) => resourceAt(core, uri)) : [];
+    return isRefused === undefined ? resourcesAt(core, params, uris as unknown[]) : [];
   },
   "completion/complete": (core, { ref }) => {
     if (!isObject(ref)) return [];
@@ -57,11 +58,34 @@ function named<Options extends Described>(
   return typeof name === "string" ? registry.find(name)?.options : undefined;
 }
 
-function resourceAt({ resources, templates }: Core, uri: unknown): Described | undefined {
-  if (typeof uri !== "string") return undefined;
+/** What the URIs of a request were found to be, and in what. */
+interface Found {
+  readonly uris: readonly unknown[];
+  readonly catalogue: readonly unknown[];
+  readonly definitions: readonly (Described | undefined)[];
+}
+
+/** By the params of a request, which is asked about at the HTTP endpoint and again in the server. */
+const lastFound = new WeakMap<JsonObject, Found>();
+
+function resourcesAt(core: Core, params: JsonObject, uris: readonly unknown[]): Found["definitions"] {
+  const { resources, templates } = core;
   // Matching costs: where no template names scopes, there is nothing to be found by it.
-  if (!templates.isScoped) return resources.find(uri)?.options;
-  return resolveResource(uri, resources, templates)?.source.options;
+  if (!templates.isScoped) return uris.map((uri) => named(resources, uri));
+  const catalogue = [resources.visible, templates.visible];
+  const last = lastFound.get(params);
+  if (last !== undefined && isSame(last.catalogue, catalogue) && isSame(last.uris, uris)) {
+    return last.definitions;
+  }
+  const definitions = uris.map((uri) =>
+    typeof uri === "string" ? resolveResource(uri, resources, templates)?.source.options : undefined,
+  );
+  lastFound.set(params, { uris: [...uris], catalogue, definitions });
+  return definitions;
+}
+
+function isSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at]);
 }
 
 const updatedTopic = topicOf(resourceUpdated, "");

@@ -293,6 +293,26 @@ describe("scopes without HTTP", () => {
     expect(await ask({ scopes: ["notes:write"] })).toHaveProperty("result");
   });
 
+  test("a message that is sent again is looked at again: its URI or the catalogue may have changed", async () => {
+    const server = new McpServer({ name: "notes", version: "1.0.0" });
+    const open = server.resourceTemplate("open:///{id}{?q*}", {}, () => "open");
+    server.resourceTemplate("secret:///{id}{?q*}", { scopes: ["read"] }, () => "secret");
+    const params = { uri: "open:///a?q=1" };
+    const request = modernRequest(1, "resources/read", params);
+    const again = Object.assign(request.params as JsonObject, params);
+    const ask = (): Promise<unknown> =>
+      server.handle(request as never, {
+        connection: new Connection({ transport: "socket", principal: alice }),
+      });
+    expect(await ask()).toHaveProperty("result");
+    Object.assign(again, { uri: "secret:///a?q=1" });
+    expect(await ask()).toHaveProperty("error.data.requiredScopes");
+    Object.assign(again, params);
+    expect(await ask()).toHaveProperty("result");
+    open.update({ scopes: ["read"] });
+    expect(await ask()).toHaveProperty("error.data.requiredScopes");
+  });
+
   test("a pipe belongs to its principal, and each message may bring its own grant [AUTH-OTHER-TRANSPORTS]", async () => {
     const { server } = notesServer();
     const written: string[] = [];
