@@ -1,4 +1,5 @@
 // What stands between an HTTP request and the server: who is calling, or why they may not.
+import { ConfigurationError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 
 /** A request without its body: a token is looked for nowhere else. */
@@ -43,12 +44,18 @@ export interface Auth {
 }
 
 export function isRefusal(authenticated: Authenticated): authenticated is AuthRefusal {
-  return authenticated !== undefined && "status" in authenticated;
+  return typeof authenticated === "object" && authenticated !== null && "status" in authenticated;
 }
 
 /** A door that only says who is calling, made whole. */
 export function toAuth(door: Auth | Authenticate): Auth {
-  if (typeof door !== "function") return door;
+  if (typeof door !== "function") {
+    const parts = Object(door) as Partial<Auth>;
+    const isWhole = typeof parts.authenticate === "function" && typeof parts.refuseScopes === "function";
+    if (isWhole) return door;
+    const remedy = "must be bearerAuth({ … }), or a function that says who is calling";
+    throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, remedy);
+  }
   return {
     authenticate: door,
     refuseScopes: (needed, principal) => refuseScopes(needed, principal, []),

@@ -3,7 +3,7 @@ import { type Auth, isRefusal } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
-import { principalKey } from "../protocol/principal.ts";
+import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { Servable } from "../server/servable.ts";
 import { addressKey } from "../limits/address-key.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
@@ -155,6 +155,7 @@ export class Endpoint {
   ): Promise<void> {
     const principal = await auth.authenticate(request);
     if (isRefusal(principal)) return refuseAuth(this.#state, responder, principal);
+    assertPrincipal(principal, "What auth returned");
     await this.#enter(request, responder, principal, visit);
   }
 

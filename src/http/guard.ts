@@ -27,7 +27,7 @@ interface Names {
 
 /** The hosts that are allowed on these addresses. Throws when one of them can be reached from elsewhere, and none was given. */
 export function hostsFor(addresses: readonly string[], { allowedHosts: named, auth }: Names): string[] {
-  const resource = typeof auth === "object" ? auth.resource : undefined;
+  const resource = typeof auth === "object" ? auth?.resource : undefined;
   const allowedHosts = named ?? (resource === undefined ? undefined : [new URL(resource).host]);
   const outside = addresses.find((address) => !isLoopback(address));
   if (outside !== undefined && allowedHosts === undefined) {

@@ -179,7 +179,7 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
       addresses: countProxies(options.trustProxy) > 0,
     }),
     sessionStore: options.sessionStore ?? new MemorySessionStore(),
-    auth: options.auth && toAuth(options.auth),
+    auth: options.auth === undefined ? undefined : toAuth(options.auth),
     trustedProxies: countProxies(options.trustProxy),
   };
 }

@@ -1,6 +1,7 @@
 // One pipe that carries every message of a peer, both ways: what stdio, the in-memory pair and sockets have in common.
 import { errorCodes } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
+import { assertPrincipal } from "../protocol/principal.ts";
 import { Callbacks } from "../push/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/connection.ts";
@@ -98,6 +99,7 @@ export class Pipe {
   #ending: Promise<void> | undefined;
 
   constructor(server: Servable, output: PipeOutput, options: PipeOptions) {
+    assertPrincipal(options.principal, "The principal of a pipe");
     this.connection = new Connection({
       transport: options.transport,
       session: crypto.randomUUID(),
@@ -121,6 +123,7 @@ export class Pipe {
   receive(text: string, options: ReceiveOptions = noOptions): boolean {
     if (options !== noOptions) assertReceiveOptions(options);
     const { principal, onDone } = options;
+    assertPrincipal(principal, "The principal of a message");
     const isTaken = !this.#draining || isSilentText(text, this.#server.limits);
     if (this.#ending !== undefined || !isTaken) {
       onDone?.();

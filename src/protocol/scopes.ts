@@ -21,5 +21,11 @@ export type Grant = Pick<Principal, "scopes"> | "everything" | undefined;
 /** Whether the caller has every scope that is needed. */
 export function isGranted(needed: readonly string[] | undefined, grant: Grant): boolean {
   if (needed === undefined || grant === "everything") return true;
-  return needed.every((scope) => grant?.scopes?.includes(scope));
+  return needed.every((scope) => hasScope(grant, scope));
+}
+
+/** Whether a principal was granted the scope. A text is no list: it would grant every part of itself. */
+export function hasScope(principal: Pick<Principal, "scopes"> | undefined, scope: string): boolean {
+  const { scopes } = principal ?? {};
+  return Array.isArray(scopes) && scopes.includes(scope);
 }

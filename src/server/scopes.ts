@@ -1,7 +1,7 @@
 // Which scopes a request needs, whether its caller has them, and what of the catalogue a caller may see.
 import { errorCodes, ProtocolError } from "../errors.ts";
 import { revisions } from "../protocol/revisions/index.ts";
-import { type Grant, isGranted } from "../protocol/scopes.ts";
+import { type Grant, hasScope, isGranted } from "../protocol/scopes.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import { topicOf } from "../push/topic.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
@@ -142,7 +142,7 @@ export function visibleTo(registry: Registry<object, unknown>, grant: Grant, lis
   const { visible } = registry;
   if (!registry.isScoped || grant === "everything" || listsAll) return visible;
   const used = new Set(visible.flatMap(({ options }) => (options as Described).scopes ?? []));
-  const key = [...used].filter((scope) => grant?.scopes?.includes(scope)).join(" ");
+  const key = [...used].filter((scope) => hasScope(grant, scope)).join(" ");
   let byScopes = views.get(visible);
   if (byScopes === undefined) views.set(visible, (byScopes = new Map()));
   let view = byScopes.get(key);

@@ -1,9 +1,11 @@
 // Scopes on definitions: refused before anything runs, hidden from lists, and the same over every way in.
 import { Connection, type JsonObject, McpServer, Pipe } from "halyard";
+import { fetchHandler } from "halyard/fetch";
 import { connect } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { modernPost, openEdge, openSession, post } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
+import { recordingLogger } from "../support/log.ts";
 import { modernRequest } from "../support/raw.ts";
 import { until } from "../support/turns.ts";
 import { AuthorizationServer } from "./authorization-server.ts";
@@ -193,6 +195,37 @@ describe("scopes over HTTP", () => {
     const refused = await call("whoami", "mallory");
     expect(refused.status).toBe(403);
     expect(refused.headers["x-why"]).toBe("because");
+  });
+
+  test.each<[string, unknown, string]>([
+    ["scopes as a text that has the right one in it", { scopes: "notes:write-own" }, "list of strings"],
+    ["scopes as an object", { scopes: { includes: () => true } }, "list of strings"],
+    ["scopes of numbers", { scopes: [1] }, "list of strings"],
+    ["no issuer", { issuer: undefined }, "issuer and subject"],
+    ["a subject that is a number", { subject: 1 }, "issuer and subject"],
+    ["null", null, "issuer and subject"],
+    ["a name", "alice", "issuer and subject"],
+    ["true", true, "issuer and subject"],
+  ])("auth that answers %s lets nobody in, and the log says why", async (_, answer, problem) => {
+    const logger = recordingLogger();
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger });
+    server.tool("write", { scopes: ["notes:write"] }, () => "secret");
+    const whole = { issuer: "test", subject: "alice", scopes: ["notes:write"] };
+    const principal = typeof answer === "object" && answer !== null ? { ...whole, ...answer } : answer;
+    const edge = await openEdge("serveHttp", server, { auth: () => principal as never });
+    const reply = await edge.send(modernPost(modernRequest(1, "tools/call", { name: "write" })));
+    expect(reply.status).toBe(500);
+    expect(String(logger.entries.at(-1)?.details?.["error"])).toContain(problem);
+  });
+
+  test.each([
+    ["a name", "bearer"],
+    ["null", null],
+    ["false", false],
+    ["half of it", { authenticate: () => undefined }],
+  ])("auth that is %s is refused at the start", (_, auth) => {
+    const { server } = notesServer();
+    expect(() => fetchHandler(server, { auth: auth as never })).toThrow("HTTP: auth must be bearerAuth");
   });
 });
 

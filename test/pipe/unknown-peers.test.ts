@@ -161,6 +161,32 @@ describe("who a message is from", () => {
   });
 });
 
+describe("a principal that is none", () => {
+  test.each<[string, object]>([
+    ["scopes as a text", { ...alice, scopes: "notes:write-own" }],
+    ["no subject", { ...alice, subject: undefined }],
+  ])("%s is refused by a pipe, and by the server itself", async (_, wrong) => {
+    const server = scopedServer();
+    const output = { write: () => true, destroy: () => {} };
+    const options = { transport: "test", principal: wrong as never };
+    expect(() => new Pipe(server, output, options)).toThrow(/no principal \{ issuer, subject/);
+    const pipe = new Pipe(server, output, { transport: "test" });
+    expect(() => pipe.receive(JSON.stringify(call), { principal: wrong as never })).toThrow(/no principal/);
+    await pipe.end(0);
+  });
+
+  test("a text grants no scope, and hides nothing from those who have it", async () => {
+    const server = scopedServer();
+    const ask = (method: string, scopes: unknown): Promise<unknown> =>
+      server.handle(modernRequest(1, method, { name: "write" }) as never, {
+        connection: new Connection({ transport: "raw", principal: { ...alice, scopes } as never }),
+      });
+    expect(await ask("tools/call", "notes:write-own")).toHaveProperty("error");
+    expect(JSON.stringify(await ask("tools/list", "notes:write-own"))).not.toContain("write");
+    expect(JSON.stringify(await ask("tools/list", ["notes:write"]))).toContain("write");
+  });
+});
+
 describe("what is pushed to a pipe", () => {
   test("is what its principal, or what the transport says of its reader, may have", async () => {
     const server = scopedServer();
