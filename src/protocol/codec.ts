@@ -25,6 +25,15 @@ export function encodeImplementation(info: Implementation, revision: Revision): 
 /** The member under which a value that is no object travels where structured content has to be one. */
 export const structuredWrapper = "result";
 
+/** The fields of a tool result that are written here, and the one that is written when it is sent. */
+const toolFields: ReadonlySet<string> = new Set([
+  "content",
+  "structuredContent",
+  "isError",
+  "_meta",
+  "resultType",
+]);
+
 /**
  * A tool result as `revision` can carry it. Text stands in for content that it cannot carry; `isObjectOutput` says whether
  * the tool promises objects, which counts only where structured content has to be one.
@@ -44,6 +53,8 @@ export function encodeCallToolResult(
   }
   if (isError) encoded["isError"] = true;
   if (_meta !== undefined) encoded["_meta"] = _meta;
+  // Results are open. Most have no field that the protocol does not name, and are not copied to find that out.
+  for (const name in result) if (!toolFields.has(name)) encoded[name] = (result as never)[name];
   return encoded;
 }
 

@@ -58,12 +58,36 @@ const shapes: Readonly<Record<ResultKind, ResultShape>> = {
   Resource: { list: "contents", itemProblem: contentsProblem, fields: readFields },
 };
 
-/** Throws for a field that the protocol does not have: it would be lost in silence. */
-export function assertFields(kind: ResultKind, result: JsonObject): void {
+/** What every server writes itself: a result that came from another one has it, and it says nothing here. */
+const written: ReadonlySet<string> = new Set(["resultType", "ttlMs", "cacheScope"]);
+
+/** Fields of other things that are returned here: whoever writes them beside a result meant something by it. */
+const elsewhere: ReadonlySet<string> = new Set(
+  ["structured", "content", "contents", "messages", "text", "blob", "data", "uri", "mimeType"].map(plain),
+);
+
+/**
+ * The fields of a result that the protocol does not name, if there are any: results are open, so that they are sent as they
+ * are. Throws for one that is a known field, written in another way or in the wrong place.
+ */
+export function openFields(kind: ResultKind, result: JsonObject): JsonObject | undefined {
   const { fields } = shapes[kind];
-  const strange = Object.keys(result).find((name) => !Object.hasOwn(fields, name));
-  if (strange !== undefined)
-    throw new TypeError(`${strange} is not a field of the result: ${nearest(strange, fields)}`);
+  let open: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(result)) {
+    if (Object.hasOwn(fields, name) || value === undefined) continue;
+    const isMeant =
+      elsewhere.has(plain(name)) || Object.keys(fields).some((known) => plain(known) === plain(name));
+    const isQuestion = name === "resultType" && value !== "complete";
+    if (isMeant) throw new TypeError(`${name} is not a field of the result: ${nearest(name, fields)}`);
+    if (isQuestion) throw new TypeError("resultType is not complete: return inputRequired({ … }) to ask");
+    if (!written.has(name)) (open ??= {})[name] = value;
+  }
+  return open;
+}
+
+/** A name without what people write differently. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z]/g, "");
 }
 
 /** What is wrong with a result, if anything is. */

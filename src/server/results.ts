@@ -11,7 +11,7 @@ import type {
   TextContent,
 } from "../protocol/model.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { assertFields, isBlock, isContents, kindOf } from "./result-checks.ts";
+import { isBlock, isContents, kindOf, openFields } from "./result-checks.ts";
 
 /**
  * A tool result in full; made by {@link result}.
@@ -144,7 +144,7 @@ const noneDeclared = (): boolean => false;
 export function asToolResult(
   returned: unknown,
   declares: (name: string) => boolean,
-): ToolResult<unknown> | undefined {
+): GivenResult | undefined {
   if (!isObject(returned)) return undefined;
   if (mark in returned) return returned as unknown as ToolResult<unknown>;
   const isProtocol =
@@ -155,14 +155,19 @@ export function asToolResult(
       throw new TypeError("structured belongs to result({ … }): return what result() returns");
     return undefined;
   }
-  assertFields("Tool", returned);
+  const open = openFields("Tool", returned);
   const {
     content,
     structuredContent: structured,
     isError,
     _meta: meta,
   } = returned as unknown as CallToolResult;
-  return { content, structured, isError: isError as boolean, meta };
+  return { content, structured, isError: isError as boolean, meta, open };
+}
+
+/** A tool result in full, and the fields that the protocol does not name. */
+interface GivenResult extends ToolResult<unknown> {
+  readonly open?: JsonObject | undefined;
 }
 
 /** Whether an object that counts as the output value looks like a result of the protocol, which somebody may have meant. */
@@ -171,19 +176,14 @@ export function looksLikeResult(returned: unknown): boolean {
 }
 
 /** The result of a tool with an output schema, once its value has been checked. */
-export function toStructuredResult(
-  structured: unknown,
-  given: ToolResult<unknown> | undefined,
-): CallToolResult {
+export function toStructuredResult(structured: unknown, given: GivenResult | undefined): CallToolResult {
   return toCallToolResult(given ?? new ToolResult({}), structured);
 }
 
-function toCallToolResult(
-  given: ToolResult<unknown>,
-  structured: unknown = given.structured,
-): CallToolResult {
+function toCallToolResult(given: GivenResult, structured: unknown = given.structured): CallToolResult {
   const content = given.content ?? (structured === undefined ? [] : [text(JSON.stringify(structured))]);
-  return { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
+  const result = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
+  return given.open === undefined ? result : { ...given.open, ...result };
 }
 
 /** The failure of a tool, told to the model. */
@@ -196,8 +196,8 @@ export function toPromptResult(returned: unknown, description: string | undefine
   if (typeof returned === "string") return { ...base, messages: [{ role: "user", content: text(returned) }] };
   if (Array.isArray(returned)) return { ...base, messages: returned };
   if (isObject(returned) && "messages" in returned) {
-    assertFields("Prompt", returned);
-    return { ...base, ...returned } as unknown as GetPromptResult;
+    const { messages, description: own = description, _meta } = returned as unknown as GetPromptResult;
+    return { ...openFields("Prompt", returned), messages, description: own, _meta } as GetPromptResult;
   }
   if (isBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
   throw new TypeError(
@@ -214,8 +214,8 @@ export function toReadResult(
   if (typeof returned === "string") return { contents: [{ ...base, text: returned }] };
   if (returned instanceof Uint8Array) return { contents: [{ ...base, blob: toBase64(returned) }] };
   if (isObject(returned) && "contents" in returned) {
-    assertFields("Resource", returned);
-    return returned as unknown as ReadResourceResult;
+    const { contents, _meta } = returned as unknown as ReadResourceResult;
+    return { ...openFields("Resource", returned), contents, _meta } as ReadResourceResult;
   }
   if (Array.isArray(returned) && returned.length > 0) return { contents: returned };
   if (isContents(returned)) return { contents: [returned] };

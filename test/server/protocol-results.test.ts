@@ -9,6 +9,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { call, heard, makeServer, open, refusal, textOf } from "../support/catalogue.ts";
 import { describeMatrix } from "../support/matrix.ts";
+import { allowBeyondSchema } from "../support/schemas/witness.ts";
 
 const output = z.object({ rows: z.number() });
 
@@ -119,6 +120,51 @@ describeMatrix("prompts and resources that return a protocol result", {}, (cell)
   });
 });
 
+describeMatrix("results are open", {}, (cell) => {
+  const isModern = cell.revision >= "2026";
+
+  test("what the protocol does not name is sent as it is, and what is undefined is not there", async () => {
+    allowBeyondSchema("example.com/cost: unknown key", "traceId: unknown key");
+    const { server, log } = makeServer();
+    const more = { "example.com/cost": 3, traceId: "t", none: undefined };
+    server.tool("plain", {}, () => ({ content: [text("x")], ...more }));
+    server.tool("count", { output }, () => ({ content: [], structuredContent: { rows: 3 }, ...more }));
+    server.tool("seen", {}, () => "x");
+    server.prompt("p", {}, () => ({ messages: [], ...more }));
+    server.resource("a:b", {}, () => ({ contents: [], ...more }));
+    server.use("tools/call", async (request, _, next) =>
+      request.params.name === "seen" ? { ...(await next()), traceId: "m" } : next(),
+    );
+    const client = await open(cell, server);
+    const sent = { "example.com/cost": 3, traceId: "t" };
+    expect(await call(client, "plain")).toMatchObject({ content: [text("x")], ...sent });
+    expect(await call(client, "count")).toMatchObject({ content: [], ...sent });
+    expect(await call(client, "seen")).toMatchObject({ content: [text("x")], traceId: "m" });
+    expect(await client.request("prompts/get", { name: "p" })).toMatchObject({ messages: [], ...sent });
+    expect(await client.request("resources/read", { uri: "a:b" })).toMatchObject({ contents: [], ...sent });
+    expect(log).toEqual([]);
+  });
+
+  test("a result that another server has sent may be passed on", async () => {
+    const { server, log } = makeServer();
+    const stamps = { resultType: "complete", ttlMs: 60_000, cacheScope: "public" };
+    server.tool("t", {}, () => ({ content: [text("x")], ...stamps }));
+    server.prompt("p", { description: "Own" }, () => ({ messages: [], description: undefined, ...stamps }));
+    server.resource("a:b", {}, () => ({ contents: [], ...stamps }));
+    const client = await open(cell, server);
+    const results = [
+      await call(client, "t"),
+      await client.request("prompts/get", { name: "p" }),
+      await client.request("resources/read", { uri: "a:b" }),
+    ] as Record<string, unknown>[];
+    for (const each of results) expect(each["resultType"]).toBe(isModern ? "complete" : undefined);
+    expect(results[1]?.["description"]).toBe("Own");
+    // How long it may be kept is for this server to say.
+    expect(results[2]?.["ttlMs"]).toBe(isModern ? 0 : undefined);
+    expect(log).toEqual([]);
+  });
+});
+
 type Mistake = [title: string, returned: unknown, problem: string | RegExp];
 
 const blocks: Mistake[] = [
@@ -158,6 +204,9 @@ const tools: Mistake[] = [
   ["an error that is text", { content: [], isError: "yes" }, "isError must be of type boolean"],
   ["_meta that is text", { content: [], _meta: "x" }, "_meta must be of type object"],
   ["a field mistyped", { content: [], structuredcontent: {} }, "did you mean structuredContent?"],
+  ["a field in the writing of elsewhere", { content: [], is_error: true }, "did you mean isError?"],
+  ["a field of result()", { content: [], meta: {} }, "did you mean _meta?"],
+  ["questions", { content: [], resultType: "input_required" }, "return inputRequired({ … }) to ask"],
   ["a value", { celsius: 21 }, "it is an object of celsius: return a string, content blocks"],
   ["a number", 5, "it is a number"],
   ["null", null, "it is null"],
