@@ -37,8 +37,17 @@ export function describeFailure(
   what: string = internal,
 ): { readonly errorId: string; readonly message: string } {
   const errorId = logFailure(error, call);
-  const own = shows === "message" && (error instanceof Error ? error.message : error);
+  const own = shows === "message" && messageOf(error);
   return { errorId, message: typeof own === "string" && own !== "" ? own : `${what} (error id ${errorId})` };
+}
+
+/** What was thrown may be anything, and its message a getter that throws in turn: the call must be answered all the same. */
+function messageOf(error: unknown): unknown {
+  try {
+    return error instanceof Error ? error.message : error;
+  } catch {
+    return undefined;
+  }
 }
 
 const internal = "Internal error";

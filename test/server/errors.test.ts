@@ -226,6 +226,19 @@ describeMatrix("errors", {}, (cell) => {
     expect(log).toHaveLength(7);
   });
 
+  test("an exception whose message cannot be read is answered all the same", async () => {
+    const { server, log } = makeServer({ errors: "message" });
+    const evasive = (): never => {
+      throw Object.defineProperty(new Error("x"), "message", { get: boom });
+    };
+    server.tool("evasive", {}, evasive);
+    server.resource("x:z", {}, evasive);
+    const client = await open(cell, server);
+    expect(textOf(await call(client, "evasive"))).toMatch(hidden);
+    expect((await refusal(client.request("resources/read", { uri: "x:z" }))).message).toMatch(/error id/);
+    expect(log).toHaveLength(2);
+  });
+
   test("are hidden unless a tool says otherwise", async () => {
     const { server, log } = makeServer();
     throwing(server);
