@@ -36,6 +36,12 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: object,
   }
 }
 
+/** The options that are given: one that is undefined keeps its default. */
+export function givenOf<T extends object>(options: T | undefined): Partial<T> {
+  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Partial<T>;
+}
+
 /** The known name that is written most like `name`; all of them when none is. */
 export function nearest(name: string, known: object): string {
   const names = Object.keys(known);

@@ -286,3 +286,10 @@ test("a name that is like none is answered with all of them", () => {
     "cors.somethingElseEntirely is not an option: choose from origins",
   );
 });
+
+test("a limit that is undefined keeps its default", async () => {
+  const limits = { maxBatch: undefined };
+  expect(new McpServer(info, { limits: limits as never }).limits).toEqual(new McpServer(info).limits);
+  const handler = nodeHandler(new McpServer(info), { limits: { maxSessions: undefined } as never });
+  await handler.close();
+});

@@ -2,7 +2,7 @@
 import type { Servable } from "../server/servable.ts";
 import { type Auth, type Authenticate, toAuth } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { Known } from "../options.ts";
+import { givenOf, type Known } from "../options.ts";
 import type { ReplayLimits } from "../push/replay.ts";
 import type { SessionLimits } from "../session/sessions.ts";
 import { MemorySessionStore, type SessionStore } from "../session/store.ts";
@@ -156,7 +156,8 @@ export interface HttpSettings {
 
 /** Fills in the defaults. Throws for an option that cannot work. */
 export function resolveHttpOptions(options: HttpOptions): HttpSettings {
-  const { path = "/mcp", limits = {} } = options;
+  const { path = "/mcp" } = options;
+  const limits = givenOf(options.limits);
   if (!path.startsWith("/")) fail("path", "must begin with a slash");
   for (const [name, limit] of Object.entries(limits)) {
     if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");

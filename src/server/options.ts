@@ -1,6 +1,6 @@
 // The options of a server: what they are, their defaults, and the mistakes that are found when it is made.
 import { ConfigurationError } from "../errors.ts";
-import { checkOptions, type Known } from "../options.ts";
+import { checkOptions, givenOf, type Known } from "../options.ts";
 import type { CacheHint, Implementation } from "../protocol/model.ts";
 import { SpokenRevisions } from "../protocol/revisions/index.ts";
 import type { ToJsonSchema } from "../schema/compile.ts";
@@ -214,7 +214,8 @@ const knownInfo: Known<Implementation> = {
 /** Fills in the defaults. Throws for an option that cannot work. */
 export function resolveOptions(options: ServerOptions): Settings {
   checkOptions({ subject: "server" }, options, knownOptions);
-  const { pageSize = 1000, cache = {}, limits = {} } = options;
+  const { pageSize = 1000, cache = {} } = options;
+  const limits = givenOf(options.limits);
   const logger = guardedLogger(options.logger ?? stderrLogger);
   const { mode, revisions } = resolveRevisions(options);
   checkErrors("server", options.errors, "INVALID_OPTION");
