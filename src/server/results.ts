@@ -182,8 +182,8 @@ export function toStructuredResult(structured: unknown, given: GivenResult | und
 
 function toCallToolResult(given: GivenResult, structured: unknown = given.structured): CallToolResult {
   const content = given.content ?? (structured === undefined ? [] : [text(JSON.stringify(structured))]);
-  const result = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
-  return given.open === undefined ? result : { ...given.open, ...result };
+  const named = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
+  return given.open === undefined ? named : { ...given.open, ...named };
 }
 
 /** The failure of a tool, told to the model. */
