@@ -1,5 +1,5 @@
 // Answers through node:http's response, which others may have answered, ended or destroyed: then the client counts as gone.
-import type { ServerResponse } from "node:http";
+import { ServerResponse } from "node:http";
 import { closedSink } from "../http/closed-sink.ts";
 import type { EventSink, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
 import { highWater } from "../http/piece-queue.ts";
@@ -7,11 +7,13 @@ import type { RefusalWatch } from "../http/refusals.ts";
 import type { Unsent } from "../http/unsent.ts";
 import { Outflow } from "./outflow.ts";
 
-/** Headers in the form that Node takes with the least work: names and values in turn. */
-function flat(headers: HttpHeaders, length: number | undefined): string[] {
+/** Begins a reply, with the headers in the form that Node takes with the least work: names and values in turn. */
+function writeHead(response: ServerResponse, status: number, headers: HttpHeaders, length?: number): void {
   const list = length === undefined ? [] : ["content-length", String(length)];
   for (const name in headers) list.push(name, headers[name] ?? "");
-  return list;
+  if (response.writeHead === ServerResponse.prototype.writeHead) response.writeHead(status, list);
+  // Middleware that stands in for it, to compress or to set a cookie, may know objects only.
+  else response.writeHead(status, { ...headers, ...(length !== undefined && { "content-length": length }) });
 }
 
 export class NodeResponder implements HttpResponder {
@@ -32,7 +34,7 @@ export class NodeResponder implements HttpResponder {
     this.#hasAnswered = true;
     const response = this.#response;
     const length = Buffer.byteLength(body);
-    response.writeHead(status, flat(headers, status === 204 ? undefined : length));
+    writeHead(response, status, headers, status === 204 ? undefined : length);
     if (length > highWater) {
       const outflow = this.#outflow();
       outflow.write(body);

@@ -12,6 +12,7 @@ import { type Logger, outliveStderr } from "../server/logger.ts";
 import type { Servable } from "../server/servable.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
+import { WaitingLines } from "./waiting-lines.ts";
 import { LineWriter } from "./writer.ts";
 
 /** How {@link serveStdio} behaves; everything has a default. */
@@ -76,6 +77,7 @@ class Stdio implements StdioServer {
   readonly #writer: LineWriter;
   readonly #pipe: Pipe;
   readonly #decoder: LineDecoder;
+  readonly #lines: WaitingLines;
   readonly #graceMs: number;
   readonly #logger: Logger;
   readonly #endsProcess: boolean;
@@ -106,13 +108,16 @@ class Stdio implements StdioServer {
       {
         transport: "stdio",
         peerIsUser: options.peerIsUser ?? input === process.stdin,
-        onResume: () => input.resume(),
+        onResume: () => this.#lines.goOn(),
       },
     );
+    this.#lines = new WaitingLines({
+      take: (line) => this.#pipe.receive(line),
+      held: () => input.pause(),
+      empty: () => input.resume(),
+    });
     this.#decoder = new LineDecoder(maxBytes, {
-      line: (text) => {
-        if (!this.#pipe.receive(text)) input.pause();
-      },
+      line: (text) => this.#lines.add(text),
       tooLong: () => this.#pipe.refuseLong(maxBytes),
     });
   }
@@ -121,16 +126,23 @@ class Stdio implements StdioServer {
     outliveStderr();
     this.#input.on("data", (chunk: Buffer | string) => {
       this.#decoder.feed(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+      this.#lines.give();
     });
     this.#input.on("end", () => {
       this.#decoder.end();
-      this.#leave();
+      const taken = within(this.#graceLeft(), this.#lines.taken());
+      letRun(
+        this.#logger,
+        "The end of the input",
+        taken.then(() => this.#leave()),
+      );
     });
     // A stream that is destroyed without an error says only that it has closed.
-    for (const stream of [this.#input, this.#output]) {
-      stream.on("error", () => this.#leave());
-      stream.on("close", () => this.#leave());
-    }
+    this.#input.on("close", () => {
+      if (!this.#input.readableEnded) this.#leave();
+    });
+    this.#output.on("close", () => this.#leave());
+    for (const stream of [this.#input, this.#output]) stream.on("error", () => this.#leave());
     if (!this.#endsProcess) return;
     for (const signal of signals) process.once(signal, this.#onSignal);
   }

@@ -1,10 +1,12 @@
 // A client that does not read: the server stops taking work, keeps little, and goes on when it is read again.
-import type { PassThrough } from "node:stream";
+import { PassThrough } from "node:stream";
 import { McpServer } from "halyard";
+import { serveStdio } from "halyard/stdio";
 import { TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import { startChild } from "../support/child.ts";
 import { paramsOf } from "../support/listen.ts";
+import { modernRequest } from "../support/raw.ts";
 import { openStdio, readLines } from "../support/stdio.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
@@ -54,6 +56,23 @@ describe("back-pressure", () => {
     const ids = client.received.map((message) => ("id" in message ? message.id : undefined));
     expect(new Set(ids).size).toBe(300);
     await client.close();
+  });
+
+  test("calls that come in one piece are no exception, and the end of the input loses none", async () => {
+    const { server, runs } = bigServer();
+    const input = new PassThrough();
+    const output = new PassThrough();
+    const served = await serveStdio(server, { input, output });
+    const calls = Array.from({ length: 300 }, (_, id) => modernRequest(id, "tools/call", { name: "big" }));
+    input.end(calls.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    await until(() => runs() > 0);
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    // Known to be behind after 16 answers, when a few more have been begun.
+    expect(runs()).toBeLessThan(80);
+    let answers = 0;
+    readLines(output, () => answers++);
+    await served.closed;
+    expect(answers).toBe(300);
   });
 
   test("small answers after a large one do not make the server forget to go on", async () => {
