@@ -78,7 +78,6 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
       await one.request("resources/subscribe", uri("b"));
     },
   },
-  },
   {
     over: "messages",
     name: "listen requests of all peers together name no more than the limit, and who leaves makes room",
