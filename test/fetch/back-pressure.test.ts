@@ -20,7 +20,8 @@ class Reading {
 
   /** Takes the next piece. */
   async take(): Promise<void> {
-    const { value } = await this.#reader.read();
+    const { value, done } = await this.#reader.read();
+    if (done) throw new Error(`The body has ended after ${this.#text.length} characters`);
     this.#text += this.#decoder.decode(value, { stream: true });
   }
 
