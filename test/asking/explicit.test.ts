@@ -80,13 +80,13 @@ describeMatrix("inputRequired()", { since: "2025-06-18" }, (cell) => {
 describeMatrix("inputRequired() beside ctx.elicit", { since: "2025-06-18" }, (cell) => {
   test("a question whose words have changed when the handler runs again is asked again, and one that has not is not", async () => {
     const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
-    server.tool("ask", {}, (async (_: unknown, ctx: Context) => {
+    server.tool("ask", {}, async (_, ctx) => {
       const isFirst = ctx.inputResponses?.["where"] === undefined;
       const same = await ctx.elicit("Same?", text, { key: "same" });
       const changing = await ctx.elicit(isFirst ? "Before?" : "After?", text, { key: "changing" });
       if (isFirst) return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
       return `${same.text} ${changing.text}`;
-    }) as () => string);
+    });
     const client = await open(cell, server, { capabilities: ableClient });
     const words = ["Same?", "Before?", "After?"];
     const { result, asked } = await converse(
