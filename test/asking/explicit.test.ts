@@ -77,6 +77,33 @@ describeMatrix("inputRequired()", { since: "2025-06-18" }, (cell) => {
   });
 });
 
+describeMatrix("inputRequired() beside ctx.elicit", { since: "2025-06-18" }, (cell) => {
+  test("a question whose words have changed when the handler runs again is asked again, and one that has not is not", async () => {
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
+    server.tool("ask", {}, async (_, ctx) => {
+      const isFirst = ctx.inputResponses?.["where"] === undefined;
+      const same = await ctx.elicit("Same?", text, { key: "same" });
+      const changing = await ctx.elicit(isFirst ? "Before?" : "After?", text, { key: "changing" });
+      if (isFirst) return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
+      return `${same.text} ${changing.text}`;
+    });
+    const client = await open(cell, server, { capabilities: ableClient });
+    const words = ["Same?", "Before?", "After?"];
+    const { result, asked } = await converse(
+      client,
+      "tools/call",
+      { name: "ask" },
+      answersBy({
+        ...Object.fromEntries(words.map((word) => [word, { text: word }])),
+        "roots/list": { roots: [] },
+      }),
+    );
+    expect(said(result)).toBe("Same? After?");
+    const messages = asked.map(({ params, method }) => params["message"] ?? method);
+    expect(messages).toEqual(["Same?", "Before?", "roots/list", "After?"]);
+  });
+});
+
 test("inputRequired() of a kind that the client did not declare is -32021, and nothing is asked at all [MRTR-CAPS]", async () => {
   for (const revision of [newestModern, newestLegacy]) {
     const { ask, client } = await askingTool(survey, { revision, capabilities: { elicitation: {} } });

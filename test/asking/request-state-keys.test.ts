@@ -56,7 +56,7 @@ describe("server.secureRequestState", () => {
     given.fill(0);
     const state = await begin(await ways.http(sealing.server), call);
     const { result } = await (await ways.http(askingServer({ keys: [newer] }).server))(retry(call, state));
-    expect(result).toBeDefined();
+    expect(result).toMatchObject({ content: [{ text: "Hello Ada" }] });
   });
 
   test("replaces what was set before, the audience too", async () => {
@@ -64,7 +64,7 @@ describe("server.secureRequestState", () => {
     server.secureRequestState({ keys: [newer] });
     const state = await begin(await ways.http(server), call);
     const { result } = await (await ways.http(askingServer({ keys: [newer] }).server))(retry(call, state));
-    expect(result).toBeDefined();
+    expect(result).toMatchObject({ content: [{ text: "Hello Ada" }] });
   });
 });
 

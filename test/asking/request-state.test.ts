@@ -115,6 +115,11 @@ const misused: Readonly<Record<string, Attack>> = {
     "it belongs to another user",
     { ...call, user: alice },
   ),
+  "an issuer that takes letters of the subject": elsewhere(
+    { ...call, user: { issuer: `${alice.issuer}a`, subject: "lice" } },
+    "it belongs to another user",
+    { ...call, user: alice },
+  ),
   "nobody, with the state of somebody": elsewhere(call, "it belongs to another user", {
     ...call,
     user: alice,

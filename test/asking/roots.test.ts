@@ -28,6 +28,15 @@ describe.each([newestModern, ...legacyDates])("ctx.roots · %s", (revision) => {
     });
   });
 
+  test("is -32021 for a client that says it has none: false declares nothing [ROOTS-SEC-SERVER]", async () => {
+    const { ask } = await setup({ roots: false });
+    await expect(ask()).rejects.toMatchObject({
+      code: -32021,
+      message: "roots/list: the client did not declare roots",
+      data: { requiredCapabilities: { roots: {} } },
+    });
+  });
+
   test.each<[JsonObject]>([[{}], [{ roots: "all" }], [{ roots: [{ name: "A" }] }], [{ roots: [null] }]])(
     "fails for an answer that is no list of roots: %o [ROOTS-SEC-SERVER]",
     async (answer) => {

@@ -7,6 +7,8 @@ import { askingServer, begin, retry, type Turn, ways } from "../support/asking-s
 
 const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
 const keys = ["a secret that both servers have, of 32 bytes"];
+/** What the call comes to, and not one more question. */
+const done = { resultType: "complete", content: [{ type: "text", text: "Hello Ada" }] };
 const refusal = { code: -32602, message: "Invalid or expired requestState" };
 
 describe("MemorySingleUseStore", () => {
@@ -67,7 +69,7 @@ describe("secureRequestState({ singleUse })", () => {
     const servers = [askingServer({ keys, singleUse }), askingServer({ keys, singleUse })] as const;
     const [one, other] = [await ways.http(servers[0].server), await ways.http(servers[1].server)];
     const state = await begin(one, call);
-    expect((await other(retry(call, state))).result).toBeDefined();
+    expect((await other(retry(call, state))).result).toMatchObject(done);
     expect((await one(retry(call, state))).error).toEqual(refusal);
     expect((await other(retry(call, state))).error).toEqual(refusal);
     expect(servers.map(({ reasons }) => reasons())).toEqual([["it has been used"], ["it has been used"]]);
@@ -79,7 +81,8 @@ describe("secureRequestState({ singleUse })", () => {
     const say = await ways.http(server);
     const state = await begin(say, call);
     const replies = await Promise.all(Array.from({ length: 10 }, () => say(retry(call, state))));
-    expect(replies.filter(({ result }) => result !== undefined)).toHaveLength(1);
+    expect(replies.filter(({ result }) => result !== undefined)).toMatchObject([{ result: done }]);
+    expect(replies.flatMap(({ error }) => error ?? [])).toEqual(Array.from({ length: 9 }, () => refusal));
     expect(finished()).toBe(1);
   });
 
@@ -93,7 +96,7 @@ describe("secureRequestState({ singleUse })", () => {
     });
     const second = await begin(say, unanswered(first));
     expect((await say(retry(call, first))).error).toEqual(refusal);
-    expect((await say(retry(call, second))).result).toBeDefined();
+    expect((await say(retry(call, second))).result).toMatchObject(done);
   });
 
   test("does not use up a state that somebody else brings", async () => {
@@ -102,7 +105,7 @@ describe("secureRequestState({ singleUse })", () => {
     const alice = { issuer: "https://issuer.example", subject: "alice" };
     const state = await begin(say, { ...call, user: alice });
     expect((await say(retry(call, state))).error).toEqual(refusal);
-    expect((await say(retry({ ...call, user: alice }, state))).result).toBeDefined();
+    expect((await say(retry({ ...call, user: alice }, state))).result).toMatchObject(done);
   });
 
   test("has a mark kept for the whole time of a state, since the clock of another process may be behind", async () => {
@@ -138,6 +141,6 @@ describe("secureRequestState({ singleUse })", () => {
     expect(log.map(({ level }) => level)).toEqual(["error"]);
     expect(finished()).toBe(0);
     isDown = false;
-    expect((await say(retry(call, state))).result).toBeDefined();
+    expect((await say(retry(call, state))).result).toMatchObject(done);
   });
 });

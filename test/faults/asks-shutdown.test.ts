@@ -142,8 +142,7 @@ describe("the end of a stdio server", () => {
     async (signal) => {
       const child = await begin("60000");
       child.process.kill(signal);
-      // The signal has arrived by then, or the answer came before it.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() => child.stderr().includes(signal));
       const { id } = (await child.client.waitFor(isQuestion)) as unknown as { id: string };
       child.client.send({ jsonrpc: "2.0", id, ...answer });
       expect(await child.client.waitFor(isReply)).toMatchObject({

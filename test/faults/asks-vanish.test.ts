@@ -1,13 +1,15 @@
 // A client that vanishes while a handler asks it: the handler hears of it soon, and nothing waits for nobody.
+import { request } from "node:http";
 import { type JsonObject, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { describe, expect, test } from "vitest";
-import { post, sendTo } from "../support/http.ts";
+import { isServed } from "../support/connections.ts";
+import { defined, post } from "../support/http.ts";
 import { recordingLogger } from "../support/log.ts";
 import { SseClient } from "../support/legacy-sse.ts";
 import { describeMatrix, pipes } from "../support/matrix.ts";
 import { PipePeer } from "../support/pipe.ts";
-import { serve, type Served, SessionClient } from "../support/sessions.ts";
+import { type Edge, edges, serve, type Served, SessionClient } from "../support/sessions.ts";
 import { type Deferred, deferred, until } from "../support/turns.ts";
 
 const capabilities = { sampling: {} };
@@ -77,9 +79,12 @@ describeMatrix("a client that vanishes", { eras: ["legacy"], transports: pipes }
   });
 });
 
-async function open(options: HttpOptions = {}): Promise<Asking & { served: Served; client: SessionClient }> {
+async function open(
+  options: HttpOptions = {},
+  edge: Edge = "serveHttp",
+): Promise<Asking & { served: Served; client: SessionClient }> {
   const asking = askingServer();
-  const served = await serve(asking.server, options);
+  const served = await serve(asking.server, options, edge);
   return { ...asking, served, client: await SessionClient.open(served, { capabilities }) };
 }
 
@@ -102,18 +107,24 @@ describe("a client that vanishes over HTTP", () => {
     await expectLost(asking, () => call.cut());
   });
 
-  test("before the handler asks, where the stream was never opened, fails the question after the resume window", async () => {
-    const asking = await open({ resumeWindowMs: 1 });
-    const leaving = new AbortController();
-    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "late" } };
-    const request = { ...post(message, asking.client.headers()), signal: leaving.signal };
-    const call = sendTo(Number(new URL(asking.served.url).port), request).catch((error: Error) => error.name);
-    await asking.began.promise;
-    leaving.abort();
-    expect(await call).toBe("AbortError");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    await expectLost(asking, () => asking.gate.resolve());
-  });
+  test.each(edges)(
+    "before the handler asks, where the stream was never opened, fails the question after the resume window · %s",
+    async (edge) => {
+      const asking = await open({ resumeWindowMs: 1 }, edge);
+      const { client } = asking;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "late" } });
+      const headers = defined(post(body, client.headers()).headers);
+      const call = request(client.url, { method: "POST", headers, agent: false });
+      call.on("error", () => {});
+      call.end(body);
+      await asking.began.promise;
+      const port = call.socket?.localPort ?? 0;
+      expect(isServed(port)).toBe(true);
+      call.destroy();
+      await until(() => !isServed(port));
+      await expectLost(asking, () => asking.gate.resolve());
+    },
+  );
 
   test.each([
     ["the stream of the call", {}, "call"],

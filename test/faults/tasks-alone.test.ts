@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { stopClock, passSeconds } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
-import { type Deferred, deferred, until } from "../support/turns.ts";
+import { storeThat } from "../support/task-store.ts";
+import { type Deferred, deferred, nextTurn, until } from "../support/turns.ts";
 
 const capabilities = { sampling: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
 const ttlMs = 60_000;
@@ -71,9 +72,17 @@ describeMatrix(
 
 describe("ctx.startTask() that a handler does not wait for", () => {
   test("counts the call out once: as many may run at once as before", async () => {
+    const kept = deferred();
+    const store = storeThat((inner) => ({
+      create: async (task) => {
+        const isKept = await inner.create(task);
+        kept.resolve();
+        return isKept;
+      },
+    }));
     const server = new McpServer(
       { name: "test", version: "1.0.0" },
-      { logger: recordingLogger(), limits: { maxInFlight: 1 } },
+      { logger: recordingLogger(), limits: { maxInFlight: 1 }, tasks: { store } },
     );
     const gate = deferred();
     server.tool("hasty", { task: { starts: "handler" } }, (_, ctx) => {
@@ -83,7 +92,9 @@ describe("ctx.startTask() that a handler does not wait for", () => {
     server.tool("held", {}, () => gate.promise.then(() => "held"));
     const client = await connect(server, { revision: "2026-07-28", capabilities });
     await client.request("tools/call", { name: "hasty" });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await kept.promise;
+    // What follows upon it takes no more than promises.
+    await nextTurn();
     const held = client.request("tools/call", { name: "held" });
     await expect(client.request("tools/call", { name: "held" })).rejects.toMatchObject({ code: -32600 });
     gate.resolve();

@@ -1,8 +1,9 @@
 // A client that goes away, as fetch runtimes tell it.
 import { McpServer } from "halyard";
 import { fetchHandler } from "halyard/fetch";
-import { expect, test, vi } from "vitest";
-import { eventually } from "../support/turns.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { initializeRequest, newestLegacy } from "../support/raw.ts";
+import { deferred, eventually } from "../support/turns.ts";
 
 const url = "http://localhost/mcp";
 const revision = "2026-07-28";
@@ -53,3 +54,37 @@ test.each(ways)(
     await handler.close();
   },
 );
+
+test("a client of a session that goes before its call opens a stream costs nothing, and can be asked nothing", async () => {
+  const server = new McpServer({ name: "test", version: "1.0.0" });
+  const [began, gate, failed] = [deferred(), deferred(), deferred<Error>()];
+  server.tool("late", {}, async (_args, ctx) => {
+    began.resolve();
+    await gate.promise;
+    ctx.log("info", "x".repeat(200_000));
+    await ctx.roots().catch((error: Error) => failed.resolve(error));
+    return "done";
+  });
+  const handler = fetchHandler(server, { resumeWindowMs: 1 });
+  onTestFinished(() => handler.close());
+  const post = (message: object, headers: object = {}, signal?: AbortSignal): Promise<Response> => {
+    const all = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    };
+    const init = { method: "POST", headers: all, body: JSON.stringify(message), ...(signal && { signal }) };
+    return handler(new Request(url, init));
+  };
+  const begun = await post(initializeRequest(0, newestLegacy, { capabilities: { roots: {} } }));
+  const session = { "mcp-session-id": String(begun.headers.get("mcp-session-id")) };
+  const aborting = new AbortController();
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "late" } };
+  const response = post(call, session, aborting.signal);
+  await began.promise;
+  aborting.abort();
+  expect((await response).status).toBe(499);
+  gate.resolve();
+  expect((await failed.promise).message).toContain("cannot be reached any more");
+  await eventually(() => expect(handler.stats()).toMatchObject({ inFlight: 0, unsentBytes: 0 }));
+});

@@ -15,6 +15,7 @@ import { secretRows } from "./rows/secrets.ts";
 import { sessionRows } from "./rows/sessions.ts";
 import { shareRows } from "./rows/shares.ts";
 import { slownessRows } from "./rows/slowness.ts";
+import { subscriptionLimitRows } from "./rows/subscription-limits.ts";
 import { taskRows } from "./rows/tasks.ts";
 import { templateRows } from "./rows/templates.ts";
 import { toolLimitRows } from "./rows/tool-limits.ts";
@@ -27,7 +28,7 @@ export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   names: nameRows,
   secrets: secretRows,
   slowness: slownessRows,
-  limits: limitRows,
+  limits: [...limitRows, ...subscriptionLimitRows],
   schemas: schemaRows,
   callers: [...callerRows, ...shareRows],
   tools: toolLimitRows,

@@ -2,6 +2,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { JsonObject } from "halyard";
 import { nodeHandler } from "halyard/node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { describeEdges, modernPost, openEdge, post, type RawRequest, sendTo } from "../support/http.ts";
@@ -14,6 +15,11 @@ const limits = { maxBytes: 1000, maxDepth: 6, maxElements: 100 };
 const big = modernCall(1, "echo", { text: "x".repeat(2000) });
 const deep = modernCall(1, "echo", { text: [[[[[[]]]]]] });
 const full = modernCall(1, "echo", { text: Array.from({ length: 200 }, () => 1) });
+/** A call whose text is so many bytes long, more than it has characters. */
+const callOf = (bytes: number): JsonObject => {
+  const sized = (length: number): JsonObject => modernCall(1, "echo", { text: `é€🌍${"x".repeat(length)}` });
+  return sized(bytes - Buffer.byteLength(JSON.stringify(sized(0))));
+};
 const chunked = (request: RawRequest): RawRequest => ({
   ...request,
   body: String(request.body).match(/[^]{1,100}/g) ?? [],
@@ -30,6 +36,29 @@ describeEdges("a body", (open) => {
     expect(reply.status).toBe(413);
     const fits = await edge.send(send(modernPost(modernCall(1, "echo", { text: "x".repeat(500) }))));
     expect(fits.status).toBe(200);
+  });
+
+  test.each([
+    ["with its length", (request: RawRequest) => request],
+    ["in chunks", chunked],
+  ] as const)("of exactly maxBytes is taken, sent %s, and one of a byte more is 413", async (_, send) => {
+    const edge = await open(httpServer({ limits }).server, { legacySse: true });
+    const stream = await edge.send({
+      method: "GET",
+      path: "/sse",
+      headers: { accept: "text/event-stream" },
+    });
+    await until(() => stream.events.length === 1);
+    const path = stream.events[0]?.data ?? "";
+    for (const [bytes, status, sseStatus] of [
+      [1000, 200, 202],
+      [1001, 413, 413],
+    ] as const) {
+      const request = send(modernPost(callOf(bytes)));
+      expect((await edge.send(request)).status).toBe(status);
+      expect((await edge.send({ ...request, path })).status).toBe(sseStatus);
+    }
+    stream.abort();
   });
 
   test.each([
@@ -110,6 +139,38 @@ describe("a body that a framework has read", () => {
       expect((await send(how(modernPost(deep)))).status).toBe(400);
       expect((await send(how(modernPost(full)))).status).toBe(400);
     }
+  });
+
+  test.each([
+    ["a text", asText],
+    ["bytes", asBytes],
+  ])("and left as %s may have exactly maxBytes", async (_, read) => {
+    const send = await parsing(read);
+    expect((await send(modernPost(callOf(1000)))).status).toBe(200);
+    expect((await send(modernPost(callOf(1001)))).status).toBe(413);
+  });
+
+  test.each([
+    ["a value", asValue],
+    ["a text", asText],
+    ["bytes", asBytes],
+  ])("and left as %s may be exactly as deep and as full as one that was not", async (_, read) => {
+    const send = await parsing(read);
+    const told = async (message: unknown): Promise<string | undefined> => {
+      const reply = await send(post(message, { "mcp-protocol-version": "2026-07-28" }));
+      expect(reply.status).toBe(400);
+      return (await reply.answer()).error?.message;
+    };
+    const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+    const list = (values: number): unknown => Array.from({ length: values - 1 }, () => 1);
+    const [tooDeep, tooFull] = [
+      "The message nests deeper than 6 levels",
+      "The message holds more than 100 values",
+    ];
+    expect(await told(nested(6))).not.toBe(tooDeep);
+    expect(await told(nested(7))).toBe(tooDeep);
+    expect(await told(list(100))).not.toBe(tooFull);
+    expect(await told(list(101))).toBe(tooFull);
   });
 
   test("and not left is refused at once, rather than waited for", async () => {

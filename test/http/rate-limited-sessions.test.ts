@@ -110,6 +110,17 @@ describe.each(cells)("a session past `$limit` · $transport", ({ connect, perAdd
   });
 });
 
+describe.each(Object.entries(transports))("a batch under `concurrent` · %s", (_, { connect }) => {
+  test("gives back the room of all its messages when it has been answered", async () => {
+    const client = await connect({ rateLimit: { perAddress: { concurrent: 4 }, now: stoppedClock().now } });
+    const batch = [1, 2, 3].map((id) => toolCall(id, "echo"));
+    for (let count = 0; count < 5; count++) {
+      await until(async () => (await client.post(batch)).status < 300);
+      await until(async () => (await client.post(ping)).status < 300);
+    }
+  });
+});
+
 const rateLimited = (burst: number): HttpOptions => ({
   rateLimit: { perAddress: { perMinute: 1, burst }, now: stoppedClock().now },
 });

@@ -70,6 +70,21 @@ describeEdges("rateLimit", (open) => {
     expect(await statuses(edge.send, modernPost(discover), modernPost(discover))).toEqual([200, 200]);
   });
 
+  test("principals do not spend for each other where the name of one issuer begins that of another", async () => {
+    const { now } = stoppedClock();
+    const edge = await open(httpServer().server, {
+      auth: (request) => {
+        const [issuer = "", subject = ""] = request.header("authorization")?.split(" ") ?? [];
+        return { issuer, subject };
+      },
+      rateLimit: { perPrincipal: { perMinute: 1, burst: 1 }, now },
+    });
+    const callers = ["https://id.example/a bc", "https://id.example/ab c", "https://id.example/abc "];
+    expect(await statuses(edge.send, ...callers.map(as))).toEqual([200, 200, 200]);
+    expect(await statuses(edge.send, ...callers.map(as))).toEqual([429, 429, 429]);
+    expect(edge.stats().callers).toBe(3);
+  });
+
   test("an address past its limit is refused before it is asked who is calling, on every route", async () => {
     const { now } = stoppedClock();
     const asked = vi.fn<typeof authenticate>();

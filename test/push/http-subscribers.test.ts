@@ -5,8 +5,11 @@ import { describe, expect, test } from "vitest";
 import { paramsOf, listen, settled, startListening, stopListening, isAck } from "../support/listen.ts";
 import { type LogEntry, recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
+import { SseClient } from "../support/legacy-sse.ts";
+import { PipePeer } from "../support/pipe.ts";
+import { newestLegacy } from "../support/raw.ts";
 import { listenOver, serve, SessionClient } from "../support/sessions.ts";
-import { nextTurn, until } from "../support/turns.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 interface Made {
   readonly server: McpServer;
@@ -124,6 +127,45 @@ describeMatrix("subscribers in a legacy session", { eras: ["legacy"] }, (cell) =
     expect(await server.push.isSubscribed("note:///secret")).toBe(false);
     expect(await subscribe("note:///a")).toEqual({});
     await client.close();
+  });
+});
+
+describe("a session that ends while authorizeSubscription decides", () => {
+  const uri = "note:///a";
+  const ends: Record<string, (server: McpServer) => Promise<() => Promise<unknown>>> = {
+    "by the end of its pipe": async (server) => {
+      const peer = new PipePeer(server, { revision: newestLegacy });
+      await peer.client.open();
+      await nextTurn();
+      peer.start("resources/subscribe", { uri }, 1);
+      return () => peer.pipe.end(0);
+    },
+    "by DELETE": async (server) => {
+      const client = await SessionClient.open(await serve(server));
+      client.start("resources/subscribe", { uri }).catch(() => {});
+      return () => client.delete();
+    },
+    "with its stream of HTTP+SSE": async (server) => {
+      const client = await SseClient.open(await serve(server, { legacySse: true }));
+      await client.say({ jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri } });
+      return () => client.stream.vanish();
+    },
+  };
+
+  test.each(Object.entries(ends))("%s subscribes to nothing any more", async (_, begin) => {
+    const [asked, verdict] = [deferred(), deferred<boolean>()];
+    const { server, told } = makeServer({
+      authorizeSubscription: () => (asked.resolve(), verdict.promise),
+    });
+    const end = await begin(server);
+    await asked.promise;
+    await end();
+    await until(async () => (await server.push.count()) === 0);
+    verdict.resolve(true);
+    await nextTurn();
+    expect(await server.push.isSubscribed(uri)).toBe(false);
+    expect(await server.resources.updated(uri)).toBe(0);
+    expect(told).toEqual([]);
   });
 });
 

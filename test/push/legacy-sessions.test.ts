@@ -1,8 +1,9 @@
 // Legacy sessions as the hub knows them: every legacy connection is one, and each is reached exactly once.
-import { Connection, McpServer, type Stream } from "halyard";
+import { Connection, McpServer } from "halyard";
 import { connect, protocolRevisions, type TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
-import { listen, settled } from "../support/listen.ts";
+import { HeldStream } from "../support/held-stream.ts";
+import { describe as inShort, listen, settled } from "../support/listen.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import { PipePeer } from "../support/pipe.ts";
 import { deferred, nextTurn } from "../support/turns.ts";
@@ -168,6 +169,7 @@ describe("legacy sessions on a pipe", () => {
 
   test("attach() with a newer stream of the same session is not undone by the end of the older one", async () => {
     const server = toolServer();
+    server.resource("note:///a", {}, () => "a");
     const connection = new Connection({ transport: "test", session: "s1" });
     const params = {
       protocolVersion: "2025-11-25",
@@ -175,28 +177,21 @@ describe("legacy sessions on a pipe", () => {
       clientInfo: { name: "c", version: "1" },
     };
     await server.handle({ jsonrpc: "2.0", id: 1, method: "initialize", params }, { connection });
-    const [older, newer] = [recordingStream(), recordingStream()];
-    const detachOlder = server.attach(connection, older.stream);
-    const detachNewer = server.attach(connection, newer.stream);
+    const [older, newer] = [new HeldStream(), new HeldStream()];
+    const detachOlder = server.attach(connection, older);
+    const detachNewer = server.attach(connection, newer);
     detachOlder();
     expect(await server.push.sessions()).toEqual(["s1"]);
     expect(await server.push.toSession("s1", method, hello)).toBe(true);
-    expect(older.texts).toHaveLength(0);
-    expect(newer.texts).toHaveLength(1);
+    const uri = "note:///a";
+    const subscribe = { jsonrpc: "2.0", id: 2, method: "resources/subscribe", params: { uri } } as const;
+    expect(await server.handle(subscribe, { connection })).toMatchObject({ id: 2, result: {} });
+    expect(await server.resources.updated(uri)).toBe(1);
+    expect(older.written).toHaveLength(0);
+    expect(newer.written.map(inShort)).toEqual(["message", `resources/updated ${uri}`]);
     detachNewer();
+    expect(await server.push.isSubscribed(uri)).toBe(false);
     expect(await server.push.sessions()).toEqual([]);
     expect(await server.push.count()).toBe(0);
   });
 });
-
-function recordingStream(): { stream: Stream; texts: string[] } {
-  const texts: string[] = [];
-  const stream: Stream = {
-    congested: false,
-    write: (text) => texts.push(text) > 0,
-    onDrain: () => () => {},
-    onLost: () => () => {},
-    destroy: () => {},
-  };
-  return { stream, texts };
-}

@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { initializeRequest, metaKeys, modernRequest, newestModern, unreadableId } from "../support/raw.ts";
 import { readLines } from "../support/stdio.ts";
+import { nextTurn } from "../support/turns.ts";
 
 function makeServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
@@ -145,7 +146,7 @@ describe("the end of a pipe", () => {
     toServer(JSON.stringify(modernRequest(1, "tools/call", { name: "wait" })));
     await pipe.end(1);
     expect(pipe.receive(JSON.stringify(modernRequest(2, "tools/list")))).toBe(false);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await nextTurn();
     expect(written).toEqual([]);
   });
 });

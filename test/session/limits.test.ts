@@ -129,6 +129,21 @@ describe("the number of sessions", () => {
     expect((await one.start("ping")).status).toBe(200);
   });
 
+  test("of one principal is not counted for another whose issuer and subject read the same in one", async () => {
+    const served = await serve(makeServer(), {
+      limits: { maxSessionsPerPrincipal: 1 },
+      auth: (request) => {
+        const [issuer = "", subject = ""] = request.header("x-user")?.split(" ") ?? [];
+        return { issuer, subject };
+      },
+    });
+    const users = ["https://one.example alice", "https://one.examplea lice"];
+    const clients = [];
+    for (const user of users) clients.push(await SessionClient.open(served, { headers: { "x-user": user } }));
+    for (const client of clients) expect((await client.start("ping")).status).toBe(200);
+    expect(served.stats().sessions).toBe(2);
+  });
+
   test("a busy one is passed over, and when all are busy a new one is 503", async () => {
     const server = makeServer();
     const [began, release] = [deferred(), deferred()];

@@ -5,8 +5,8 @@ import { sessionStoreContract } from "halyard/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { holdTime } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
-import { edges, methodsOf, serve, SessionClient } from "../support/sessions.ts";
-import { until } from "../support/turns.ts";
+import { edges, initialize, methodsOf, serve, SessionClient } from "../support/sessions.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 function makeServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
@@ -248,6 +248,54 @@ describe("the store and the process", () => {
     expect(touches.length).toBeGreaterThan(10);
     expect(touches.length).toBeLessThan(60);
     for (const stream of streams) stream?.cut();
+  });
+
+  test.each([
+    ["resources/subscribe", { uri: "note:///a" }],
+    ["logging/setLevel", { level: "error" }],
+  ])("a store that keeps late holds the reply to %s back, and no other", async (method, params) => {
+    const store = new MemorySessionStore();
+    const [kept, saving] = [deferred(), deferred()];
+    let isSlow = false;
+    const sessionStore = override(store, {
+      save: async (record, idleMs) => {
+        if (isSlow) saving.resolve();
+        if (isSlow) await kept.promise;
+        return store.save(record, idleMs);
+      },
+    });
+    const served = await serve(makeServer(), { sessionStore });
+    const client = await SessionClient.open(served);
+    isSlow = true;
+    const order: string[] = [];
+    const changed = client.request(method, params).then((answer) => (order.push("changed"), answer));
+    await saving.promise;
+    await client.request("ping");
+    await client.request("ping");
+    order.push("kept");
+    kept.resolve();
+    expect(await changed).toMatchObject({ result: {} });
+    expect(order).toEqual(["kept", "changed"]);
+  });
+
+  test("a store that keeps late holds the reply to initialize back, and to its notification", async () => {
+    const store = new MemorySessionStore();
+    const order: string[] = [];
+    const sessionStore = override(store, {
+      save: async (record, idleMs) => {
+        for (let turn = 0; turn < 20; turn++) await nextTurn();
+        await store.save(record, idleMs);
+        order.push(`kept ${record.initialized ? "initialized" : "initialize"}`);
+      },
+    });
+    const served = await serve(makeServer(), { sessionStore });
+    const reply = await initialize(served.url);
+    order.push("initialize");
+    await reply.closed;
+    const client = new SessionClient(served.url, String(reply.headers["mcp-session-id"]));
+    expect(await client.say({ jsonrpc: "2.0", method: "notifications/initialized" })).toBe(202);
+    order.push("initialized");
+    expect(order).toEqual(["kept initialize", "initialize", "kept initialized", "initialized"]);
   });
 
   test("a store that fails is a 503 for the one request, and the server goes on", async () => {

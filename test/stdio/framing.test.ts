@@ -122,6 +122,14 @@ describe("framing", () => {
       "before one in many chunks",
       [echo(1, long), "\n", echo(2, "a").slice(0, 9), `${echo(2, "a").slice(9)}\n`],
     ],
+    [
+      "whose excess comes with its newline, before one in two chunks",
+      [
+        echo(1, long).slice(0, 3000),
+        `${"z".repeat(2000)}\n${echo(2, "a").slice(0, 9)}`,
+        `${echo(2, "a").slice(9)}\n`,
+      ],
+    ],
     ["between two short ones", [`${echo(0, "b")}\n${echo(1, long)}\n${echo(2, "a")}\n`]],
     [
       "of many limits",

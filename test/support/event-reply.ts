@@ -44,12 +44,15 @@ export class EventReply {
   onEvent: (event: SseEvent) => void = () => {};
   readonly closed: Promise<void>;
   readonly #response: IncomingMessage;
+  /** Of the client; a socket that has closed no longer knows it. */
+  readonly #port: number | undefined;
   #text = "";
   #rest = "";
   #wake: () => void = () => {};
 
   constructor(response: IncomingMessage) {
     this.#response = response;
+    this.#port = response.socket.localPort;
     this.status = response.statusCode ?? 0;
     this.headers = response.headers;
     response.setEncoding("utf8").on("data", (text: string) => this.#take(text));
@@ -119,11 +122,15 @@ export class EventReply {
   }
 
   /** Cuts the connection, and resolves when the server has seen it: before that, nothing is lost yet. */
-  async vanish(): Promise<void> {
-    const { localPort } = this.#response.socket;
+  vanish(): Promise<void> {
     this.cut();
+    return this.released();
+  }
+
+  /** Resolves when it has closed, and the server has seen it. */
+  async released(): Promise<void> {
     await this.closed;
-    await until(() => localPort === undefined || !isServed(localPort));
+    await until(() => this.#port === undefined || !isServed(this.#port));
   }
 
   /** Stops reading, so that the server's writes pile up. */

@@ -121,7 +121,9 @@ export function finish(outgoing: ClientRequest, body: RawRequest["body"]): Promi
 function toFetchRequest(request: RawRequest, signal: AbortSignal): Request {
   const { method = "POST", path = "/mcp", body } = request;
   const streamed = Array.isArray(body) ? new Blob(body as string[]).stream() : (body as string | undefined);
-  const init = { method, headers: defined(request.headers), body: streamed ?? null, signal, duplex: "half" };
+  const length = typeof body === "string" ? { "content-length": String(Buffer.byteLength(body)) } : {};
+  const headers = { ...length, ...defined(request.headers) };
+  const init = { method, headers, body: streamed ?? null, signal, duplex: "half" };
   return new Request(`http://localhost${path}`, init as RequestInit);
 }
 

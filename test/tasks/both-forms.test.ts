@@ -2,6 +2,8 @@
 import { inputRequired, type JsonObject } from "halyard";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { open } from "../support/catalogue.ts";
+import { spoken } from "../support/answering.ts";
+import { settled } from "../support/listen.ts";
 import { describeMatrix } from "../support/matrix.ts";
 import {
   accepted,
@@ -12,7 +14,7 @@ import {
   textOf,
   withTasks,
 } from "../support/tasks.ts";
-import { until } from "../support/turns.ts";
+import { nextTurn, until } from "../support/turns.ts";
 
 describeMatrix("a tool called as a task", withTasks, (cell) => {
   const isCore = cell.era === "legacy";
@@ -129,17 +131,30 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     });
     const tasks = await client(server);
     const { taskId } = await tasks.start("mixed");
-    const spoken = (text: string): JsonObject => ({
-      role: "assistant",
-      content: { type: "text", text },
-      model: "m",
-    });
     const asked: unknown[] = [];
     for (const answer of [spoken("Ahoy"), { roots: [] }, spoken("Again")]) {
       asked.push((await tasks.answer(taskId, answer))["method"]);
     }
     expect(asked).toEqual(["sampling/createMessage", "roots/list", "sampling/createMessage"]);
     expect(await tasks.result(taskId)).toMatchObject(textOf("Ahoy,[],Again"));
+  });
+
+  test("asks a question again whose words have changed when its handler runs again", async () => {
+    const { server } = taskServer();
+    server.tool("mixed", { task: { pollIntervalMs: 10 } }, async (_, ctx) => {
+      const roots = ctx.inputResponses?.["where"]?.["roots"];
+      const { text } = await ctx.sample(roots === undefined ? "Before?" : "After?", { key: "k" });
+      if (roots === undefined) return inputRequired({ inputRequests: { where: { method: "roots/list" } } });
+      return text;
+    });
+    const tasks = await client(server);
+    const { taskId } = await tasks.start("mixed");
+    const asked: unknown[] = [];
+    for (const answer of [spoken("Before"), { roots: [] }, spoken("After")]) {
+      asked.push((await tasks.answer(taskId, answer))["method"]);
+    }
+    expect(asked).toEqual(["sampling/createMessage", "roots/list", "sampling/createMessage"]);
+    expect(await tasks.result(taskId)).toMatchObject(textOf("After"));
   });
 
   test("that ends with a question open has none left, and the older client is told [TASK25-RELATED-META, TASKX-GET-STATUS]", async () => {
@@ -181,7 +196,9 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     else expect(withoutMeta(cancelled)).toEqual({ resultType: "complete" });
     expect(aborted).toEqual(["The task was cancelled"]);
     gate.resolve();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // The handler returns at once, and what follows upon it takes no more than promises.
+    await nextTurn();
+    await settled(tasks.client);
     expect(await tasks.get(taskId)).toMatchObject({ status: "cancelled" });
   });
 

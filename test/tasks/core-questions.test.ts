@@ -98,7 +98,8 @@ describe("a task whose client does not come", () => {
 
   test("goes on when its client is gone, and is there for it when it is back", async () => {
     const { server, gate, aborted } = taskServer();
-    const client = await open(await serve(server));
+    const served = await serve(server);
+    const client = await open(served);
     const reply = await client.start("tools/call", { name: "wait", task: {} }, 7);
     const { result } = (await reply.json()) as { result: { task: { taskId: string } } };
     reply.cut();
@@ -113,7 +114,8 @@ describe("a task whose client does not come", () => {
       body,
       signal,
     });
-    setTimeout(() => impatient.abort(), 20);
+    await until(() => served.stats().inFlight === 1);
+    impatient.abort();
     await expect(asking).rejects.toThrow(/abort/);
     gate.resolve();
     expect(await client.request("tasks/result", { taskId })).toMatchObject({

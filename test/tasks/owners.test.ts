@@ -14,10 +14,11 @@ const authenticate = (request: {
 };
 
 const alice = { "x-user": "https://one.example alice" };
-/** Another subject, the same subject of another issuer, and nobody. */
+/** Another subject, the same subject of another issuer, the same letters in another place, and nobody. */
 const strangers: Record<string, Record<string, string>> = {
   "another user": { "x-user": "https://one.example bob" },
   "a namesake of another issuer": { "x-user": "https://two.example alice" },
+  "somebody whose issuer and subject read the same in one": { "x-user": "https://one.examplea lice" },
   "somebody unknown": {},
 };
 

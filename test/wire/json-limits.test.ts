@@ -136,6 +136,18 @@ describe("limits are exact", () => {
     }
   });
 
+  test.each(["1", '""', "{}"])("maxElements counts a flat list of %s, to the last one", async (value) => {
+    const peer = new RawPeer(countingServer({ maxElements: 1000 }).server, newestModern);
+    // The list is a value of its own.
+    const list = (values: number): string => `[${Array.from({ length: values - 1 }, () => value).join()}]`;
+    const tooFull = "The message holds more than 1000 values";
+    const isPlain = value !== "{}";
+    // An object in a list counts as itself and as the place that it takes.
+    const most = isPlain ? 1000 : 500;
+    expect((await peer.sayText(list(most)))?.error?.message).not.toBe(tooFull);
+    expect(await peer.sayText(list(most + 1))).toMatchObject({ error: { code: -32600, message: tooFull } });
+  });
+
   test("elements are counted over the whole message, not per array", async () => {
     const peer = new RawPeer(countingServer({ maxElements: 100 }).server, newestModern);
     const rows = (count: number): string => JSON.stringify(Array.from({ length: count }, () => [1, 2, 3]));
