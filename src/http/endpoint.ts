@@ -4,7 +4,7 @@ import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
-import type { Servable } from "../server/servable.ts";
+import { assertServable, type Servable } from "../server/servable.ts";
 import { addressKey } from "../limits/address-key.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import { answerDocument } from "./documents.ts";
@@ -52,6 +52,7 @@ export class Endpoint {
   #onIdle: () => void = () => {};
 
   constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
+    assertServable(server, "HTTP");
     checkSharedState(options, server);
     this.settings = resolveHttpOptions(options);
     checkProtection(server, this.settings);

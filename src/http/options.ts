@@ -162,6 +162,9 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   for (const [name, limit] of Object.entries(limits)) {
     if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");
   }
+  checkNames("allowedHosts", options.allowedHosts, /^[^/\s]+$/, 'such as "mcp.example.com"');
+  checkNames("allowedOrigins", options.allowedOrigins, origin, 'such as "https://app.example.com"');
+  checkNames("cors.origins", options.cors?.origins, origin, 'such as "https://app.example.com", or "*"');
   return {
     path,
     allowedOrigins: [...(options.allowedOrigins ?? []), ...(options.cors?.origins ?? [])],
@@ -183,6 +186,17 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     auth: options.auth === undefined ? undefined : toAuth(options.auth),
     trustedProxies: countProxies(options.trustProxy),
   };
+}
+
+const origin = /^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i;
+
+function checkNames(field: string, names: unknown, pattern: RegExp, example: string): void {
+  if (names === undefined) return;
+  if (!Array.isArray(names)) fail(field, `must be a list, ${example}`);
+  for (const name of names as readonly unknown[]) {
+    if (typeof name !== "string" || !pattern.test(name))
+      fail(field, `has ${String(name)}: write it ${example}`);
+  }
 }
 
 const needsOfSeveral = {

@@ -198,7 +198,7 @@ export interface CacheHint {
 /** The severity of a log message, as in RFC 5424, least severe first. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-const logLevels: readonly LogLevel[] = [
+export const logLevels: readonly LogLevel[] = [
   "debug",
   "info",
   "notice",

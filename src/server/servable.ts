@@ -1,5 +1,6 @@
 // What a transport sees of a server.
 import type { Loads } from "../limits/loads.ts";
+import { ConfigurationError } from "../errors.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow } from "../protocol/revision.ts";
 import type { SpokenRevisions } from "../protocol/revisions/index.ts";
@@ -46,4 +47,14 @@ export interface Servable {
   readonly usesScopes: boolean;
   /** Every scope that a message, or the messages of a batch, need together. */
   neededScopes(value: unknown): readonly string[];
+}
+
+/** Throws unless it is a server: a factory, as other SDKs take it, would fail much later. */
+export function assertServable(server: Servable, subject: string): void {
+  if (typeof (server as unknown) === "object" && typeof server?.handleRaw === "function") return;
+  const problem =
+    typeof server === "function"
+      ? "is a function: pass the McpServer itself, which serves every client"
+      : "is not an McpServer";
+  throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, problem);
 }

@@ -5,6 +5,7 @@ import type { Loads } from "../limits/loads.ts";
 import {
   type Implementation,
   isLogLevel,
+  logLevels,
   type LogLevel,
   type ServerCapabilities,
 } from "../protocol/model.ts";
@@ -243,7 +244,10 @@ export class McpServer<Extra extends object = object> implements Servable {
    */
   async log(level: LogLevel, data: unknown, options: LogOptions = {}): Promise<number> {
     checkOptions({ subject: "server.log" }, options, knownLogOptions);
-    if (!isLogLevel(level)) return 0;
+    if (!isLogLevel(level)) {
+      this.logger.warn(`server.log has no level ${JSON.stringify(level)}: use ${logLevels.join(", ")}`);
+      return 0;
+    }
     const { session, logger } = options;
     const params = { level, logger, data: data ?? null };
     try {

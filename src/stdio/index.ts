@@ -9,7 +9,7 @@ import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../pipe/within.ts";
 import { letRun } from "../server/background.ts";
 import { type Logger, outliveStderr } from "../server/logger.ts";
-import type { Servable } from "../server/servable.ts";
+import { assertServable, type Servable } from "../server/servable.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
 import { WaitingLines } from "./waiting-lines.ts";
@@ -64,6 +64,7 @@ export interface StdioServer {
  */
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
   checkOptions({ subject: "serveStdio" }, options, knownOptions);
+  assertServable(server, "serveStdio");
   const stdio = new Stdio(server, options);
   stdio.start();
   return stdio;
