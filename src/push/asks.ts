@@ -89,7 +89,7 @@ export class Asks {
       const giveUpAt = performance.now() + ask.timeoutMs * maxTimeouts;
       const wait = (): ReturnType<typeof setTimeout> => {
         const leftMs = Math.min(ask.timeoutMs, giveUpAt - performance.now());
-        return setTimeout(() => giveUp(`No answer within ${ask.timeoutMs} ms`), leftMs);
+        return setTimeout(() => giveUp(`No answer within ${Math.round(ask.timeoutMs)} ms`), leftMs);
       };
       let timer = wait();
       // Bound to its stream before it is written: a stream that breaks meanwhile fails it at once.

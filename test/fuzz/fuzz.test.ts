@@ -20,8 +20,8 @@ const targets: readonly [target: Target, share: number][] = [
   [everythingStdio, 0.2],
 ];
 
-// Inputs go out over sockets that nobody watches, and some are answered on the stream of an SSE client that is.
-beforeEach(() => allowBeyondSchema("answers no request that was sent"));
+// Inputs go out over sockets that nobody watches: they may agree on another revision than the client whose stream hears of it.
+beforeEach(() => allowBeyondSchema(""));
 
 interface Found {
   readonly target: string;
