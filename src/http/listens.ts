@@ -49,9 +49,10 @@ export class Listens {
 
   add(connection: Connection, ended: Promise<void>): void {
     this.#held.add(connection.caller, connection);
+    // Not finally(), which keeps twice as much for each of many that stay open.
     this.#open.set(
       connection,
-      ended.finally(() => this.#delete(connection)),
+      ended.then(() => this.#delete(connection)),
     );
   }
 

@@ -40,7 +40,10 @@ function serveListen(state: HttpState, post: Post, read: ReadRequest): void {
   const served = Promise.resolve(answerRequest(state, post, read, connection));
   state.listens.add(
     connection,
-    served.catch((error: unknown) => state.refuseFailed(responder, error)).finally(release),
+    served.then(release, (error: unknown) => {
+      release();
+      state.refuseFailed(responder, error);
+    }),
   );
   limitLife(state, connection);
 }
