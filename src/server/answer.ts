@@ -1,7 +1,6 @@
 // One message or, where the revision has them, a batch: parsed, answered, and written as text.
 import { errorCodes } from "../errors.ts";
 import type { Load } from "../limits/loads.ts";
-import { principalKey } from "../protocol/principal.ts";
 import { parseJson } from "../wire/json.ts";
 import {
   encodeResponse,
@@ -13,7 +12,7 @@ import {
   readMessage,
   type RpcResponse,
 } from "../wire/message.ts";
-import type { Exchange } from "./connection.ts";
+import { callerOf, type Exchange } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { type Answering, dispatch, refuse } from "./dispatch.ts";
 import { newErrorId } from "./failure.ts";
@@ -29,7 +28,7 @@ export async function answerText(core: Core, text: string, exchange: Exchange): 
     return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
   }
   const { connection, stream, era, principal, headers, address } = exchange;
-  const load = core.loads.begin(principal === undefined ? connection.caller : principalKey(principal));
+  const load = core.loads.begin(callerOf(exchange));
   try {
     const incoming = readIncoming(parsed.value);
     if (!isTaken(load, parsed.weight, incoming)) return refuseLoad(core, exchange, incoming);
