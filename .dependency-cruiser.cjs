@@ -10,6 +10,7 @@ const layers = [
   "push",
   "server",
   "pipe",
+  "transport",
   "auth",
   "http",
   "node",

@@ -3,13 +3,13 @@ import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import {
   ConfigurationError,
-  Connection,
   McpServer,
   MemorySingleUseStore,
   MemoryTaskStore,
   type ServerLimits,
   type TaskRecord,
 } from "halyard";
+import { Connection, portOf } from "halyard/transport";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
@@ -43,8 +43,8 @@ const probes: Record<string, (limit: number) => Promise<void>> = {
 
 afterEach(() => void vi.useRealTimers());
 
-test("server.limits are those of the table", () => {
-  const { limits } = new McpServer(info);
+test("limits are those of the table", () => {
+  const { limits } = portOf(new McpServer(info));
   const listed = [...defaults].filter(([name]) => !(name in probes));
   const named = listed.map(([name, value]) => [name.replace(/ of a message$/, ""), value]);
   expect(Object.fromEntries(named) as ServerLimits).toEqual(limits);

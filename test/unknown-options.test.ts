@@ -7,6 +7,7 @@ import { fetchHandler } from "halyard/fetch";
 import { nodeHandler, serveHttp } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect } from "halyard/testing";
+import { portOf } from "halyard/transport";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { makeServer } from "./support/catalogue.ts";
@@ -289,7 +290,9 @@ test("a name that is like none is answered with all of them", () => {
 
 test("a limit that is undefined keeps its default", async () => {
   const limits = { maxBatch: undefined };
-  expect(new McpServer(info, { limits: limits as never }).limits).toEqual(new McpServer(info).limits);
+  expect(portOf(new McpServer(info, { limits: limits as never })).limits).toEqual(
+    portOf(new McpServer(info)).limits,
+  );
   const handler = nodeHandler(new McpServer(info), { limits: { maxSessions: undefined } as never });
   await handler.close();
 });

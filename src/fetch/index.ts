@@ -7,7 +7,7 @@ import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { checkOptions } from "../options.ts";
-import type { Servable } from "../server/servable.ts";
+import { portOf, type Servable } from "../server/port.ts";
 import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
@@ -46,7 +46,7 @@ export interface FetchHandler {
  */
 export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
   checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
-  const endpoint = new Endpoint(server, options, hostsFor([], options));
+  const endpoint = new Endpoint(portOf(server, "HTTP"), options, hostsFor([], options));
   const handler = (message: Request): Promise<Response> => {
     const request = new FetchRequest(message, endpoint.settings.trustedProxies);
     const responder = new FetchResponder(message.signal, request, endpoint.unsent);

@@ -4,7 +4,7 @@ import { ConfigurationError } from "../errors.ts";
 import { within } from "../pipe/within.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
-import { assertServable, type Servable } from "../server/servable.ts";
+import type { ServerPort } from "../server/port.ts";
 import { addressKey } from "../limits/address-key.ts";
 import { preflightHeaders, withCors } from "./cors.ts";
 import { answerDocument } from "./documents.ts";
@@ -51,8 +51,7 @@ export class Endpoint {
   #closing: Promise<void> | undefined;
   #onIdle: () => void = () => {};
 
-  constructor(server: Servable, options: HttpOptions, hosts: readonly string[]) {
-    assertServable(server, "HTTP");
+  constructor(server: ServerPort, options: HttpOptions, hosts: readonly string[]) {
     checkSharedState(options, server);
     this.settings = resolveHttpOptions(options);
     checkProtection(server, this.settings);
@@ -210,7 +209,7 @@ export class Endpoint {
 }
 
 /** A definition with scopes is never open to everybody, and what clients are told of the endpoint leads to it. */
-function checkProtection(server: Servable, { auth, path, trustedProxies }: HttpSettings): void {
+function checkProtection(server: ServerPort, { auth, path, trustedProxies }: HttpSettings): void {
   if (server.usesScopes && auth === undefined) {
     const problem =
       "is missing: definitions of this server name scopes, so say who is calling (halyard/auth)";

@@ -2,9 +2,9 @@
 import { errorCodes } from "../errors.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
-import type { Revision } from "../protocol/revision.ts";
+import type { RequestRow, Revision } from "../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
-import type { Servable } from "../server/servable.ts";
+import type { ServerPort } from "../server/port.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { decodeHeaderValue } from "./param-value.ts";
 
@@ -13,22 +13,27 @@ export const versionHeader = "mcp-protocol-version";
 /** The revision that the version header names, if it is one that the server speaks. */
 export function headerRevision(
   request: HttpRequest,
-  { revisions }: Pick<Servable, "revisions">,
+  { revisions }: Pick<ServerPort, "revisions">,
 ): Revision | undefined {
   return revisions.find(request.header(versionHeader)?.trim());
 }
 
-/** Knows which parameters travel in headers too. */
-export type Mirrors = Pick<Servable, "modernRow" | "paramHeaders">;
+/** What the revision of a modern request says of its method; if the server does not speak that one, what its newest says. */
+export function modernRow(request: HttpRequest, method: string, server: ServerPort): RequestRow | undefined {
+  const named = headerRevision(request, server);
+  const revision = named?.era === "modern" ? named : server.revisions.modern;
+  return revision && server.rowOf(method, revision);
+}
 
 /** What is wrong with the headers of a modern request, in the order that the protocol asks for; undefined if nothing is. */
 export function mirroredProblem(
   request: HttpRequest,
   message: RpcRequest,
-  server: Mirrors,
+  row: RequestRow | undefined,
+  server: Pick<ServerPort, "paramHeaders">,
 ): RpcError | undefined {
   const { method } = message;
-  const nameParam = server.modernRow(method)?.mirrors;
+  const nameParam = row?.mirrors;
   const version = request.header(versionHeader);
   const methodHeader = request.header("mcp-method");
   const nameHeader = nameParam === undefined ? undefined : request.header("mcp-name");

@@ -1,12 +1,11 @@
 // A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
 import { errorCodes } from "../errors.ts";
 import { isPast } from "../protocol/principal.ts";
-import { newestRevision } from "../protocol/revisions/index.ts";
 import type { Connection } from "../server/connection.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import type { HttpResponder } from "./exchange.ts";
-import { hasRequiredMeta, mirroredProblem } from "./mirrored.ts";
+import { hasRequiredMeta, mirroredProblem, modernRow } from "./mirrored.ts";
 import { ownConnection, type Post } from "./parsed-post.ts";
 import { PostExchange } from "./post-exchange.ts";
 import { accept, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
@@ -18,9 +17,10 @@ export function answerModernPost(state: HttpState, post: Post): Promise<void> | 
   if (!read.ok) return replyError(responder, 400, read.error, read.id);
   if (read.kind === "response") return refuse(responder, 400, "A client of this revision sends no responses");
   if (read.kind === "notification") return acceptNotification(state, post, read);
-  const problem = mirroredProblem(request, read.message, state.server);
+  const row = modernRow(request, read.message.method, state.server);
+  const problem = mirroredProblem(request, read.message, row, state.server);
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
-  const isListen = newestRevision("modern").requests.get(read.message.method)?.stream === true;
+  const isListen = row?.stream === true;
   if (isListen && state.closing) return refuseClosing(responder);
   // Gone before its work has begun: there is nothing to cancel, and nothing to do.
   if (responder.gone) return;

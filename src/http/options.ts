@@ -1,5 +1,5 @@
 // The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
-import type { Servable } from "../server/servable.ts";
+import type { ServerPort } from "../server/port.ts";
 import { type Auth, type Authenticate, toAuth } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
 import { givenOf, type Known } from "../options.ts";
@@ -206,7 +206,7 @@ const needsOfSeveral = {
 };
 
 /** A store that processes share means that a client's next round may reach another of them, who must be able to open it. */
-export function checkSharedState(options: HttpOptions, server: Servable): void {
+export function checkSharedState(options: HttpOptions, server: ServerPort): void {
   const { sessionStore } = options;
   const { mode, unsharedRequestState: unshared } = server;
   const isAlone = sessionStore === undefined || sessionStore instanceof MemorySessionStore;

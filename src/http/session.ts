@@ -11,7 +11,7 @@ import { topicOf } from "../push/topic.ts";
 import { Connection } from "../server/connection.ts";
 import type { Detach } from "../server/attach.ts";
 import type { SessionEnd } from "../server/core.ts";
-import type { Servable } from "../server/servable.ts";
+import type { ServerPort } from "../server/port.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -38,7 +38,7 @@ export class HttpSession implements LiveSession {
   /** What a store has been told of it that may change. */
   #told: readonly unknown[];
 
-  constructor(server: Servable, connection: Connection, subscriptions: readonly string[] = []) {
+  constructor(server: ServerPort, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
     this.#detach = server.attach(connection, this.#outlet, {
       overflow: "gap",
@@ -56,7 +56,7 @@ export class HttpSession implements LiveSession {
   }
 
   /** A session that another process has begun, or that this one had let go of. */
-  static revive(server: Servable, record: SessionRecord, caller: string): HttpSession {
+  static revive(server: ServerPort, record: SessionRecord, caller: string): HttpSession {
     const { id, principal } = record;
     const connection = new Connection({ transport: "http", session: id, principal, caller });
     connection.revision = findRevision(record.revision);

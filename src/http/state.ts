@@ -3,7 +3,7 @@ import type { Principal } from "../protocol/model.ts";
 import { ReplayLogs, type StreamKind } from "../push/replay.ts";
 import { CalmLog } from "../server/calm-log.ts";
 import { internalError } from "../server/failure.ts";
-import type { Servable } from "../server/servable.ts";
+import type { ServerPort } from "../server/port.ts";
 import { Sessions } from "../session/sessions.ts";
 import { StoreUnavailable, WatchedStore } from "../session/watched-store.ts";
 import type { Resumable } from "./event-stream.ts";
@@ -16,7 +16,7 @@ import { HttpSession } from "./session.ts";
 import { Unsent } from "./unsent.ts";
 
 export class HttpState {
-  readonly server: Servable;
+  readonly server: ServerPort;
   readonly settings: HttpSettings;
   readonly sessions: Sessions<HttpSession>;
   readonly logs: ReplayLogs;
@@ -30,7 +30,7 @@ export class HttpState {
   readonly #late = new WeakSet<HttpRequest>();
   readonly listens: Listens;
 
-  constructor(server: Servable, settings: HttpSettings) {
+  constructor(server: ServerPort, settings: HttpSettings) {
     const { sessionStore, limits } = settings;
     this.server = server;
     this.calmLog = CalmLog.of(server.logger);

@@ -12,7 +12,7 @@ import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { checkOptions, type Known } from "../options.ts";
 import { within } from "../pipe/within.ts";
 import { outliveStderr } from "../server/logger.ts";
-import type { Servable } from "../server/servable.ts";
+import { portOf, type Servable } from "../server/port.ts";
 import { NodeRequest } from "./edge.ts";
 import { NodeResponder } from "./responder.ts";
 import { closeOnSignals } from "./signals.ts";
@@ -89,7 +89,7 @@ export interface NodeHandler {
  */
 export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
   checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
-  return toHandler(new Endpoint(server, options, hostsFor([], options)));
+  return toHandler(new Endpoint(portOf(server, "HTTP"), options, hostsFor([], options)));
 }
 
 function toHandler(endpoint: Endpoint): NodeHandler {
@@ -126,7 +126,7 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const { port = 3000, host = "127.0.0.1" } = options;
   outliveStderr();
   const hosts = [host].flat();
-  const endpoint = new Endpoint(server, options, hostsFor(hosts, options));
+  const endpoint = new Endpoint(portOf(server, "HTTP"), options, hostsFor(hosts, options));
   const handler = toHandler(endpoint);
   const listening: Listening[] = [];
   let actualPort = port;

@@ -10,7 +10,7 @@ import { CalmLog } from "../server/calm-log.ts";
 import { internalError } from "../server/failure.ts";
 import type { Detach } from "../server/attach.ts";
 import type { SessionEnd } from "../server/core.ts";
-import type { Servable } from "../server/servable.ts";
+import type { ServerPort } from "../server/port.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
 import { isSilentText } from "./silent.ts";
 import { within } from "./within.ts";
@@ -69,11 +69,12 @@ function assertReceiveOptions(options: object): void {
  *
  * @example
  * ```ts
- * import { McpServer, Pipe } from "halyard";
+ * import { McpServer } from "halyard";
+ * import { Pipe, portOf } from "halyard/transport";
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * const pipe = new Pipe(
- *   server,
+ *   portOf(server),
  *   { write: (text) => (console.error(text), true), destroy: () => {} },
  *   { transport: "example" },
  * );
@@ -83,7 +84,7 @@ function assertReceiveOptions(options: object): void {
  */
 export class Pipe {
   readonly connection: Connection;
-  readonly #server: Servable;
+  readonly #server: ServerPort;
   readonly #output: PipeOutput;
   readonly #stream: Stream;
   readonly #exchange: Exchange;
@@ -98,7 +99,7 @@ export class Pipe {
   #draining = false;
   #ending: Promise<void> | undefined;
 
-  constructor(server: Servable, output: PipeOutput, options: PipeOptions) {
+  constructor(server: ServerPort, output: PipeOutput, options: PipeOptions) {
     assertPrincipal(options.principal, "The principal of a pipe");
     this.connection = new Connection({
       transport: options.transport,

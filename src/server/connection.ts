@@ -43,7 +43,8 @@ export interface ConnectionOptions {
  *
  * @example
  * ```ts
- * import { Connection, McpServer } from "halyard";
+ * import { McpServer } from "halyard";
+ * import { Connection } from "halyard/transport";
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * const connection = new Connection({ transport: "example" });
@@ -92,7 +93,7 @@ export class Connection implements Peer {
   revision: Revision | undefined;
   logLevel: LogLevel | undefined;
   initialized = false;
-  /** Takes the pushes of a legacy session; see {@link McpServer.attach}. */
+  /** Takes the pushes of a legacy session; see {@link ServerPort.attach}. */
   listener: Listener | undefined;
 
   constructor(options: ConnectionOptions) {

@@ -1,7 +1,6 @@
 // McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import type { Loads } from "../limits/loads.ts";
 import {
   type Implementation,
   isLogLevel,
@@ -10,23 +9,10 @@ import {
   type ServerCapabilities,
 } from "../protocol/model.ts";
 import { logMessage } from "../protocol/notifications.ts";
-import type { ParamHeader } from "../protocol/param-headers.ts";
-import type { RequestRow } from "../protocol/revision.ts";
-import { newestRevision, type SpokenRevisions } from "../protocol/revisions/index.ts";
-import type { Stream } from "../push/listener.ts";
 import type { AnySchema } from "../schema/compile.ts";
-import {
-  type Incoming,
-  type JsonObject,
-  type ReadMessage,
-  readMessage,
-  type RpcMessage,
-  type RpcResponse,
-} from "../wire/message.ts";
+import type { JsonObject, RpcMessage, RpcResponse } from "../wire/message.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
-import { findAdded } from "./added-methods.ts";
 import { assemble } from "./assemble.ts";
-import { attach, type AttachOptions, type Detach } from "./attach.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
@@ -42,24 +28,13 @@ import type {
 import type { ToolDefinition, ToolHandler } from "./catalogue/tool-definition.ts";
 import type { ToolOptions } from "./catalogue/tools.ts";
 import { Collection, ResourceCollection } from "./catalogue/collections.ts";
-import { Connection, type Exchange } from "./connection.ts";
+import type { Exchange } from "./connection.ts";
 import type { ClientNotificationHandler, Core, NotificationSource, SessionEnd } from "./core.ts";
-import { type Answering, dispatch } from "./dispatch.ts";
-import type { ServerEvent } from "./events.ts";
 import type { Extension } from "./extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
-import {
-  checkImplementation,
-  resolveOptions,
-  type ServerLimits,
-  type ServerMode,
-  type ServerOptions,
-} from "./options.ts";
-import type { Logger } from "./logger.ts";
+import { checkImplementation, resolveOptions, type ServerOptions } from "./options.ts";
+import { openPort, type Servable, type ServerPort } from "./port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
-import { neededScopes, usesScopes } from "./scopes.ts";
-import type { Servable } from "./servable.ts";
-import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
 
 /**
  * An MCP server: registered once, served to any number of clients of any revision over any transport.
@@ -77,37 +52,25 @@ import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.
  */
 export class McpServer<Extra extends object = object> implements Servable {
   readonly info: Implementation;
-  readonly mode: ServerMode;
-  /** The revisions that it speaks. */
-  readonly revisions: SpokenRevisions;
-  readonly limits: ServerLimits;
-  readonly logger: Logger;
-  readonly loads: Loads;
-  readonly observe: ((event: ServerEvent) => void) | undefined;
   readonly tools: Collection<ToolOptions>;
   readonly prompts: Collection<PromptOptions>;
   readonly resources: ResourceCollection<ResourceOptions>;
   readonly resourceTemplates: Collection<TemplateOptions>;
   readonly push: Push;
   readonly #core: Core;
+  readonly #port: ServerPort;
 
   constructor(info: Implementation, options: ServerOptions = {}) {
     checkImplementation(info);
-    const settings = resolveOptions(options);
-    const { core, push } = assemble(info, settings);
+    const { core, push } = assemble(info, resolveOptions(options));
     this.info = info;
-    this.mode = settings.mode;
-    this.revisions = settings.revisions;
-    this.limits = settings.limits;
-    this.logger = settings.logger;
-    this.loads = core.loads;
-    this.observe = settings.observe;
     this.tools = new Collection(core.tools);
     this.prompts = new Collection(core.prompts);
     this.resources = new ResourceCollection(core.resources, push);
     this.resourceTemplates = new Collection(core.templates);
     this.push = push;
     this.#core = core;
+    this.#port = openPort(this, core);
   }
 
   /** Offers a tool. Throws when its name or one of its schemas cannot work, naming the tool and the field. */
@@ -244,8 +207,9 @@ export class McpServer<Extra extends object = object> implements Servable {
    */
   async log(level: LogLevel, data: unknown, options: LogOptions = {}): Promise<number> {
     checkOptions({ subject: "server.log" }, options, knownLogOptions);
+    const { logger: ownLog } = this.#port;
     if (!isLogLevel(level)) {
-      this.logger.warn(`server.log has no level ${JSON.stringify(level)}: use ${logLevels.join(", ")}`);
+      ownLog.warn(`server.log has no level ${JSON.stringify(level)}: use ${logLevels.join(", ")}`);
       return 0;
     }
     const { session, logger } = options;
@@ -254,7 +218,7 @@ export class McpServer<Extra extends object = object> implements Servable {
       if (session === undefined) return await this.push.broadcast(logMessage, params);
       return (await this.push.toSession(session, logMessage, params)) ? 1 : 0;
     } catch (error) {
-      this.logger.warn(`${logMessage} cannot be written as JSON, and was not sent`, { error });
+      ownLog.warn(`${logMessage} cannot be written as JSON, and was not sent`, { error });
       return 0;
     }
   }
@@ -300,9 +264,10 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** The capabilities as a client of that revision is told of them, over a transport that can push. */
   capabilities(revision?: string): ServerCapabilities {
-    const table = revision === undefined ? this.revisions.newest : this.revisions.find(revision);
+    const { revisions, mode } = this.#port;
+    const table = revision === undefined ? revisions.newest : revisions.find(revision);
     if (table === undefined) throw new RangeError(`Not a protocol revision of this server: ${revision}`);
-    const canPush = table.era === "modern" || this.mode !== "stateless";
+    const canPush = table.era === "modern" || mode !== "stateless";
     return this.#core.features.capabilities(table, canPush);
   }
 
@@ -313,59 +278,11 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Answers one message. Nothing comes back for a notification, or for a call that was cancelled. */
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined> {
-    return Promise.resolve(dispatch(this.#core, readMessage(message), exchange));
-  }
-
-  /**
-   * Answers a message whose envelope a transport has read, or a batch; not a promise where the answer is there at once. It
-   * is for {@link McpServer.encode} to write.
-   */
-  answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
-  answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
-  answer(incoming: Incoming, exchange: Exchange): Answering<Answer> {
-    return answerIncoming(this.#core, incoming, exchange);
-  }
-
-  /** The text of an answer. */
-  encode(answer: Answer): string {
-    return encodeAnswer(this.#core, answer);
-  }
-
-  /** The arguments of a tool that travel in HTTP headers too. */
-  paramHeaders(tool: string): readonly ParamHeader[] {
-    return this.#core.tools.find(tool)?.paramHeaders ?? [];
-  }
-
-  /** What the newest revision, or an extension, says of a method. */
-  modernRow(method: string): RequestRow | undefined {
-    return newestRevision("modern").requests.get(method) ?? findAdded(this.#core, method, "modern")?.row;
-  }
-
-  /** The option of {@link McpServer.secureRequestState} that is good for this process only, so that others could not go on with a call. */
-  get unsharedRequestState(): "keys" | "singleUse" | undefined {
-    return this.#core.requestState.unshared;
-  }
-
-  /** Whether any definition names scopes, or ever did. */
-  get usesScopes(): boolean {
-    return usesScopes(this.#core);
-  }
-
-  /** Every scope that a message, or the messages of a batch, need together. */
-  neededScopes(value: unknown): readonly string[] {
-    return neededScopes(this.#core, value);
+    return this.#port.handle(message, exchange);
   }
 
   /** Answers the text of one message or batch. Without an exchange it stands alone: no session, no notifications. */
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined> {
-    return answerText(this.#core, text, exchange ?? { connection: new Connection({ transport: "raw" }) });
-  }
-
-  /**
-   * Lets a legacy connection that has a session take pushes on `stream`, until the returned function is called. Give that the
-   * reason, and {@link McpServer.onSessionClosed} hears of it.
-   */
-  attach(connection: Connection, stream: Stream, options: AttachOptions = {}): Detach {
-    return attach(this.#core, connection, stream, options);
+    return this.#port.handleRaw(text, exchange);
   }
 }

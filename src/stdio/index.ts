@@ -9,7 +9,7 @@ import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../pipe/within.ts";
 import { letRun } from "../server/background.ts";
 import { type Logger, outliveStderr } from "../server/logger.ts";
-import { assertServable, type Servable } from "../server/servable.ts";
+import { portOf, type Servable, type ServerPort } from "../server/port.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
 import { WaitingLines } from "./waiting-lines.ts";
@@ -64,8 +64,7 @@ export interface StdioServer {
  */
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
   checkOptions({ subject: "serveStdio" }, options, knownOptions);
-  assertServable(server, "serveStdio");
-  const stdio = new Stdio(server, options);
+  const stdio = new Stdio(portOf(server, "serveStdio"), options);
   stdio.start();
   return stdio;
 }
@@ -87,7 +86,7 @@ class Stdio implements StdioServer {
   #closing = false;
   #endsAt: number | undefined;
 
-  constructor(server: Servable, options: StdioOptions) {
+  constructor(server: ServerPort, options: StdioOptions) {
     const { input = process.stdin, output = process.stdout, graceMs = 5000 } = options;
     const { maxBytes } = server.limits;
     this.closed = new Promise((resolve) => {

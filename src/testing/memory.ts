@@ -1,7 +1,7 @@
 // The in-memory pair: a test client on one end, a server on the other, and text in between.
 import { checkOptions, type Known } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
-import type { Servable } from "../server/servable.ts";
+import { portOf, type Servable, type ServerPort } from "../server/port.ts";
 import { TestClient, type TestClientOptions, type Wire } from "./client.ts";
 
 /** What the client of an in-memory pair is like. */
@@ -36,12 +36,12 @@ const knownOptions: Known<ConnectOptions> = {
  */
 export async function connect(server: Servable, options: ConnectOptions): Promise<TestClient> {
   checkOptions({ subject: "connect" }, options, knownOptions);
-  const client = new TestClient(memoryWire(server), options);
+  const client = new TestClient(memoryWire(portOf(server, "connect")), options);
   if (options.handshake !== false) await client.open();
   return client;
 }
 
-function memoryWire(server: Servable): Wire {
+function memoryWire(server: ServerPort): Wire {
   const failures = new Map<string, unknown>();
   const wire: Wire = {
     failures,

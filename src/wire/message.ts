@@ -105,13 +105,14 @@ export function readMessage(value: unknown): ReadMessage {
  *
  * @example
  * ```ts
- * import { Connection, McpServer, readIncoming } from "halyard";
+ * import { McpServer } from "halyard";
+ * import { Connection, portOf, readIncoming } from "halyard/transport";
  *
- * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * const port = portOf(new McpServer({ name: "demo", version: "1.0.0" }));
  * const connection = new Connection({ transport: "example" });
  * const ping = readIncoming({ jsonrpc: "2.0", id: 1, method: "ping" });
- * const answer = await server.answer(ping, { connection });
- * if (answer !== undefined) console.error(server.encode(answer));
+ * const answer = await port.answer(ping, { connection });
+ * if (answer !== undefined) console.error(port.encode(answer));
  * ```
  */
 export function readIncoming(value: unknown): Incoming {

@@ -1,5 +1,6 @@
 // A question belongs to the user who was asked: nobody else can answer it, whatever they say they are.
-import { Connection, type JsonObject, McpServer } from "halyard";
+import { type JsonObject, McpServer } from "halyard";
+import { Connection } from "halyard/transport";
 import { questionsIn, retryOf } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";

@@ -1,5 +1,6 @@
 // Scopes on definitions: refused before anything runs, hidden from lists, and the same over every way in.
-import { Connection, type JsonObject, McpServer, Pipe } from "halyard";
+import { type JsonObject, McpServer } from "halyard";
+import { Connection, Pipe, portOf } from "halyard/transport";
 import { fetchHandler } from "halyard/fetch";
 import { connect } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -350,7 +351,7 @@ describe("scopes without HTTP", () => {
     const { server } = notesServer();
     const written: string[] = [];
     const pipe = new Pipe(
-      server,
+      portOf(server),
       { write: (text) => written.push(text) > 0, destroy: () => {} },
       { transport: "socket", principal: alice },
     );

@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { JsonObject } from "halyard";
 import { McpServer } from "halyard";
+import { portOf } from "halyard/transport";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { AuthorizationServer } from "../auth/authorization-server.ts";
 import { limitOf } from "../auth/limits.ts";
@@ -19,7 +20,7 @@ const isRequired = process.env["HALYARD_NGINX"] === "1";
 if (missing.length > 0) console.warn(`The deployment guide is not tested: install ${missing.join(" and ")}`);
 
 test("the figures of the guide fit together, and to the limits of the server", () => {
-  const { limits } = new McpServer({ name: "test", version: "1.0.0" });
+  const { limits } = portOf(new McpServer({ name: "test", version: "1.0.0" }));
   expect(figures.bodyBytes).toBe(limits.maxBytes);
   expect(figures.readTimeoutMs).toBeGreaterThan(2 * figures.keepAliveMs);
   expect(figures.stopMs).toBeGreaterThan(2 * figures.graceMs);

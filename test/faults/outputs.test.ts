@@ -1,6 +1,7 @@
 // Transports that fail: one broken peer ends for itself, and harms no other.
 import { PassThrough } from "node:stream";
-import { McpServer, Pipe } from "halyard";
+import { McpServer } from "halyard";
+import { Pipe, portOf } from "halyard/transport";
 import { serveStdio } from "halyard/stdio";
 import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
@@ -30,7 +31,7 @@ function breakablePipe(server: McpServer): { pipe: Pipe; state: { broken: boolea
       state.destroyed = reason;
     },
   };
-  return { pipe: new Pipe(server, output, { transport: "test" }), state };
+  return { pipe: new Pipe(portOf(server), output, { transport: "test" }), state };
 }
 
 function initialize(pipe: Pipe): void {

@@ -1,5 +1,6 @@
 // A server that fails where it must not: its peer is told, its log has the rest, and the pipe goes on.
-import { McpServer, Pipe, type Servable } from "halyard";
+import { McpServer } from "halyard";
+import { Pipe, portOf, type ServerPort } from "halyard/transport";
 import { expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { until } from "../support/turns.ts";
@@ -8,12 +9,14 @@ test("Pipe answers with an error id when the server itself fails, and takes the 
   const logger = recordingLogger();
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger });
   const failures = [new Error("secret"), undefined];
-  const failing: Servable = Object.assign(Object.create(server) as Servable, {
-    handleRaw: (text: string, exchange: never) => {
+  const port = portOf(server);
+  const failing: ServerPort = {
+    ...port,
+    handleRaw: (text, exchange) => {
       const failure = failures.shift();
-      return failure === undefined ? server.handleRaw(text, exchange) : Promise.reject(failure);
+      return failure === undefined ? port.handleRaw(text, exchange) : Promise.reject(failure);
     },
-  });
+  };
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text) > 0, destroy: () => {} };
   const pipe = new Pipe(failing, output, { transport: "test" });

@@ -1,6 +1,7 @@
 // Peers that nobody vouches for: definitions with scopes are not there for them, whatever carries their messages.
 import { PassThrough } from "node:stream";
-import { Connection, McpServer, Pipe, type PipeOptions } from "halyard";
+import { McpServer } from "halyard";
+import { Connection, Pipe, portOf, type PipeOptions } from "halyard/transport";
 import { serveStdio } from "halyard/stdio";
 import { connect, protocolRevisions, TestClient, type Wire } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -37,7 +38,7 @@ async function overPipe(
     close: () => pipe.end(1000),
   };
   const output = { write: (text: string) => (wire.onMessage(text), true), destroy: () => {} };
-  const pipe = new Pipe(server, output, { transport: "test", ...options });
+  const pipe = new Pipe(portOf(server), output, { transport: "test", ...options });
   const client = new TestClient(wire, { revision });
   await client.open();
   onTestFinished(() => client.close());
@@ -143,7 +144,7 @@ describe("who a message is from", () => {
   test("is never lost in the wrong argument: receive() throws, and says what to pass", async () => {
     const written: string[] = [];
     const output = { write: (text: string) => written.push(text) > 0, destroy: () => {} };
-    const pipe = new Pipe(scopedServer(), output, { transport: "test" });
+    const pipe = new Pipe(portOf(scopedServer()), output, { transport: "test" });
     const text = JSON.stringify(call);
     class User {
       get subject(): string {
@@ -169,8 +170,8 @@ describe("a principal that is none", () => {
     const server = scopedServer();
     const output = { write: () => true, destroy: () => {} };
     const options = { transport: "test", principal: wrong as never };
-    expect(() => new Pipe(server, output, options)).toThrow(/no principal \{ issuer, subject/);
-    const pipe = new Pipe(server, output, { transport: "test" });
+    expect(() => new Pipe(portOf(server), output, options)).toThrow(/no principal \{ issuer, subject/);
+    const pipe = new Pipe(portOf(server), output, { transport: "test" });
     expect(() => pipe.receive(JSON.stringify(call), { principal: wrong as never })).toThrow(/no principal/);
     await pipe.end(0);
   });
@@ -217,7 +218,7 @@ describe("what is pushed to a pipe", () => {
       close: () => pipe.end(0),
     };
     const output = { write: (text: string) => (wire.onMessage(text), true), destroy: () => {} };
-    const pipe = new Pipe(server, output, { transport: "test" });
+    const pipe = new Pipe(portOf(server), output, { transport: "test" });
     const client = new TestClient(wire, { revision: "2026-07-28" });
     let sender: typeof alice | undefined = alice;
     await listen(client, { resourceSubscriptions: ["note:///a"] }, "strong");

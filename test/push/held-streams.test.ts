@@ -1,5 +1,6 @@
 // What a listener does with a stream whose reader falls behind and catches up: order, room given back, and nothing left on it.
-import { Connection, McpServer, type RpcMessage, type ServerOptions } from "halyard";
+import { McpServer, type ServerOptions } from "halyard";
+import { Connection, portOf, type RpcMessage } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { HeldStream } from "../support/held-stream.ts";
 import { describe as inShort } from "../support/listen.ts";
@@ -23,7 +24,7 @@ const kinds: Record<string, Open> = {
     const say = (message: object): Promise<unknown> | unknown =>
       server.handle(message as RpcMessage, { connection, stream });
     await say(initializeRequest(0, newestLegacy));
-    const detach = server.attach(connection, stream);
+    const detach = portOf(server).attach(connection, stream);
     for (const uri of uris) {
       await say({ jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri } });
     }

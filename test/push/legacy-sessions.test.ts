@@ -1,5 +1,6 @@
 // Legacy sessions as the hub knows them: every legacy connection is one, and each is reached exactly once.
-import { Connection, McpServer } from "halyard";
+import { McpServer } from "halyard";
+import { Connection, portOf } from "halyard/transport";
 import { connect, protocolRevisions, type TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import { HeldStream } from "../support/held-stream.ts";
@@ -178,8 +179,8 @@ describe("legacy sessions on a pipe", () => {
     };
     await server.handle({ jsonrpc: "2.0", id: 1, method: "initialize", params }, { connection });
     const [older, newer] = [new HeldStream(), new HeldStream()];
-    const detachOlder = server.attach(connection, older);
-    const detachNewer = server.attach(connection, newer);
+    const detachOlder = portOf(server).attach(connection, older);
+    const detachNewer = portOf(server).attach(connection, newer);
     detachOlder();
     expect(await server.push.sessions()).toEqual(["s1"]);
     expect(await server.push.toSession("s1", method, hello)).toBe(true);

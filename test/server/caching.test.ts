@@ -1,5 +1,6 @@
 // Cache hints: on the six results that must have them, with safe defaults, and never for legacy clients.
-import { Connection, McpServer, ProtocolError, type ServerOptions } from "halyard";
+import { McpServer, ProtocolError, type ServerOptions } from "halyard";
+import { Connection } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { makeServer, open } from "../support/catalogue.ts";
 import { describeMatrix } from "../support/matrix.ts";

@@ -1,5 +1,6 @@
 // notifications/cancelled: what it stops, and what it leaves alone.
-import { Connection, McpServer, type RequestId } from "halyard";
+import { McpServer, type RequestId } from "halyard";
+import { Connection } from "halyard/transport";
 import type { TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";

@@ -1,5 +1,6 @@
 // handle() and handleRaw() as an embedding program uses them: an exchange in, an answer out, and no transport between.
-import { Connection, McpServer, type RpcMessage, type Stream } from "halyard";
+import { McpServer } from "halyard";
+import { Connection, type RpcMessage, type Stream } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { modernRequest } from "../support/raw.ts";
 

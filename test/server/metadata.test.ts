@@ -1,5 +1,6 @@
 // _meta, annotations and icons: what may be said of things, and what is checked when it is.
-import { ConfigurationError, Connection, McpServer } from "halyard";
+import { ConfigurationError, McpServer } from "halyard";
+import { Connection } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { makeServer, open, refusal, textOf } from "../support/catalogue.ts";
 import { describeMatrix } from "../support/matrix.ts";

@@ -1,13 +1,6 @@
 // Middleware: what it sees, what it may add, change and refuse.
-import {
-  type CallToolResult,
-  Connection,
-  McpServer,
-  type Principal,
-  ProtocolError,
-  type RpcResponse,
-  ToolError,
-} from "halyard";
+import { type CallToolResult, McpServer, type Principal, ProtocolError, ToolError } from "halyard";
+import { Connection, type RpcResponse } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { call, heard, list, makeServer, open, refusal, secret, textOf } from "../support/catalogue.ts";

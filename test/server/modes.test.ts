@@ -1,5 +1,6 @@
 // The three modes: whom each serves, what each advertises, and what each refuses.
 import { ConfigurationError, McpServer, type ServerMode } from "halyard";
+import { portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix, pipes } from "../support/matrix.ts";
@@ -36,7 +37,7 @@ const notPushing = { tools: {}, prompts: {}, resources: {} };
 describeMatrix("mode both", { eras: ["legacy"] }, (cell) => {
   test("is the default, and gives a legacy client a session with pushes", async () => {
     const server = makeServer();
-    expect(server.mode).toBe("both");
+    expect(portOf(server).mode).toBe("both");
     const client = await cell.connect(server, { handshake: false });
     expect(await client.open()).toMatchObject({ capabilities: pushing });
     expect(await client.request("resources/subscribe", { uri: "test://a" })).toEqual({});

@@ -1,5 +1,5 @@
 // observe: every task as it is created and as it ends, however it ends.
-import { MemoryTaskStore, type ServerEvent, type ServerOptions, type TaskEvent } from "halyard";
+import { MemoryTaskStore, type ServerEvent, type ServerOptions } from "halyard";
 import { expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { ofType } from "../support/events.ts";
@@ -8,6 +8,7 @@ import { storeThat } from "../support/task-store.ts";
 import { capabilities, taskServer, type TaskFixture, Tasks, withTasks } from "../support/tasks.ts";
 import { until } from "../support/turns.ts";
 
+type TaskEvent = Extract<ServerEvent, { readonly type: "task" }>;
 type Status = NonNullable<TaskEvent["status"]>;
 
 describeMatrix("observe of tasks", withTasks, (cell) => {

@@ -1,5 +1,6 @@
 // supportedRevisions narrows what a server speaks, on every transport.
 import { ConfigurationError, McpServer, type ServerMode, type ServerOptions } from "halyard";
+import { portOf } from "halyard/transport";
 import { connect, protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cells } from "../support/matrix.ts";
@@ -40,7 +41,7 @@ describe("on a pipe", () => {
 
   test("a modern request to a server without the modern era is what it is to any legacy server", async () => {
     const server = make(["2025-06-18"]);
-    expect(server.mode).toBe("stateful");
+    expect(portOf(server).mode).toBe("stateful");
     const client = await connect(server, { revision: modern });
     onTestFinished(() => client.close());
     await expect(client.request("server/discover")).rejects.toMatchObject({ code: -32601 });

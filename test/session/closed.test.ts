@@ -1,6 +1,7 @@
 // onSessionClosed: each legacy session that ends is told once, with the reason.
 import { PassThrough } from "node:stream";
-import { McpServer, Pipe, type SessionEnd } from "halyard";
+import { McpServer, type SessionEnd } from "halyard";
+import { Pipe, portOf } from "halyard/transport";
 import { serveStdio } from "halyard/stdio";
 import { connect } from "halyard/testing";
 import { describe, expect, test, vi } from "vitest";
@@ -88,7 +89,7 @@ describe("on a pipe", () => {
     const logger = recordingLogger();
     const server = new McpServer({ name: "test", version: "1.0.0" }, { logger });
     server.onSessionClosed(() => Promise.reject(new Error("boom")));
-    const pipe = new Pipe(server, { write: () => true, destroy: () => {} }, { transport: "test" });
+    const pipe = new Pipe(portOf(server), { write: () => true, destroy: () => {} }, { transport: "test" });
     pipe.receive(JSON.stringify(initializeRequest(1, "2025-11-25")));
     await nextTurn();
     await pipe.end(100);

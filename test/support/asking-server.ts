@@ -1,6 +1,5 @@
 // A server that asks, and the rounds of a call to it: over HTTP, and with no transport between.
 import {
-  Connection,
   inputRequired,
   type JsonObject,
   McpServer,
@@ -8,6 +7,7 @@ import {
   type RequestStateOptions,
   type ServerOptions,
 } from "halyard";
+import { Connection } from "halyard/transport";
 import type { RequestHead } from "halyard/auth";
 import { modernPost, openEdge } from "./http.ts";
 import { type LogEntry, recordingLogger } from "./log.ts";

@@ -1,5 +1,5 @@
 // A stream that the test holds in its hands: it says itself whether its reader is behind, and when that has caught up.
-import type { Stream } from "halyard";
+import type { Stream } from "halyard/transport";
 import type { Received } from "halyard/testing";
 
 export class HeldStream implements Stream {

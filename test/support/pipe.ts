@@ -1,12 +1,6 @@
 // A peer on a pipe that the test holds in its hands: every write is seen as it happens, and the reader can be slow.
-import {
-  type ClientCapabilities,
-  type JsonObject,
-  Pipe,
-  type PipeOptions,
-  type RequestId,
-  type Servable,
-} from "halyard";
+import type { ClientCapabilities, JsonObject, RequestId, Servable } from "halyard";
+import { Pipe, portOf, type PipeOptions } from "halyard/transport";
 import { type Received, TestClient } from "halyard/testing";
 
 export interface PipePeerOptions extends Partial<PipeOptions> {
@@ -47,7 +41,7 @@ export class PipePeer {
         this.destroyed = reason;
       },
     };
-    this.pipe = new Pipe(server, output, { transport: "test", ...options });
+    this.pipe = new Pipe(portOf(server), output, { transport: "test", ...options });
     this.client = new TestClient(wire, { revision, capabilities });
   }
 

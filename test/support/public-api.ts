@@ -1,6 +1,9 @@
 // The public entries of the package as the compiler sees them: what each exports, and how it is documented.
+import { copyFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { copyPackage } from "./package-copy.ts";
 
 /** Something that an entry exports. */
 export interface PublicSymbol {
@@ -17,6 +20,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const sources = {
   halyard: "src/index.ts",
+  "halyard/transport": "src/transport/index.ts",
   "halyard/node": "src/node/index.ts",
   "halyard/fetch": "src/fetch/index.ts",
   "halyard/auth": "src/auth/index.ts",
@@ -26,6 +30,33 @@ const sources = {
 
 export type Entry = keyof typeof sources;
 export const entries = Object.keys(sources) as Entry[];
+
+/** What the compiler says of the declarations of a file, when the file belongs to a user of the package. */
+export async function declarationProblems(file: string): Promise<string[]> {
+  const copy = await copyPackage(["zod"]);
+  try {
+    const own = join(copy.folder, basename(file));
+    await writeFile(join(copy.folder, "package.json"), JSON.stringify({ type: "module" }));
+    await copyFile(root + file, own);
+    const { options } = ts.convertCompilerOptionsFromJson(
+      {
+        target: "es2023",
+        module: "nodenext",
+        strict: true,
+        skipLibCheck: true,
+        declaration: true,
+        types: [],
+      },
+      copy.folder,
+    );
+    const program = ts.createProgram([own], options);
+    return ts
+      .getPreEmitDiagnostics(program)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+  } finally {
+    await copy.remove();
+  }
+}
 
 /** What every entry exports, by name and in order. */
 export function readPublicApi(): Record<Entry, PublicSymbol[]> {

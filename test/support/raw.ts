@@ -1,5 +1,6 @@
 // Talking to a server with no transport between: exact texts in, exact answers out.
-import { Connection, type JsonObject, type RequestId, type Servable } from "halyard";
+import type { JsonObject, RequestId, Servable } from "halyard";
+import { Connection } from "halyard/transport";
 import type { Received, TestClient } from "halyard/testing";
 import { legacyDates, metaKeys, modernDates, newestLegacy, newestModern } from "./revisions.ts";
 import { Conversation } from "./schemas/witness.ts";

@@ -5,10 +5,10 @@ import {
   type JsonObject,
   type McpServer,
   ProtocolError,
-  type RpcError,
   type ServerOptions,
   ToolError,
 } from "halyard";
+import type { RpcError } from "halyard/transport";
 import { RpcRejection, type TestClient } from "halyard/testing";
 import { nextRequest } from "./answering.ts";
 import { makeServer } from "./catalogue.ts";

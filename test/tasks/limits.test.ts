@@ -1,5 +1,5 @@
 // How many tasks run and are kept, and for how long.
-import { ConfigurationError, McpServer, MemoryTaskStore, type TaskOptions, type TaskRecord } from "halyard";
+import { ConfigurationError, McpServer, MemoryTaskStore, type ServerOptions, type TaskRecord } from "halyard";
 import { describe, expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { passSeconds, stopClock } from "../support/clock.ts";
@@ -9,7 +9,9 @@ import { capabilities, taskServer, type TaskFixture, Tasks, textOf, withTasks } 
 import { until } from "../support/turns.ts";
 
 describeMatrix("limits of tasks", withTasks, (cell) => {
-  async function begin(options: TaskOptions): Promise<TaskFixture & { tasks: Tasks }> {
+  async function begin(
+    options: NonNullable<ServerOptions["tasks"]>,
+  ): Promise<TaskFixture & { tasks: Tasks }> {
     const fixture = taskServer({ tasks: options });
     return { ...fixture, tasks: new Tasks(await open(cell, fixture.server, { capabilities })) };
   }

@@ -2,6 +2,7 @@
 import { PassThrough } from "node:stream";
 import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
 import { serveStdio } from "halyard/stdio";
+import { portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { cpuTime } from "../support/cpu-time.ts";
 import { cells, describeMatrix, pipes } from "../support/matrix.ts";
@@ -158,7 +159,7 @@ describe("limits are exact", () => {
 
 describe("limits by default", () => {
   test("4 MiB, 64 levels, 100000 elements and 100 messages to a batch", () => {
-    const { limits } = new McpServer({ name: "test", version: "1.0.0" });
+    const { limits } = portOf(new McpServer({ name: "test", version: "1.0.0" }));
     expect(limits).toMatchObject({
       maxBytes: 4 * 1024 * 1024,
       maxDepth: 64,

@@ -1,7 +1,8 @@
 // Whatever arrives, the server stays up and answers with valid JSON-RPC or not at all.
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
-import { Connection, type JsonObject, McpServer, type RpcMessage } from "halyard";
+import { type JsonObject, McpServer } from "halyard";
+import { Connection, type RpcMessage } from "halyard/transport";
 import { serveStdio } from "halyard/stdio";
 import { protocolRevisions } from "halyard/testing";
 import { beforeEach, describe, expect, test } from "vitest";

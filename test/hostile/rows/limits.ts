@@ -1,6 +1,7 @@
 // Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
 import { ConfigurationError, McpServer, type ServerEvent } from "halyard";
 import type { HttpOptions } from "halyard/node";
+import { portOf } from "halyard/transport";
 import { expect, vi } from "vitest";
 import { holdTime } from "../../support/clock.ts";
 import { call, makeServer, refusal, textOf } from "../../support/catalogue.ts";
@@ -87,11 +88,11 @@ export const limitRows: readonly Row[] = [
       }
       greedy.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 101 } });
       await until(() => aborted === 1);
-      await until(() => server.loads.total === 0);
+      await until(() => portOf(server).loads.total === 0);
       send(103);
       await until(() => begun === 2);
       greedy.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 103 } });
-      await until(() => aborted === 2 && server.loads.total === 0);
+      await until(() => aborted === 2 && portOf(server).loads.total === 0);
       if (!isPipe) await until(() => (door as HttpDoor).stats().inFlight === 0);
     },
   },

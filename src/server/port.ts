@@ -1,0 +1,145 @@
+// The port of a server: what transports drive it by, kept out of the author's sight.
+import { ConfigurationError } from "../errors.ts";
+import type { Loads } from "../limits/loads.ts";
+import type { Implementation } from "../protocol/model.ts";
+import type { ParamHeader } from "../protocol/param-headers.ts";
+import type { RequestRow, Revision } from "../protocol/revision.ts";
+import type { SpokenRevisions } from "../protocol/revisions/index.ts";
+import type { Stream } from "../push/listener.ts";
+import {
+  type Incoming,
+  type ReadMessage,
+  readMessage,
+  type RpcMessage,
+  type RpcResponse,
+} from "../wire/message.ts";
+import { findAdded } from "./added-methods.ts";
+import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
+import { attach, type AttachOptions, type Detach } from "./attach.ts";
+import { Connection, type Exchange } from "./connection.ts";
+import type { Core } from "./core.ts";
+import { type Answering, dispatch } from "./dispatch.ts";
+import type { ServerEvent } from "./events.ts";
+import type { Logger } from "./logger.ts";
+import type { ServerLimits, ServerMode } from "./options.ts";
+import { neededScopes, usesScopes } from "./scopes.ts";
+
+/**
+ * Any {@link McpServer}, whatever its middleware adds to `ctx`.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, type Servable } from "halyard";
+ *
+ * const servers: Servable[] = [new McpServer({ name: "demo", version: "1.0.0" })];
+ * ```
+ */
+export interface Servable {
+  readonly info: Implementation;
+  /** Answers one message; see {@link McpServer.handle}. */
+  handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
+  /** Answers the text of one message or batch; see {@link McpServer.handleRaw}. */
+  handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
+}
+
+/** What a transport drives a server by: {@link portOf} returns it. */
+export interface ServerPort {
+  readonly mode: ServerMode;
+  /** The revisions that the server speaks. */
+  readonly revisions: SpokenRevisions;
+  readonly limits: ServerLimits;
+  readonly logger: Logger;
+  /** Counts what each message weighs until it has been answered; a transport counts what it reads. */
+  readonly loads: Loads;
+  /** Reports to the author what a transport refuses by itself. */
+  readonly observe: ((event: ServerEvent) => void) | undefined;
+  /** Answers one message. Returns nothing for a notification, or for a call that was cancelled. */
+  handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
+  /** Answers the text of one message or batch. */
+  handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
+  /**
+   * Answers a message whose envelope the transport has read, or a batch. Returns a promise only if the answer is not there at
+   * once. Pass the answer to {@link ServerPort.encode}.
+   */
+  answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
+  answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
+  /** Writes an answer as text. */
+  encode(answer: Answer): string;
+  /** Lets the session of a legacy connection take pushes, on that stream, until the returned function is called. */
+  attach(connection: Connection, stream: Stream, options?: AttachOptions): Detach;
+  /** The arguments of a tool that travel in HTTP headers too. */
+  paramHeaders(tool: string): readonly ParamHeader[];
+  /** What that revision, an extension or the author says of a method. */
+  rowOf(method: string, revision: Revision): RequestRow | undefined;
+  /** The option of `secureRequestState` that holds for this process only, so that no other process can continue a call. */
+  readonly unsharedRequestState: "keys" | "singleUse" | undefined;
+  /** Whether any definition names scopes, or ever did. */
+  readonly usesScopes: boolean;
+  /** Every scope that a message, or the messages of a batch, need together. */
+  neededScopes(value: unknown): readonly string[];
+}
+
+const ports = new WeakMap<object, ServerPort>();
+
+/** Marks every McpServer, so that one of another copy of the package can be told from any other object. */
+const mark = Symbol.for("halyard.McpServer");
+
+/** Makes the port of a server. */
+export function openPort(server: Servable, core: Core): ServerPort {
+  const { mode, revisions, limits, logger, observe } = core.settings;
+  const port: ServerPort = {
+    mode,
+    revisions,
+    limits,
+    logger,
+    loads: core.loads,
+    observe,
+    handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
+    handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }) }) =>
+      answerText(core, text, exchange),
+    // The answer to a message that is no batch is no batch.
+    answer: (incoming: Incoming, exchange: Exchange) =>
+      answerIncoming(core, incoming, exchange) as Answering<RpcResponse>,
+    encode: (answer) => encodeAnswer(core, answer),
+    attach: (connection, stream, options = {}) => attach(core, connection, stream, options),
+    paramHeaders: (tool) => core.tools.find(tool)?.paramHeaders ?? [],
+    rowOf: (method, revision) => revision.requests.get(method) ?? findAdded(core, method, revision.era)?.row,
+    get unsharedRequestState() {
+      return core.requestState.unshared;
+    },
+    get usesScopes() {
+      return usesScopes(core);
+    },
+    neededScopes: (value) => neededScopes(core, value),
+  };
+  ports.set(server, port);
+  Object.defineProperty(server, mark, { value: true });
+  return port;
+}
+
+/**
+ * Returns the port that a transport drives `server` by. Throws a `ConfigurationError` unless it is an `McpServer` of this copy
+ * of the package; `subject` names your function in its message.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { portOf } from "halyard/transport";
+ *
+ * const port = portOf(new McpServer({ name: "demo", version: "1.0.0" }));
+ * console.log(`A message may have ${port.limits.maxBytes} bytes`);
+ * ```
+ */
+export function portOf(server: Servable, subject: string = "portOf"): ServerPort {
+  const port = ports.get(server);
+  if (port !== undefined) return port;
+  throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, problemOf(server));
+}
+
+/** Why something has no port. A factory, as other SDKs take it, would fail much later. */
+function problemOf(server: unknown): string {
+  if (typeof server === "function")
+    return "is a function: pass the McpServer itself, which serves every client";
+  if (typeof server !== "object" || server === null || !(mark in server)) return "is not an McpServer";
+  return "comes from another copy of halyard: install one copy, so that McpServer and transports share it (see npm ls halyard)";
+}

@@ -1,0 +1,29 @@
+/**
+ * For transports of your own: the port that drives a server, `Pipe` for peers whose messages share one pipe, and the
+ * connection, exchange and stream that every transport works with.
+ *
+ * @module
+ */
+export type { Load, Loads } from "../limits/loads.ts";
+export { Pipe, type PipeOptions, type PipeOutput, type ReceiveOptions } from "../pipe/pipe.ts";
+export type { ParamHeader } from "../protocol/param-headers.ts";
+export type { RequestRow, Revision } from "../protocol/revision.ts";
+export type { SpokenRevisions } from "../protocol/revisions/index.ts";
+export type { Listener, Stream } from "../push/listener.ts";
+export type { Answer } from "../server/answer.ts";
+export type { AttachOptions, Detach } from "../server/attach.ts";
+export { Connection, type ConnectionOptions, type Exchange } from "../server/connection.ts";
+export type { Answering } from "../server/dispatch.ts";
+export { portOf, type ServerPort } from "../server/port.ts";
+export {
+  type Incoming,
+  readIncoming,
+  type ReadMessage,
+  type RpcError,
+  type RpcFailure,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type RpcSuccess,
+} from "../wire/message.ts";
