@@ -35,8 +35,8 @@ test.each(documents)("%s names files of the source and of the tests that exist",
   expect([...sources, ...others].filter(isMissing)).toEqual([]);
 });
 
-test("docs/parity.md names for every member and behaviour the test that shows it, or what brings it", () => {
-  const rows = readDocument("docs/parity.md")
+test("docs/explanation/parity.md names for every member and behaviour the test that shows it, or what brings it", () => {
+  const rows = readDocument("docs/explanation/parity.md")
     .split("\n")
     .filter((line) => /^\| (?!(?:member|behaviour) |-)/.test(line));
   const lastCells = rows.map((row) => row.split("|").at(-2)?.trim() ?? "");

@@ -1,4 +1,4 @@
-// docs/errors.md says the same as the code.
+// docs/reference/errors.md says the same as the code.
 import { errorCodes, type HalyardErrorCode } from "halyard";
 import { expect, test } from "vitest";
 import { readTable } from "./support/documents.ts";
@@ -21,14 +21,14 @@ const halyardCodes = {
   CANNOT_LISTEN: "HalyardError",
 } satisfies Record<HalyardErrorCode, string>;
 
-test("errorCodes are those of the table in docs/errors.md", () => {
-  const rows = readTable("docs/errors.md", "What a client is sent");
+test("errorCodes are those of the table in docs/reference/errors.md", () => {
+  const rows = readTable("docs/reference/errors.md", "What a client is sent");
   expect(Object.fromEntries(rows.map(({ name, code }) => [name, Number(code)]))).toEqual(errorCodes);
   expect(rows.filter(({ when }) => when === "")).toEqual([]);
 });
 
-test("HalyardErrorCode and its classes are those of the table in docs/errors.md", () => {
-  const rows = readTable("docs/errors.md", "What an author meets");
+test("HalyardErrorCode and its classes are those of the table in docs/reference/errors.md", () => {
+  const rows = readTable("docs/reference/errors.md", "What an author meets");
   expect(Object.fromEntries(rows.map((row) => [row["code"], row["class"]]))).toEqual(halyardCodes);
   expect(rows.filter(({ when }) => when === "")).toEqual([]);
 });

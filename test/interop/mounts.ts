@@ -1,4 +1,4 @@
-// A server behind each of the frameworks that HTTP is mounted in, as docs/mounting.md shows it.
+// A server behind each of the frameworks that HTTP is mounted in, as docs/guides/mounting.md shows it.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// Transports of one's own, as docs/custom-transports.md shows them: callbacks, a message port, a socket with stdio's framing.
+// Transports of one's own, as docs/guides/custom-transports.md shows them: callbacks, a message port, a socket with stdio's framing.
 import { once } from "node:events";
 import { type AddressInfo, connect as connectSocket, createServer } from "node:net";
 import { MessageChannel } from "node:worker_threads";
@@ -252,8 +252,8 @@ describe("the end of a pipe", () => {
   });
 });
 
-test("docs/custom-transports.md says how connections, framing and cancellation work [CUSTOM-DOCUMENT]", () => {
-  const rows = readTable("docs/custom-transports.md", "What a transport has to settle");
+test("docs/guides/custom-transports.md says how connections, framing and cancellation work [CUSTOM-DOCUMENT]", () => {
+  const rows = readTable("docs/guides/custom-transports.md", "What a transport has to settle");
   expect(rows.map(({ question }) => question)).toEqual(
     expect.arrayContaining(["connection set-up", "framing", "cancellation"]),
   );

@@ -1,4 +1,4 @@
-// Bun and Deno, installed for the length of a test run, each serving the conformance fixture by the lines of docs/mounting.md.
+// Bun and Deno, installed for the length of a test run, each serving the conformance fixture by the lines of docs/guides/mounting.md.
 import { execFile, spawn } from "node:child_process";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
