@@ -74,9 +74,13 @@ async function runUntil(command: string, isEnough: (text: string) => boolean): P
 }
 
 describe("npm start", () => {
-  test("serves the demo; the curl lines of README.md, which it prints too, call it and listen", async () => {
+  test("serves the demo; the curl lines of examples/README.md, which it prints too, call it and listen", async () => {
     const demo = await startDemo(exampleOf("start"));
-    const commands = curlsOf(readDocument("README.md"));
+    const commands = curlsOf(
+      readDocument("examples/README.md")
+        .split("\n## ")
+        .find((section) => section.startsWith("Call the demo")) ?? "",
+    );
     const shown = commands.map((command) => command.replace("http://127.0.0.1:3000/mcp", demo.url));
     expect(curlsOf(demo.greeting)).toEqual(shown);
     const [call = "", listen = ""] = shown;

@@ -1,4 +1,4 @@
-// Asks before it deletes: whatever the model wants, the user has the last word.
+// Asks the user before it deletes a file.
 import { McpServer, ToolError } from "halyard";
 import { serveHttp } from "halyard/node";
 import * as z from "zod";
@@ -23,7 +23,7 @@ server.tool(
     const text = files.get(name);
     if (text === undefined) throw new ToolError(`There is no file ${name}`);
     const form = z.object({ confirm: z.boolean().describe("Delete it for good") });
-    // A user who declines ends the call here, and the model is told so.
+    // If the user declines, the call ends here, and the model receives a result that says so.
     const { confirm } = await ctx.elicit(`Delete ${name}? It begins: ${text}`, form, { key: "confirm" });
     if (!confirm) return `Kept ${name}`;
     files.delete(name);

@@ -1,4 +1,4 @@
-// Serves the notebook over HTTP, and shows how to call it.
+// Serves the notebook over HTTP, and prints commands that call it.
 import { parseArgs } from "node:util";
 import { HalyardError } from "halyard";
 import { type HttpServer, serveHttp } from "halyard/node";
@@ -7,18 +7,18 @@ import { createDemoServer } from "./server.ts";
 const { values } = parseArgs({ options: { port: { type: "string", default: "3000" } } });
 const { url } = await serve(Number(values.port));
 
-console.log(`The notebook is served on ${url}; end it with Ctrl+C.
+console.log(`The notebook listens on ${url}. Press Ctrl+C to stop it.
 
 Call a tool:
 
 ${curl("tools/call", { name: "search_notes", arguments: { query: "lemon" } })}
 
-Listen for changes, in a second terminal:
+Subscribe to changes, in a second terminal:
 
 ${curl("subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: ["note:///groceries"] } })}
 `);
 
-/** A port that is taken is no reason to show a stack. */
+/** If the port is in use, prints one line instead of a stack. */
 async function serve(port: number): Promise<HttpServer> {
   try {
     return await serveHttp(createDemoServer(), { port });

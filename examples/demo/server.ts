@@ -7,7 +7,7 @@ const styles = ["one sentence", "bullet points", "haiku"];
 
 const noteId = z.string().regex(/^[a-z0-9-]+$/, "Use lower-case letters, digits and hyphens");
 
-/** The notebook, ready to be served: every call makes one with notes of its own. */
+/** Creates the notebook; each call creates one with its own notes. */
 export function createDemoServer(options: ServerOptions = {}): McpServer {
   const notes = new Map([
     ["welcome", "Welcome! Notes live at note:///{id}; write_note makes new ones."],
@@ -21,7 +21,7 @@ export function createDemoServer(options: ServerOptions = {}): McpServer {
     { instructions: "Read note:///welcome first.", ...options },
   );
 
-  /** Keeps a note and tells those who watch it. */
+  /** Stores a note and notifies its subscribers. */
   async function save(id: string, text: string): Promise<string> {
     const uri = `note:///${id}`;
     notes.set(id, text);

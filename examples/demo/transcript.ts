@@ -1,4 +1,4 @@
-// Starts the notebook as a real process, once for a modern and once for a legacy client, and prints what goes over the pipe.
+// Starts the notebook as a process, once for a modern and once for a legacy client, and prints every message.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL("stdio.ts", import.meta.url));
 const longest = 200;
 const me = { name: "transcript", version: "1.0.0" };
 
-/** What is in every message: left out when it is printed. */
+/** Members of every message, which the transcript leaves out. */
 const boilerplate = new Set([
   "jsonrpc",
   "io.modelcontextprotocol/clientInfo",
@@ -17,10 +17,10 @@ const boilerplate = new Set([
   "io.modelcontextprotocol/serverInfo",
 ]);
 
-/** What the two eras of the protocol do differently; all the rest is the same. */
+/** The differences between the two eras of the protocol. */
 interface Era {
   readonly title: string;
-  /** What every request carries. */
+  /** The `_meta` of every request. */
   readonly envelope: JsonObject;
   open(client: Client): Promise<void>;
   watch(client: Client): Promise<void>;
@@ -34,11 +34,11 @@ const modern: Era = {
     "io.modelcontextprotocol/clientCapabilities": {},
   },
   async open(client) {
-    headline("discover", "who is there, and what can they do?");
+    headline("discover", "ask for the name and the capabilities of the server");
     await client.request("server/discover");
   },
   async watch(client) {
-    headline("listen", "ask to be told of changes");
+    headline("listen", "subscribe to changes");
     const notifications = { toolsListChanged: true, resourceSubscriptions: ["note:///groceries"] };
     client.send("subscriptions/listen", { notifications });
     await client.notified("notifications/subscriptions/acknowledged");
@@ -54,12 +54,12 @@ const legacy: Era = {
     client.notify("notifications/initialized");
   },
   async watch(client) {
-    headline("subscribe", "ask to be told of a resource; lists need no asking");
+    headline("subscribe", "subscribe to a resource; list changes need no subscription");
     await client.request("resources/subscribe", { uri: "note:///groceries" });
   },
 };
 
-/** One process, and the messages to and from it. */
+/** A server process, and the messages to and from it. */
 class Client {
   readonly #era: Era;
   readonly #child = spawn(process.execPath, ["--import", "tsx", program], {
@@ -79,13 +79,13 @@ class Client {
     });
   }
 
-  /** Sends a request and waits for its answer. */
+  /** Sends a request and waits for its response. */
   async request(method: string, params: JsonObject = {}, meta: JsonObject = {}): Promise<void> {
     const id = this.send(method, params, meta);
     await this.#next((message) => message["id"] === id);
   }
 
-  /** Sends a request and returns its id at once. */
+  /** Sends a request and returns its id immediately. */
   send(method: string, params: JsonObject, meta: JsonObject = {}): number {
     const id = ++this.#lastId;
     const _meta = { ...meta, ...this.#era.envelope };
@@ -103,7 +103,7 @@ class Client {
     return this.#next((message) => message["method"] === method);
   }
 
-  /** Closes the pipe and waits for the process to end: that is how stdio says goodbye. */
+  /** Closes the pipe, which ends a server on stdio, and waits for the process to exit. */
   close(): Promise<number | null> {
     const ended = new Promise<number | null>((resolve) => this.#child.once("close", resolve));
     this.#child.stdin.end();
@@ -115,7 +115,7 @@ class Client {
     this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Waits for a message like this one, and takes it out of those that have arrived. */
+  /** Waits for a message that matches, and removes it from those that have arrived. */
   async #next(matches: (message: JsonObject) => boolean): Promise<void> {
     for (;;) {
       const found = this.#received.findIndex(matches);
@@ -139,29 +139,29 @@ async function show(era: Era): Promise<void> {
   headline("call", "a tool with typed arguments and structured output");
   await call("search_notes", { query: "lemon" });
 
-  headline("call", "arguments that do not fit: the model is told why");
+  headline("call", "invalid arguments: the model receives the reason");
   await call("write_note", { id: "No Spaces, please", text: "Hello" });
 
-  headline("progress", "a slow tool says how far it is");
+  headline("progress", "a slow tool reports each step");
   const counting = { name: "count", arguments: { to: 3, pauseMs: 20 } };
   await client.request("tools/call", counting, { progressToken: "three" });
   for (let step = 1; step <= 3; step++) await client.notified("notifications/progress");
 
-  headline("cancel", "the client changes its mind, and the handler's signal aborts");
+  headline("cancel", "the client cancels, and the handler's signal aborts");
   const endless = { name: "count", arguments: { to: 1000, pauseMs: 20 } };
   const requestId = client.send("tools/call", endless, { progressToken: "endless" });
   await client.notified("notifications/progress");
   client.notify("notifications/cancelled", { requestId, reason: "That takes too long" });
-  await sleep(50); // No answer comes to a cancelled call: the note that the handler leaves behind shows that it stopped.
+  await sleep(50); // A cancelled call gets no response: the note that the handler writes shows that it stopped.
   await client.request("resources/read", { uri: "note:///count" });
 
   await era.watch(client);
 
-  headline("list_changed", "switching a tool on changes the list, and the server says so by itself");
+  headline("list_changed", "enabling a tool changes the list, and the server notifies the client");
   await call("toggle_feature");
   await client.notified("notifications/tools/list_changed");
 
-  headline("updated", "writing a note tells those who watch it");
+  headline("updated", "writing a note notifies its subscribers");
   await call("write_note", { id: "groceries", text: "Bread, olives, lemons, salt" });
   await client.notified("notifications/resources/updated");
 
@@ -171,13 +171,13 @@ async function show(era: Era): Promise<void> {
   headline("prompt", "a prompt with an argument");
   await client.request("prompts/get", { name: "summarise", arguments: { id: "groceries" } });
 
-  headline("complete", "what may come after “gro”?");
+  headline("complete", "complete “gro”");
   const ref = { type: "ref/resource", uri: "note:///{id}" };
   await client.request("completion/complete", { ref, argument: { name: "id", value: "gro" } });
 
   headline("shutdown", "the client closes the pipe");
   const exitCode = await client.close();
-  console.log(`   the server has ended with exit code ${exitCode}`);
+  console.log(`   the server ended with exit code ${exitCode}`);
   if (exitCode !== 0) process.exitCode = 1;
 }
 
@@ -185,15 +185,15 @@ function headline(name: string, what: string): void {
   console.log(`\n${name}: ${what}`);
 }
 
-/** Prints a message on one line; what is too long is cut. */
+/** Prints a message on one line, and cuts a long one. */
 function print(arrow: string, message: JsonObject): void {
   const text = JSON.stringify(message, (key, value: unknown) => (boilerplate.has(key) ? undefined : value));
   console.log(`${arrow} ${text.length > longest ? `${text.slice(0, longest)} …` : text}`);
 }
 
-// A server that does not answer must not keep this waiting.
+// Give up if the server does not respond.
 setTimeout(() => {
-  console.error("The server did not answer in time.");
+  console.error("The server did not respond in time.");
   process.exit(1);
 }, 15_000).unref();
 

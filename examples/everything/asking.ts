@@ -1,4 +1,4 @@
-// Tools that ask the client: for a sample of its model, or for something that only its user knows.
+// Tools that ask the client: for a sample from its model, or for something that only its user knows.
 import type { Elicited, McpServer } from "halyard";
 import * as z from "zod";
 import { defaultsSchema, enumsSchema, userSchema } from "./forms.ts";

@@ -1,4 +1,4 @@
-// Tools that change the catalogue, so that whoever listens is told.
+// Tools that change the list of tools, so that subscribed clients are notified.
 import type { McpServer } from "halyard";
 
 export function addChangeTools(server: McpServer): void {

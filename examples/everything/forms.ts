@@ -1,4 +1,4 @@
-// The forms that users are asked to fill in, as the protocol's subset of JSON Schema.
+// The forms that users fill in, in the protocol's subset of JSON Schema.
 
 export const userSchema = {
   type: "object",

@@ -1,10 +1,10 @@
-// Handles on the server itself: for tests that make it change, push, wait or say what it holds.
+// Tools that control the server itself: tests use them to make it change, push, wait or report what it holds.
 import { setTimeout as sleep } from "node:timers/promises";
 import { HalyardError, type McpServer, ToolError } from "halyard";
 import type { HttpStats } from "halyard/node";
 import * as z from "zod";
 
-/** How far each session has been counted. */
+/** The last number counted in each session. */
 export class SessionCounters {
   readonly #counts = new Map<string, number>();
 
@@ -156,14 +156,14 @@ function addStats(server: McpServer, httpStats: Inside["httpStats"]): void {
     async () => {
       const stats = httpStats() ?? noHttp;
       const pendingAsks = await server.push.pendingAsks();
-      // There only with --expose-gc.
+      // Defined only with --expose-gc.
       (globalThis as { gc?: () => void }).gc?.();
       return { ...stats, pendingAsks, heapUsed: process.memoryUsage().heapUsed };
     },
   );
 }
 
-/** A mistake of the caller's, told to the caller; anything else is the server's. */
+/** Reports a mistake of the caller to the caller; any other exception stays hidden. */
 function explained(error: unknown): unknown {
   return error instanceof HalyardError ? new ToolError(error.message) : error;
 }

@@ -18,11 +18,11 @@ type Command =
       readonly port: number;
       readonly hosts: readonly string[];
       readonly legacySse: boolean;
-      /** Whose tokens are asked for, and for what; without it everybody may call. */
+      /** The issuer and audience of the tokens that the server requires; without it, anybody may call. */
       readonly oauth: { readonly issuer: string; readonly resource: string } | undefined;
     };
 
-/** What the command line asks for. Throws an error that says what is wrong with it. */
+/** Parses the command line. Throws an error that says what is wrong with it. */
 function readCommand(): Command {
   const { values } = parseArgs({
     options: {
@@ -72,7 +72,7 @@ async function start(command: Command): Promise<void> {
     return;
   }
   const { port, hosts, legacySse, oauth } = command;
-  // The server is there before its address: a tool that reports on the endpoint asks for it when it is called.
+  // The server exists before its address, so the tool that reports on the endpoint reads it when it is called.
   let http: HttpServer | undefined;
   const server = createEverythingServer({
     mode,

@@ -1,4 +1,4 @@
-// What only some may do, where the fixture is protected.
+// Tools that need scopes, for runs of the fixture that require tokens.
 import type { McpServer } from "halyard";
 import * as z from "zod";
 

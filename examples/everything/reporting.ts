@@ -1,4 +1,4 @@
-// Tools that say something before they answer: logs, progress, and a stream that closes and is resumed.
+// Tools that send something before their result: logs, progress, and a stream that closes and resumes.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpServer } from "halyard";
 

@@ -1,4 +1,4 @@
-// Resources: text, bytes, one to watch, a template, and notes that exist as soon as someone reads them.
+// Resources: text, bytes, one to subscribe to, a template, and notes that exist as soon as a client reads them.
 import type { McpServer } from "halyard";
 import { onePixel } from "./samples.ts";
 

@@ -1,4 +1,4 @@
-// Tools and a prompt that ask in rounds, with the keys that the suite looks for: by awaiting, and in the explicit form.
+// Tools and a prompt that ask in rounds, with the keys that the suite expects: by awaiting, and by returning inputRequired.
 import { inputRequired, type McpServer, type SamplingMessage } from "halyard";
 import * as z from "zod";
 
@@ -76,7 +76,7 @@ export function addRoundTools(server: McpServer): void {
   );
 }
 
-/** The form in which a handler keeps its own state. */
+/** Tools that return their questions and keep their own state. */
 function addExplicitTools(server: McpServer): void {
   const requestedSchema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
   const params = { mode: "form", message: "Go on?", requestedSchema };

@@ -1,4 +1,4 @@
-// The smallest image and the smallest sound that are still what they say.
+// The smallest valid image and the smallest valid sound.
 
 /** A PNG of one transparent pixel, in base64. */
 export const onePixel =

@@ -1,4 +1,4 @@
-// Tools that are about their input schema: arguments in headers, and keywords of JSON Schema 2020-12.
+// Tools that test input schemas: arguments in headers, and keywords of JSON Schema 2020-12.
 import type { McpServer } from "halyard";
 
 export function addSchemaTools(server: McpServer): void {

@@ -1,4 +1,4 @@
-// Everything at once: what the official conformance suite looks for, and handles on the server itself for other tests.
+// The conformance fixture: everything that the official suite calls, and tools that control the server for other tests.
 import { McpServer, type ServerMode } from "halyard";
 import type { HttpStats } from "halyard/node";
 import { addAskingTools } from "./asking.ts";
@@ -15,9 +15,9 @@ import { addTaskTools } from "./tasks.ts";
 
 export interface EverythingOptions {
   readonly mode?: ServerMode;
-  /** What the HTTP endpoint holds; undefined where there is none. */
+  /** Returns what the HTTP endpoint holds; undefined without HTTP. */
   readonly httpStats?: () => HttpStats | undefined;
-  /** Whether callers say who they are, so that some of it can be for some of them. */
+  /** Whether callers send tokens, so that some tools can require scopes. */
   readonly isProtected?: boolean;
 }
 
@@ -34,7 +34,7 @@ export function createEverythingServer(options: EverythingOptions = {}): McpServ
       },
     },
   );
-  // The suite calls the first tool without arguments, so one that needs none has to be the first.
+  // The suite calls the first tool without arguments, so the first tool must need none.
   addSchemaTools(server);
   addContentTools(server);
   addReportingTools(server);

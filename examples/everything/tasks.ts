@@ -1,4 +1,4 @@
-// Tools that may be called as tasks, with the names that the suite looks for.
+// Tools that clients may call as tasks, with the names that the suite expects.
 import { errorCodes, type McpServer, ProtocolError, ToolError } from "halyard";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";

@@ -1,4 +1,4 @@
-// Work that takes a while: a task for clients that know tasks, an ordinary call with progress for all others.
+// Long-running work: a task for clients that support tasks, an ordinary call with progress for all others.
 import { setTimeout as sleep } from "node:timers/promises";
 import { McpServer } from "halyard";
 import { serveHttp } from "halyard/node";
@@ -18,9 +18,9 @@ server.tool(
   },
   async ({ pages, msPerPage }, ctx) => {
     for (let page = 1; page <= pages; page++) {
-      // A client that cancels aborts the signal, and the work ends here.
+      // When the client cancels, the signal aborts, and the work ends here.
       await sleep(msPerPage, undefined, { signal: ctx.signal });
-      // For a task this is its status; otherwise it is sent to those who asked for progress.
+      // In a task this is the status message; in a call it is sent if the client requested progress.
       ctx.progress(page, pages, `Page ${page} of ${pages}`);
     }
     return `A report of ${pages} pages`;

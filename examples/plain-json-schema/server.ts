@@ -1,4 +1,4 @@
-// Tools made from a table at run time, described by plain JSON Schema: no schema library, checked all the same.
+// Tools built from a table at run time, described and validated by plain JSON Schema, without a schema library.
 import { type JsonSchema, McpServer } from "halyard";
 import { serveStdio } from "halyard/stdio";
 
@@ -8,7 +8,7 @@ interface Conversion {
   readonly factor: number;
 }
 
-// It could as well come from a file, a database or another service.
+// The table could also come from a file, a database or another service.
 const conversions: readonly Conversion[] = [
   { from: "miles", to: "kilometres", factor: 1.609344 },
   { from: "pounds", to: "kilograms", factor: 0.45359237 },

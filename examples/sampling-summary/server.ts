@@ -1,4 +1,4 @@
-// Has the client's own model summarise a text: no key for a model of one's own, and the user sees what is asked.
+// Lets the client's model summarise a text: the server needs no API key, and the user sees each request.
 import { type Context, McpServer } from "halyard";
 import { serveHttp } from "halyard/node";
 import * as z from "zod";
@@ -14,9 +14,9 @@ server.tool(
     input: z.object({ text: z.string().min(1) }),
   },
   async ({ text }, ctx) => {
-    // A client without a model to offer gets what can be had without one.
+    // A client without sampling gets the first sentence instead.
     if (ctx.clientCapabilities.sampling === undefined) return firstSentence(text);
-    // The parts are asked for together, and what they say is summarised once more.
+    // Ask for all parts together, then summarise the summaries.
     const summaries = await Promise.all(partsOf(text).map((part) => summarise(part, ctx)));
     return summaries.length === 1 ? (summaries[0] ?? "") : summarise(summaries.join("\n"), ctx);
   },

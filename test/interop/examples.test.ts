@@ -3,11 +3,10 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { JsonObject } from "halyard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readDocument } from "../support/documents.ts";
+import { readBlocks } from "../support/documents.ts";
 import { type Example, startExample } from "../support/example.ts";
 import { type InteropClient, officialClients } from "./clients.ts";
 
-const readme = readDocument("examples/README.md");
 const rows = officialClients.map((row) => Object.assign({}, row));
 
 /** Runs the named example for the tests of a describe block. */
@@ -39,7 +38,10 @@ async function withClient(
 
 /** Sends what README.md shows for one tool, line by line; a line may name what the replies before it have brought. */
 async function byHand({ url }: Example, first: string): Promise<JsonObject[]> {
-  const [send = "", ...others] = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, code]) => code ?? "");
+  const blocks = readBlocks("examples/README.md", "sh");
+  const isFunction = (code: string): boolean => code.startsWith("mcp() {");
+  const send = blocks.find(isFunction) ?? "";
+  const others = blocks.filter((code) => !isFunction(code));
   const lines =
     others
       .find((block) => block.includes(first))
