@@ -1,8 +1,9 @@
-// The documents speak of what is there: links lead somewhere, and files that are named exist.
+// The documents speak of what is there: links lead somewhere, files that are named exist, and every page is in the index.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
-import { documents, readDocument } from "./support/documents.ts";
+import { protocolRevisions } from "halyard/testing";
+import { describe, expect, test } from "vitest";
+import { anchorsIn, documents, languagesIn, linksIn, readDocument, readTable } from "./support/documents.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const layers = [
@@ -20,12 +21,111 @@ const layers = [
   "stdio",
   "testing",
 ].join("|");
+/** Written by a program, or about to be. */
+const generated = new Set(["bench/results.md", "bench/soak-results.md", "ARCHITECTURE.md"]);
 const sourceFile = new RegExp(`\`((?:${layers})/[\\w./-]+\\.ts)\``, "g");
 
-test.each(documents)("%s links to files that exist", (path) => {
-  const folder = path.slice(0, path.lastIndexOf("/") + 1);
-  const links = [...readDocument(path).matchAll(/\]\((?!https?:)([^)#]+)/g)];
-  expect(links.map(([, target]) => `${folder}${target}`).filter(isMissing)).toEqual([]);
+test.each(documents)("%s links to files and headings that exist", (path) => {
+  const lost = linksIn(path).filter(({ file, anchor }) => {
+    if (isMissing(file)) return true;
+    return anchor !== undefined && !(file.endsWith(".md") && anchorsIn(file).includes(anchor));
+  });
+  expect(lost).toEqual([]);
+});
+
+describe("README.md", () => {
+  const lines = readDocument("README.md").split("\n");
+
+  test("has at most 130 lines, and code within the first 30", () => {
+    expect(lines.length - 1).toBeLessThanOrEqual(130);
+    expect(lines.slice(0, 30)).toContain("```ts");
+  });
+
+  test("says how to start the demo and the tests", () => {
+    for (const command of ["npm ci && npm start", "npm ci && npm test"]) {
+      expect(lines.filter((line) => line.startsWith(command))).toHaveLength(1);
+    }
+  });
+
+  test("lists every import of the package", () => {
+    const { exports } = JSON.parse(readDocument("package.json")) as {
+      exports: Record<string, object | string>;
+    };
+    const entries = Object.keys(exports).filter((entry) => entry !== "./package.json");
+    const listed = readTable("README.md", "Imports").map((row) => row["import"]);
+    expect(listed.toSorted()).toEqual(entries.map((entry) => entry.replace(".", "halyard")).toSorted());
+  });
+});
+
+test.each(["README.md", "docs/reference/revisions.md"])("%s lists every revision with its era", (path) => {
+  const listed = readTable(path, "Protocol revisions").map(({ revision, era }) => ({ date: revision, era }));
+  expect(listed).toEqual(protocolRevisions);
+});
+
+describe("docs/", () => {
+  const pages = documents.filter((path) => path.startsWith("docs/") && path !== "docs/README.md");
+
+  test("README.md lists every page once, under the kind that its folder is for", () => {
+    const kinds = {
+      start: "Start here",
+      guides: "Guides",
+      reference: "Reference",
+      explanation: "Explanation",
+    };
+    const sections = readDocument("docs/README.md").split(/^## /m).slice(1);
+    expect(sections.map((section) => section.split("\n")[0])).toEqual(Object.values(kinds));
+    for (const [index, folder] of Object.keys(kinds).entries()) {
+      const targets = [...(sections[index] ?? "").matchAll(/\]\(([^):]+\.md)\)/g)].map(
+        ([, target]) => target ?? "",
+      );
+      const inside = targets.filter((target) => !target.startsWith("../")).map((target) => `docs/${target}`);
+      expect(inside.toSorted()).toEqual(
+        pages.filter((page) => page.startsWith(`docs/${folder}/`)).toSorted(),
+      );
+    }
+    expect(pages.filter((page) => !Object.keys(kinds).includes(page.split("/")[1] ?? ""))).toEqual([]);
+  });
+
+  test.each(pages)("%s ends with where to go next", (path) => {
+    const last = readDocument(path).trimEnd().split("\n\n").at(-1) ?? "";
+    expect(last).toMatch(/^Next: /);
+    expect(last).toMatch(/\]\(/);
+  });
+});
+
+test.each(documents.filter((path) => !generated.has(path)))(
+  "%s says what modern and legacy are before it speaks of them",
+  (path) => {
+    const prose = readDocument(path).replaceAll(/^```[^]*?^```$|^#.*$|`[^`]*`|\[[^\]]*\]\([^)]*\)/gm, "");
+    for (const kind of ["modern", "legacy"]) {
+      const first = new RegExp(`_?(?<![a-z])${kind}(?![a-z])_?`, "i").exec(prose)?.[0];
+      expect([`_${kind}_`, undefined]).toContain(first?.toLowerCase());
+    }
+  },
+);
+
+/** Which test runs the blocks of code that are not TypeScript; where it is `none`, nothing on this machine can. */
+const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "README.md": { sh: "test/examples.test.ts" },
+  "examples/README.md": { sh: "test/interop/examples.test.ts" },
+  "docs/start/first-server.md": { sh: "test/start.test.ts", text: "test/start.test.ts" },
+  "docs/guides/deploy.md": {
+    nginx: "test/deploy/nginx.test.ts",
+    ini: "test/deploy/nginx.test.ts",
+    sh: "none",
+  },
+  "docs/guides/mounting.md": { sh: "test/runtimes/conformance.test.ts" },
+  "docs/guides/migrating.md": { json: "test/samples.test.ts", cjs: "test/samples.test.ts", js: "none" },
+  "docs/guides/results.md": { text: "none" },
+  "bench/README.md": { sh: "none" },
+  "ARCHITECTURE.md": { "": "none", text: "none" },
+};
+
+test.each(documents)("%s has no block of code that no test runs", (path) => {
+  const others = languagesIn(path).filter((language) => language !== "ts");
+  expect(others.filter((language) => runBy[path]?.[language] === undefined)).toEqual([]);
+  const tests = Object.values(runBy[path] ?? {}).filter((file) => file !== "none");
+  expect(tests.filter(isMissing)).toEqual([]);
 });
 
 test.each(documents)("%s names files of the source and of the tests that exist", (path) => {

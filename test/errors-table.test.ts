@@ -22,13 +22,13 @@ const halyardCodes = {
 } satisfies Record<HalyardErrorCode, string>;
 
 test("errorCodes are those of the table in docs/reference/errors.md", () => {
-  const rows = readTable("docs/reference/errors.md", "What a client is sent");
+  const rows = readTable("docs/reference/errors.md", "Error codes that clients receive");
   expect(Object.fromEntries(rows.map(({ name, code }) => [name, Number(code)]))).toEqual(errorCodes);
   expect(rows.filter(({ when }) => when === "")).toEqual([]);
 });
 
 test("HalyardErrorCode and its classes are those of the table in docs/reference/errors.md", () => {
-  const rows = readTable("docs/reference/errors.md", "What an author meets");
+  const rows = readTable("docs/reference/errors.md", "Error classes");
   expect(Object.fromEntries(rows.map((row) => [row["code"], row["class"]]))).toEqual(halyardCodes);
   expect(rows.filter(({ when }) => when === "")).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { documents, readDocument, readExamples, readSamples, type Sample } from "./support/documents.ts";
+import { documents, readBlocks, readExamples, readSamples, type Sample } from "./support/documents.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -27,15 +27,31 @@ const options: ts.CompilerOptions = {
 };
 
 describe("samples", () => {
-  test("README.md shows code within its first 25 lines", () => {
-    expect(readDocument("README.md").split("\n").slice(0, 25)).toContain("```ts");
-  });
-
   test("all compile", { timeout: 60_000 }, () => {
     expect(compile(samples)).toEqual([]);
   });
 
-  test.concurrent.each(samples.map(({ name, code }) => [name, code]))(
+  test("the compiler settings of docs/guides/migrating.md are valid", () => {
+    const [settings = ""] = readBlocks("docs/guides/migrating.md", "json");
+    const { compilerOptions } = JSON.parse(settings) as { compilerOptions: object };
+    expect(ts.convertCompilerOptionsFromJson(compilerOptions, root).errors).toEqual([]);
+  });
+
+  test.each(documents.flatMap((path) => readBlocks(path, "cjs")))(
+    "CommonJS program runs: %#",
+    async (code) => {
+      const run = promisify(execFile)(process.execPath, ["--input-type=commonjs", "--eval", code], {
+        cwd: root,
+      });
+      run.child.stdin?.end();
+      await run;
+    },
+  );
+
+  // The steps of a tutorial need each other: test/start.test.ts takes them one after the other.
+  const single = samples.filter(({ name }) => !name.startsWith("docs/start/"));
+
+  test.concurrent.each(single.map(({ name, code }) => [name, code]))(
     "%s runs",
     { timeout: 60_000 },
     async (_, code = "") => {

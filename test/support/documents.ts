@@ -3,18 +3,18 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const root = new URL("../../", import.meta.url);
 
-/** Every document of the project. */
-export const documents: readonly string[] = [
-  "README.md",
-  "ARCHITECTURE.md",
-  "CONTRIBUTING.md",
-  "SECURITY.md",
-  "CHANGELOG.md",
-  "examples/README.md",
-  ...readdirSync(new URL("docs/", root), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".md"))
-    .map((file) => `docs/${file}`),
-];
+/** Every document of the project, wherever it lies. */
+export const documents: readonly string[] = markdownIn("");
+
+/** The Markdown files of a folder and of those below it. */
+function markdownIn(folder: string): string[] {
+  return readdirSync(new URL(folder || ".", root), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}${entry.name}`;
+    if (entry.isDirectory())
+      return /^(?:\.|dist$|node_modules$)/.test(entry.name) ? [] : markdownIn(`${path}/`);
+    return entry.name.endsWith(".md") ? [path] : [];
+  });
+}
 
 export function readDocument(path: string): string {
   return readFileSync(new URL(path, root), "utf8");
@@ -50,6 +50,44 @@ export interface Sample {
 export function readBlocks(path: string, language: string): string[] {
   const blocks = readDocument(path).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"));
   return [...blocks].map((block) => block[1] ?? "");
+}
+
+/** The languages of all blocks of code in a document, in order; empty where none is named. */
+export function languagesIn(path: string): string[] {
+  const fences = [...readDocument(path).matchAll(/^ *```(.*)$/gm)].map(([, language]) => language ?? "");
+  return fences.filter((_, index) => index % 2 === 0);
+}
+
+/** The anchors of the headings in a document, as GitHub makes them. */
+export function anchorsIn(path: string): string[] {
+  const prose = readDocument(path).replaceAll(/^```[^]*?^```$/gm, "");
+  const slugs = [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading ?? ""));
+  return slugs.map((slug, index) => {
+    const earlier = slugs.slice(0, index).filter((other) => other === slug).length;
+    return earlier === 0 ? slug : `${slug}-${earlier}`;
+  });
+}
+
+function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+/** A link within the project: the file that it leads to, and the heading there. */
+export interface Link {
+  readonly file: string;
+  readonly anchor: string | undefined;
+}
+
+/** The links of a document to other documents and files, and to its own headings. */
+export function linksIn(path: string): Link[] {
+  const prose = readDocument(path).replaceAll(/^```[^]*?^```$/gm, "");
+  return [...prose.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g)].map(([, target = "", anchor]) => {
+    const file = target === "" ? path : new URL(target, new URL(path, "file:///")).pathname.slice(1);
+    return { file, anchor };
+  });
 }
 
 /** The ```ts blocks of a document. */
