@@ -1,7 +1,7 @@
 // Every error code and class of Halyard. Nothing else in the package defines an error.
 
 /**
- * The JSON-RPC error codes a server may send, by meaning.
+ * The JSON-RPC error codes that a server may send, by name.
  *
  * @example
  * ```ts
@@ -34,18 +34,18 @@ export const errorCodes: {
   unsupportedVersion: -32022,
 };
 
-/** Codes that depend on the revision of the client: these errors have classes of their own. */
+/** Codes of some legacy revisions: `ResourceNotFoundError` and `UrlElicitationRequired` send them where they apply. */
 const legacyCodes: ReadonlySet<number> = new Set([
   errorCodes.legacyResourceNotFound,
   errorCodes.legacyUrlElicitationRequired,
 ]);
 
-/** The reserved codes that a handler may send. */
+/** The reserved codes that a `ProtocolError` may have. */
 const usable: ReadonlySet<number> = new Set(
   Object.values(errorCodes).filter((code) => !legacyCodes.has(code)),
 );
 
-/** What a {@link HalyardError} is about; stable, so that it can be switched on. */
+/** The kind of a {@link HalyardError}. The codes are stable, so you can switch on them. */
 export type HalyardErrorCode =
   | "PROTOCOL"
   | "TOOL"
@@ -63,7 +63,7 @@ export type HalyardErrorCode =
   | "CANNOT_LISTEN";
 
 /**
- * The base of every error that Halyard throws.
+ * The base class of every error that Halyard throws.
  *
  * @example
  * ```ts
@@ -87,7 +87,7 @@ export class HalyardError extends Error {
 }
 
 /**
- * A JSON-RPC error: thrown by a handler it reaches the client as it is, code, message and data.
+ * A JSON-RPC error. If a handler throws it, the client receives its code, message and data unchanged.
  *
  * @example
  * ```ts
@@ -103,13 +103,13 @@ export class ProtocolError extends HalyardError {
   readonly rpcCode: number;
   readonly data: unknown;
 
-  /** @throws {RangeError} when the code is reserved by JSON-RPC or MCP and not one of {@link errorCodes} */
+  /** @throws {RangeError} if JSON-RPC or MCP reserves the code and it is not one of {@link errorCodes}, or a legacy one */
   constructor(rpcCode: number, message: string, data?: unknown) {
     super("PROTOCOL", message);
     const isReserved = rpcCode >= -32768 && rpcCode <= -32000;
     if (!Number.isSafeInteger(rpcCode) || (isReserved && !usable.has(rpcCode))) {
       throw new RangeError(
-        `${rpcCode} is reserved: use a code outside -32768 to -32000, or one of errorCodes`,
+        `Invalid error code ${rpcCode}: use an integer outside -32768 to -32000, or a non-legacy one of errorCodes`,
       );
     }
     this.rpcCode = rpcCode;
@@ -117,25 +117,25 @@ export class ProtocolError extends HalyardError {
   }
 }
 
-/** The error for parameters that cannot be used. */
+/** An error for invalid parameters. */
 export function invalidParams(message: string, data?: unknown): ProtocolError {
   return new ProtocolError(errorCodes.invalidParams, message, data);
 }
 
-/** The error for a question to a client that cannot be asked, or has no answer that could be used. */
+/** An error for a question that cannot be sent to the client, or whose answer is missing or invalid. */
 export function askFailed(method: string, problem: string, cause?: symbol): HalyardError {
   return new HalyardError("ASK_FAILED", `${method}: ${problem}`, cause && { cause });
 }
 
-/** The error for a request that cannot be answered now, or at all. */
+/** An error for a request that the server rejects. */
 export function invalidRequest(message: string): ProtocolError {
   return new ProtocolError(errorCodes.invalidRequest, message);
 }
 
 /**
- * A failure whose text is meant for the model: it becomes a tool result with `isError: true`.
+ * A failure whose message is for the model: the client receives it as a tool result with `isError: true`.
  *
- * Any other exception of a tool is shown to the client only as an id; its message and stack go to the log.
+ * For any other exception of a tool, the client by default sees only an error id; the message and stack go to the log.
  *
  * @example
  * ```ts
@@ -154,7 +154,7 @@ export class ToolError extends HalyardError {
 }
 
 /**
- * Thrown by a resource reader when the URI names nothing: the client gets the code of its revision.
+ * Throw it from a resource handler if nothing exists at the URI. The client receives the error code of its revision.
  *
  * @example
  * ```ts
@@ -176,7 +176,7 @@ export class ResourceNotFoundError extends HalyardError {
 }
 
 /**
- * Thrown by `ctx.elicit` when the user said no. Uncaught, the tool result says so.
+ * `ctx.elicit` throws it if the user declines. If the handler does not catch it, the tool result says so.
  *
  * @example
  * ```ts
@@ -202,7 +202,7 @@ export class InputDeclined extends HalyardError {
 }
 
 /**
- * Thrown by `ctx.elicit` when the user closed the question without an answer. Uncaught, the tool result says so.
+ * `ctx.elicit` throws it if the user dismisses the question. If the handler does not catch it, the tool result says so.
  *
  * @example
  * ```ts
@@ -218,9 +218,9 @@ export class InputCancelled extends HalyardError {
 }
 
 /**
- * What an open question rejects with when a call of a modern client ends to fetch the answers: it runs again with them.
- * Let it pass, so that `finally` blocks run; whatever else the handler does with it is ignored. Middleware sees it as what
- * `next()` rejects with.
+ * Rejects the open questions of a modern client's call. The call ends so that the client can answer them, and the handler
+ * runs again with the answers. If you catch it, rethrow it; anything else the handler does with it is ignored. In
+ * middleware, `next()` rejects with it.
  *
  * @example
  * ```ts
@@ -232,29 +232,29 @@ export class InputCancelled extends HalyardError {
  *     return (await ctx.roots()).map((root) => root.uri).join("\n");
  *   } catch (error) {
  *     if (error instanceof InputPending) throw error;
- *     return "The client does not tell";
+ *     return "The client shares no roots";
  *   }
  * });
  * ```
  */
 export class InputPending extends HalyardError {
   constructor() {
-    super("INPUT_PENDING", "The call ends here to ask the client, and runs again with the answer");
+    super("INPUT_PENDING", "Rethrow InputPending: the call runs again with the client's answer");
   }
 }
 
-/** A page that the user has to visit. */
+/** A page that the user must visit. */
 export interface UrlElicitation {
-  /** Why, for the user. */
+  /** Tells the user why. */
   readonly message: string;
   readonly url: URL;
-  /** Names it in `server.push.elicitationComplete(id)`. @default {a random one} */
+  /** The id to pass to `server.push.elicitationComplete(id)`. @default {a random one} */
   readonly elicitationId?: string;
 }
 
 /**
- * Refuses a request until the user has visited a page, such as to connect an account: an error of its own for clients of
- * 2025-11-25, a question for modern ones. When the client comes back, the handler runs again.
+ * Rejects a request until the user has visited a page, for example to connect an account. Clients of 2025-11-25 receive an
+ * error (-32042), modern clients a question. When the client retries, the handler runs again.
  *
  * @example
  * ```ts
@@ -279,7 +279,7 @@ export class UrlElicitationRequired extends HalyardError {
 }
 
 /**
- * A mistake in a definition or an option, thrown when it is made; the message names the subject, the field and the remedy.
+ * A definition or option that cannot work, thrown as soon as you pass it. The message names the subject, the field and the fix.
  *
  * @example
  * ```ts
@@ -294,7 +294,7 @@ export class UrlElicitationRequired extends HalyardError {
  * ```
  */
 export class ConfigurationError extends HalyardError {
-  /** What was being defined, such as `tool "forecast"`. */
+  /** The definition or options at fault, such as `tool "forecast"`. */
   readonly subject: string;
   /** The field at fault, such as `input`. */
   readonly field: string;

@@ -1,18 +1,18 @@
-// One check for every object of options: a name that is not known throws, with the nearest one that is.
+// Checks objects of options: an unknown name throws, and the message suggests the nearest known one.
 import { ConfigurationError } from "./errors.ts";
 
 /**
- * The names of the options `T`, which the compiler keeps complete. Where a name leads to further options, their own table
- * stands in place of `true`.
+ * The names of the options `T`; the compiler keeps the table complete. The value is `true`, or the table of the options
+ * inside that option.
  */
 export type Known<T> = { readonly [Name in keyof Required<T>]: unknown };
 
-/** Where options are given, and what a wrong one is answered with. */
+/** Where options are passed, and which error a wrong one throws. */
 export interface OptionsPlace {
   readonly subject: string;
   /** @default {"INVALID_OPTION"} */
   readonly code?: "INVALID_OPTION" | "INVALID_DEFINITION";
-  /** What to say of an outer name that is not known; undefined leaves it to the nearest name. */
+  /** Describes an unknown top-level name; undefined suggests the nearest name instead. */
   readonly problem?: (name: string, value: unknown) => string | undefined;
 }
 
@@ -36,13 +36,13 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: object,
   }
 }
 
-/** The options that are given: one that is undefined keeps its default. */
+/** The options without undefined ones, which keep their defaults. */
 export function givenOf<T extends object>(options: T | undefined): Partial<T> {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Partial<T>;
 }
 
-/** The known name that is written most like `name`; all of them when none is. */
+/** Suggests the known name that is spelled most like `name`, or lists all if none is close. */
 export function nearest(name: string, known: object): string {
   const names = Object.keys(known);
   let best = "";
@@ -54,7 +54,7 @@ export function nearest(name: string, known: object): string {
   return best === "" ? `choose from ${names.join(", ")}` : `did you mean ${best}?`;
 }
 
-/** How many characters have to be added, removed or replaced to make one text of the other (Levenshtein). */
+/** The Levenshtein distance: how many characters to add, remove or replace to turn one text into the other. */
 function editsBetween(one: string, other: string): number {
   let row = [...other].map((_, index) => index + 1);
   [...one].forEach((letter, index) => {

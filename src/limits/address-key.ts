@@ -1,14 +1,14 @@
-// Under which key an address is counted: whoever has one IPv6 address has all that share its first 64 bits.
+// The key that counts an address: one IPv6 client usually has all addresses that share its first 64 bits.
 
-/** The key of an address; of what is no IPv6 address, the text itself. */
+/** The network of an IPv6 address; any other text unchanged. */
 export function addressKey(address: string): string {
   if (!address.includes(":")) return address;
-  // An IPv4 peer of a socket that takes both.
+  // A dual-stack socket writes an IPv4 peer as `::ffff:192.0.2.1`.
   const ipv4 = address.includes(".") ? /^::ffff:([\d.]+)$/i.exec(address)?.[1] : undefined;
   return ipv4 ?? networkOf(address);
 }
 
-/** The first four groups, in one form of the several that they can be written in. */
+/** The first four groups as numbers, since an IPv6 address can be written in several ways. */
 function networkOf(address: string): string {
   const groups: number[] = [];
   let gapAt = -1;

@@ -1,16 +1,16 @@
-// Things that callers hold of a limit, so that what has to go when there are too many is the oldest of the greediest.
+// The things that callers hold of a limit; when it is reached, the oldest thing of the greediest caller goes first.
 import { Shares } from "./shares.ts";
 
 export class Holdings<Thing> {
   readonly shares: Shares;
-  /** Of each caller, longest held first. */
+  /** The things of each caller, oldest first. */
   readonly #things = new Map<string, Set<Thing>>();
 
   constructor(max: number) {
     this.shares = new Shares(max);
   }
 
-  /** The caller holds it, as the last one; or holds it again. */
+  /** Adds a thing as the caller's newest. If the caller holds it already, it becomes the newest. */
   add(caller: string, thing: Thing, amount = 1): void {
     let things = this.#things.get(caller);
     if (things === undefined) this.#things.set(caller, (things = new Set()));
@@ -26,26 +26,24 @@ export class Holdings<Thing> {
     if (amount !== 0) this.shares.count(caller, -amount);
   }
 
-  /** What this caller holds, longest held first. */
+  /** The things of a caller, oldest first. */
   of(caller: string): Iterable<Thing> {
     return this.#things.get(caller) ?? [];
   }
 
-  /** What this caller has held for longest. */
   oldestOf(caller: string): Thing | undefined {
     const [oldest] = this.of(caller);
     return oldest;
   }
 
-  /** What the greediest caller has held for longest. */
   oldestOfGreediest(): Thing | undefined {
     const greediest = this.shares.greediest();
     return greediest === undefined ? undefined : this.oldestOf(greediest);
   }
 
   /**
-   * What goes where everything is in use and one more caller wants some: the oldest of the greediest, if that holds more than
-   * the newcomer will. Undefined when it does not.
+   * What to evict for a newcomer when the limit is reached: the oldest thing of the greediest caller, or undefined if that
+   * caller holds no more than the newcomer would.
    */
   oldestBefore(newcomer: string): Thing | undefined {
     const greediest = this.shares.greediest();

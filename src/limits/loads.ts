@@ -1,11 +1,11 @@
-// What messages weigh from the moment their bytes arrive until they have been answered, counted by caller and in all.
+// The memory that messages take from their first byte until their response, counted per caller and in total.
 import { Shares } from "./shares.ts";
 
-/** One budget for all messages of a server, whichever transports bring them. */
+/** One memory budget for all messages of a server, on all transports. */
 export class Loads {
-  /** Of messages that want an answer. */
+  /** Messages that expect a response. */
   readonly calls: Shares;
-  /** As much again for messages that want none: a running call may be waiting for what they say. */
+  /** Messages that expect none. They have a budget of their own, because a running call may wait for one of them. */
   readonly words: Shares;
 
   constructor(maxBytes: number) {
@@ -13,24 +13,24 @@ export class Loads {
     this.words = new Shares(maxBytes);
   }
 
-  /** What all messages weigh at this moment. */
+  /** What all messages weigh now. */
   get total(): number {
     return this.calls.total + this.words.total;
   }
 
-  /** A message of this caller has begun to arrive. */
+  /** Call it when a message begins to arrive. */
   begin(caller: string): Load {
     return new Load(this, caller);
   }
 }
 
-/** One message, and what it weighs for its caller. */
+/** One message and its weight, counted for its caller. */
 export class Load {
   readonly #loads: Loads;
   readonly #caller: string;
   #shares: Shares;
   #weight = 0;
-  /** What of it is counted: nothing of a message that is answered at once, while there is room for everybody. */
+  /** The counted part of the weight: 0 for a message that gets its response at once while half of the budget is free. */
   #counted = 0;
   #holders = 1;
 
@@ -40,24 +40,24 @@ export class Load {
     this.#shares = loads.calls;
   }
 
-  /** Whether the refused caller holds nothing itself: others use everything. */
+  /** Whether other callers use the whole budget: the rejected caller itself holds nothing. */
   get isCrowdedOut(): boolean {
     return this.#loads.calls.of(this.#caller) === 0;
   }
 
-  /** Weighs so much from now on, while it is not known whether it wants an answer. False when there is no room. */
+  /** Sets the weight while it is unknown whether the message expects a response. Returns false if there is no room. */
   grow(weight: number): boolean {
     if (!this.takes(weight) && !this.speaks(weight)) return false;
     this.stay();
     return true;
   }
 
-  /** The same for a message that wants an answer, and may get it at once: else it has to {@link stay}. */
+  /** Sets the weight of a message that expects a response. If that takes time, call {@link stay}. */
   takes(weight: number): boolean {
     return this.#shares === this.#loads.calls && this.#weigh(weight);
   }
 
-  /** The same for a message that wants none. */
+  /** Sets the weight of a message that expects no response. */
   speaks(weight: number): boolean {
     if (this.#shares === this.#loads.calls) {
       this.empty();
@@ -66,20 +66,20 @@ export class Load {
     return this.#weigh(weight);
   }
 
-  /** It is not over at once: what it weighs is counted until it is. */
+  /** Counts the whole weight until the message ends. */
   stay(): void {
     if (this.#counted === this.#weight) return;
     this.#shares.count(this.#caller, this.#weight - this.#counted);
     this.#counted = this.#weight;
   }
 
-  /** Nothing of the message is kept any more. */
+  /** Gives the weight back, once nothing of the message is kept. */
   empty(): void {
     this.#weight = 0;
     this.stay();
   }
 
-  /** Counts it for longer than its answer takes, until what is returned is called. */
+  /** Keeps the message counted after its response, until the returned function is called. */
   hold(): () => void {
     this.stay();
     this.#holders++;
@@ -90,16 +90,16 @@ export class Load {
     };
   }
 
-  /** Whoever began it has done with it. */
+  /** Ends the message, unless something still holds it. */
   release(): void {
     if (--this.#holders === 0) this.empty();
   }
 
-  /** A message that is alone is always taken, however small the budget: its own limits bound it. */
+  /** Accepts a message that is alone, however small the budget is: the limits of one message bound it. */
   #weigh(weight: number): boolean {
     const { max, total } = this.#shares;
     const more = weight - this.#counted;
-    // While half of everything is free, whoever it is may have it.
+    // While half of the budget is free, any caller may take it.
     const isFree = more <= 0 || total === this.#counted || 2 * (total + more) <= max;
     if (!isFree && !this.#shares.take(this.#caller, more)) return false;
     if (!isFree) this.#counted = weight;

@@ -1,16 +1,16 @@
 // A limit that many callers share: how much each of them holds, whether one may take more, and who holds the most.
 
-/** Of how many callers that hold about as much, the one with the most is looked for. */
+/** `greediest` compares at most this many callers that hold about the same, so that its cost has a bound. */
 const maxCompared = 16;
 
 /**
- * Counts what callers hold of something limited. It holds nothing itself: whoever keeps the things counts them here, and
- * takes from {@link Shares.greediest} when there is too much.
+ * Counts how much of a limit each caller holds. The owner of the things counts them here, and takes from
+ * {@link Shares.greediest} when the limit is reached.
  */
 export class Shares {
   readonly max: number;
   readonly #held = new Map<string, number>();
-  /** The callers that hold about as much, by the power of two below it: to find the greediest costs the same for any number. */
+  /** Callers by the power of two below what they hold: finding the greediest costs the same for any number of callers. */
   readonly #ranks: Set<string>[] = [];
   #total = 0;
 
@@ -18,12 +18,10 @@ export class Shares {
     this.max = max;
   }
 
-  /** What all callers hold together. */
   get total(): number {
     return this.#total;
   }
 
-  /** What one caller holds. */
   of(caller: string): number {
     return this.#held.get(caller) ?? 0;
   }
@@ -42,28 +40,28 @@ export class Shares {
   }
 
   /**
-   * Whether the caller may hold so much more: at most what then stays free for all others. So one caller gets half of
-   * everything, two get a third each, and a newcomer finds room until the last is taken.
+   * Whether the caller may take `amount` more. It may hold at most as much as then stays free, so one caller gets half, two
+   * get a third each, and a newcomer finds room until everything is taken.
    */
   fits(caller: string, amount: number): boolean {
     const free = this.max - this.#total - amount;
     return free >= 0 && this.of(caller) + amount <= free + 1;
   }
 
-  /** The same where each has a small limit of its own: only once half is taken does it matter who takes the rest. */
+  /** The same for callers that also have a small limit of their own: the rule applies once half is taken. */
   fitsPastHalf(caller: string, amount: number): boolean {
     if (this.#total + amount > this.max) return false;
     return this.#total <= this.max / 2 || this.fits(caller, amount);
   }
 
-  /** Counts `amount` for the caller if it may hold that much. */
+  /** Counts `amount` for the caller if it {@link fits}. */
   take(caller: string, amount: number): boolean {
     const fits = this.fits(caller, amount);
     if (fits) this.count(caller, amount);
     return fits;
   }
 
-  /** The caller that holds the most; of many that hold about as much, one of them. Undefined while nobody holds anything. */
+  /** The caller that holds the most, or one of many that hold about as much. Undefined if no caller holds anything. */
   greediest(): string | undefined {
     const most = this.#ranks.findLast((rank) => (rank?.size ?? 0) > 0);
     let greediest: string | undefined;
@@ -76,7 +74,7 @@ export class Shares {
   }
 }
 
-/** The power of two below an amount; less than none for nothing. */
+/** The power of two below an amount; -1 for 0. */
 function rankOf(amount: number): number {
   return amount <= 0 ? -1 : Math.floor(Math.log2(Math.max(amount, 1)));
 }

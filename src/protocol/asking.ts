@@ -1,8 +1,8 @@
-// What a server may ask of a client, and what comes back, whatever revision the peer speaks.
+// The questions that a server may ask a client and the answers, the same for every revision.
 import type { JsonObject } from "../wire/message.ts";
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from "./model.ts";
 
-/** The model wants a tool of the sampling request to be used. */
+/** The model calls a tool of the sampling request. */
 export interface ToolUseContent {
   readonly type: "tool_use";
   readonly id: string;
@@ -11,7 +11,7 @@ export interface ToolUseContent {
   readonly _meta?: JsonObject;
 }
 
-/** What came of a {@link ToolUseContent}. */
+/** The result of a {@link ToolUseContent}. */
 export interface ToolResultContent {
   readonly type: "tool_result";
   readonly toolUseId: string;
@@ -24,29 +24,29 @@ export interface ToolResultContent {
 /** One piece of a sampling message. */
 export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
 
-/** One message to, or from, the client's model. */
+/** One message to or from the client's model. */
 export interface SamplingMessage {
   readonly role: "user" | "assistant";
   readonly content: SamplingContent | readonly SamplingContent[];
 }
 
-/** A tool that the client's model may use while it answers. */
+/** A tool that the client's model may call. */
 export interface SamplingTool {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema: JsonObject;
 }
 
-/** Which model the client should choose: each from 0 (unimportant) to 1. */
+/** Which model the client should choose. Each priority is a number from 0 (unimportant) to 1. */
 export interface ModelPreferences {
-  /** Names, or parts of names, of models, best first. */
+  /** Names of models, or parts of names, best first. */
   readonly hints?: readonly { readonly name?: string }[];
   readonly costPriority?: number;
   readonly speedPriority?: number;
   readonly intelligencePriority?: number;
 }
 
-/** What the client's model answered. */
+/** The response of the client's model. */
 export interface Sampled {
   readonly role: "user" | "assistant";
   readonly content: readonly SamplingContent[];
@@ -63,13 +63,13 @@ export interface Root {
   readonly _meta?: JsonObject;
 }
 
-/** What the user did with a question, and the answer if there is one: `action` tells which. */
+/** What the user did with a question; `content` is the answer if `action` is `accept`. */
 export type Elicited<Content> =
   | { readonly action: "accept"; readonly content: Content }
   | { readonly action: "decline"; readonly content?: undefined }
   | { readonly action: "cancel"; readonly content?: undefined };
 
-/** A question in the words of the protocol, as `inputRequired({ … })` takes it. */
+/** A question as the protocol writes it, for `inputRequired({ … })`. */
 export interface InputRequest {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   readonly params?: JsonObject;

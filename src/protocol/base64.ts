@@ -1,4 +1,4 @@
-// Base64 of bytes, and of text for URLs, with what every runtime has.
+// Base64 and base64url, encoded and decoded with functions that every runtime has.
 
 const common = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const plain = new TextEncoder().encode(`${common}+/`);
@@ -16,7 +16,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return decoder.decode(encode(bytes, forUrls).subarray(0, Math.ceil((bytes.length * 4) / 3)));
 }
 
-/** By hand: `btoa` wants a text of the bytes, and to make that takes ten times as long as all of this. */
+/** A loop, because `btoa` takes a binary string, and building that takes ten times as long. */
 function encode(bytes: Uint8Array, alphabet: Uint8Array): Uint8Array {
   const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
   for (let from = 0, to = 0; from < bytes.length; from += 3, to += 4) {
@@ -29,17 +29,17 @@ function encode(bytes: Uint8Array, alphabet: Uint8Array): Uint8Array {
   return text.fill(padding, Math.ceil((bytes.length * 4) / 3));
 }
 
-/** The text behind a base64url string, or undefined when it is none. */
+/** Decodes base64url to text; returns undefined if it is invalid. */
 export function textFromBase64Url(encoded: string): string | undefined {
   return textFromBase64(encoded.replaceAll("-", "+").replaceAll("_", "/"));
 }
 
-/** The bytes behind a base64url string; undefined when it is none, or not written in the one shortest way. */
+/** Decodes base64url to bytes; returns undefined if it is invalid or not in its canonical form. */
 export function fromBase64Url(encoded: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]*$/.test(encoded)) return undefined;
   try {
     const bytes = bytesFromBase64(encoded.replaceAll("-", "+").replaceAll("_", "/"));
-    // Only in the last characters can there be bits that do not count.
+    // Only the last characters can have unused bits.
     const last = bytes.subarray(bytes.length - (bytes.length % 3));
     return encoded.endsWith(toBase64Url(last)) ? bytes : undefined;
   } catch {
@@ -47,7 +47,7 @@ export function fromBase64Url(encoded: string): Uint8Array<ArrayBuffer> | undefi
   }
 }
 
-/** A loop: `Uint8Array.from` walks a text by its iterator, which takes a hundred times as long. */
+/** A loop, because `Uint8Array.from` uses the string's iterator and takes a hundred times as long. */
 function bytesFromBase64(encoded: string): Uint8Array<ArrayBuffer> {
   const binary = atob(encoded);
   const bytes = new Uint8Array(binary.length);
@@ -55,7 +55,7 @@ function bytesFromBase64(encoded: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The text whose UTF-8 bytes a base64 string stands for, or undefined when it is none. */
+/** Decodes base64 to UTF-8 text; returns undefined if it is invalid. */
 export function textFromBase64(encoded: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytesFromBase64(encoded));

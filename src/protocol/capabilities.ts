@@ -1,10 +1,10 @@
-// The algebra of client capabilities: what a peer declared, and what is missing from it.
+// Compares the client capabilities that something requires with those that a client declared.
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { ClientCapabilities } from "./model.ts";
 
 /**
- * The part of `required` that `declared` lacks, or undefined when nothing is missing.
- * An empty `elicitation` means its form mode, as it did when there was no other.
+ * The part of `required` that `declared` lacks, or undefined if nothing is missing.
+ * An empty `elicitation` means form mode, the only mode of earlier revisions.
  */
 export function missingCapabilities(
   required: ClientCapabilities,
@@ -13,7 +13,7 @@ export function missingCapabilities(
   return missing(required, withElicitationForm(declared));
 }
 
-/** The same part in words: `elicitation`, or `elicitation.url` of a client that declares elicitation of another kind. */
+/** Names the missing part: `elicitation`, or `elicitation.url` if the client declares another mode of elicitation. */
 export function namesOfMissing(lacking: ClientCapabilities, declared: ClientCapabilities): string {
   const names = Object.entries(lacking).map(([name, inner]) =>
     isObject(declared[name]) ? `${name}.${Object.keys(inner as object).join()}` : name,

@@ -1,4 +1,4 @@
-// From the neutral model to what one revision can carry: newer fields are left out, newer content degrades.
+// Converts the neutral model to what one revision can carry: drops newer fields and replaces newer content with text.
 import { isObject } from "../wire/message.ts";
 import type {
   CallToolResult,
@@ -9,7 +9,7 @@ import type {
 } from "./model.ts";
 import type { Revision, Shape } from "./revision.ts";
 
-/** The fields of `value` that `revision` knows for its shape; undefined ones are left out. */
+/** The fields of `value` that `revision` has for the shape, without undefined ones. */
 export function encodeShape(value: object, shape: Shape, revision: Revision): Record<string, unknown> {
   const encoded = pick(value, revision.fields[shape]);
   if (shape !== "tool" && encoded["annotations"] !== undefined) {
@@ -22,10 +22,10 @@ export function encodeImplementation(info: Implementation, revision: Revision): 
   return encodeShape(info, "implementation", revision);
 }
 
-/** The member under which a value that is no object travels where structured content has to be one. */
+/** The member that holds a structured value that is not an object, in revisions that require an object. */
 export const structuredWrapper = "result";
 
-/** The fields of a tool result that are written here, and the one that is written when it is sent. */
+/** The fields of a tool result that `encodeCallToolResult` writes, and `resultType`, which is added later. */
 const toolFields: ReadonlySet<string> = new Set([
   "content",
   "structuredContent",
@@ -35,8 +35,8 @@ const toolFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A tool result as `revision` can carry it. Text stands in for content that it cannot carry; `isObjectOutput` says whether
- * the tool promises objects, which counts only where structured content has to be one.
+ * A tool result as `revision` can carry it. Text replaces content that it cannot carry. `isObjectOutput` says whether the
+ * tool's output schema is that of an object; it matters only where structured content must be an object.
  */
 export function encodeCallToolResult(
   result: CallToolResult,
@@ -53,7 +53,7 @@ export function encodeCallToolResult(
   }
   if (isError) encoded["isError"] = true;
   if (_meta !== undefined) encoded["_meta"] = _meta;
-  // Results are open. Most have no field that the protocol does not name, and are not copied to find that out.
+  // A result may have further fields. Most have none, and a loop finds that out without a copy.
   for (const name in result) if (!toolFields.has(name)) encoded[name] = (result as never)[name];
   return encoded;
 }
@@ -70,7 +70,7 @@ export function encodeContents(contents: ResourceContents, revision: Revision): 
   return encodeShape(contents, "contents", revision);
 }
 
-/** A block of a prompt or a tool result; text stands in for what `revision` cannot carry. */
+/** A block of a prompt or a tool result; text replaces a block that `revision` cannot carry. */
 export function encodeBlock(block: ContentBlock, revision: Revision): unknown {
   if (!revision.degradesContent) return block;
   const fields = revision.content.get(block.type);
@@ -81,16 +81,13 @@ export function encodeBlock(block: ContentBlock, revision: Revision): unknown {
   return encoded;
 }
 
-/** What to say to a peer whose revision has no such block. */
+/** The text for a client whose revision has no such block. */
 function describe(block: ContentBlock): string {
-  switch (block.type) {
-    case "audio":
-      return `[${block.mimeType} audio: the protocol revision of this client cannot carry it]`;
-    case "resource_link":
-      return [`${block.title ?? block.name}: ${block.uri}`, block.description].filter(Boolean).join("\n");
-    default:
-      return `[${block.type}: the protocol revision of this client cannot carry it]`;
+  if (block.type === "resource_link") {
+    return [`${block.title ?? block.name}: ${block.uri}`, block.description].filter(Boolean).join("\n");
   }
+  const kind = block.type === "audio" ? `${block.mimeType} audio` : block.type;
+  return `[${kind}: the protocol revision of this client does not support it]`;
 }
 
 function pick(value: object, fields: ReadonlySet<string>): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// The reserved keys of `_meta`, and the grammar of all of its keys.
+// The reserved keys of `_meta`, and the syntax of its keys.
 
 export const metaKeys = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
@@ -10,7 +10,7 @@ export const metaKeys = {
   relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
 
-/** The extensions that Halyard has itself. */
+/** The extensions that Halyard implements. */
 export const extensionIds = { tasks: "io.modelcontextprotocol/tasks" } as const;
 
 /** Whether `_meta` makes its request a modern one. */
@@ -21,24 +21,26 @@ export function hasModernKey(meta: { readonly [key: string]: unknown }): boolean
 const label = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/i;
 const name = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)?$/i;
 
-/** Why `key` cannot be a `_meta` key of ours, or undefined when it can. */
+/** Why an author cannot use `key` in `_meta`, or undefined. */
 export function metaKeyProblem(key: string): string | undefined {
-  const slash = key.indexOf("/");
-  const labels = slash < 0 ? [] : key.slice(0, slash).split(".");
-  if (!labels.every((part) => label.test(part)) || !name.test(key.slice(slash + 1))) {
-    return `has the key "${key}", which is not of the form prefix.labels/name`;
-  }
-  if (labels[1] === "modelcontextprotocol" || labels[1] === "mcp") {
-    return `has the key "${key}", whose prefix is reserved for MCP itself`;
-  }
-  return undefined;
+  const labels = labelsOf(key);
+  const problem =
+    labels === undefined
+      ? "which must have the form prefix.labels/name"
+      : labels[1] === "modelcontextprotocol" || labels[1] === "mcp"
+        ? "whose prefix MCP reserves: use your own domain"
+        : undefined;
+  return problem && `has the key "${key}", ${problem}`;
 }
 
-/** Why `identifier` cannot name an extension: it follows the rules for `_meta` keys and always has a prefix. */
+/** Why `identifier` cannot name an extension, or undefined. It follows the rules for `_meta` keys and must have a prefix. */
 export function extensionIdProblem(identifier: string): string | undefined {
-  const slash = identifier.indexOf("/");
-  const labels = identifier.slice(0, Math.max(slash, 0)).split(".");
-  const wellFormed =
-    slash > 0 && labels.every((part) => label.test(part)) && name.test(identifier.slice(slash + 1));
-  return wellFormed ? undefined : "is not of the form vendor.prefix/name";
+  return labelsOf(identifier)?.length ? undefined : "must have the form vendor.prefix/name";
+}
+
+/** The labels of the prefix of a key, none if it has no prefix; undefined if the key is malformed. */
+function labelsOf(key: string): string[] | undefined {
+  const slash = key.indexOf("/");
+  const labels = slash < 0 ? [] : key.slice(0, slash).split(".");
+  return labels.every((part) => label.test(part)) && name.test(key.slice(slash + 1)) ? labels : undefined;
 }

@@ -1,7 +1,7 @@
-// The revision-neutral model: what handlers see and return, whatever revision the peer speaks.
+// The revision-neutral model: the types that handlers receive and return, the same for every revision.
 import type { JsonObject } from "../wire/message.ts";
 
-/** A picture for a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
+/** An icon of a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
 export interface Icon {
   /** An `http(s):` or `data:` URI. */
   readonly src: string;
@@ -11,7 +11,7 @@ export interface Icon {
   readonly theme?: "light" | "dark";
 }
 
-/** Who is speaking: the name and version of a server or client. */
+/** The name and version of a server or client. */
 export interface Implementation {
   readonly name: string;
   readonly version: string;
@@ -39,7 +39,7 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** Text, for people and models alike. */
+/** Text. */
 export interface TextContent {
   readonly type: "text";
   readonly text: string;
@@ -47,7 +47,7 @@ export interface TextContent {
   readonly _meta?: JsonObject;
 }
 
-/** A picture. */
+/** An image. */
 export interface ImageContent {
   readonly type: "image";
   /** Base64. */
@@ -57,7 +57,7 @@ export interface ImageContent {
   readonly _meta?: JsonObject;
 }
 
-/** A sound; clients older than this kind of content get a line of text instead. */
+/** Audio. Clients whose revision has no audio receive a line of text instead. */
 export interface AudioContent {
   readonly type: "audio";
   /** Base64. */
@@ -67,7 +67,7 @@ export interface AudioContent {
   readonly _meta?: JsonObject;
 }
 
-/** A pointer to a resource that the client may read; clients older than it get its name and URI as text. */
+/** A link to a resource that the client may read. Clients whose revision has no links receive its name and URI as text. */
 export interface ResourceLink {
   readonly type: "resource_link";
   readonly uri: string;
@@ -92,7 +92,7 @@ export interface EmbeddedResource {
 /** One piece of a tool result or of a prompt message. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
-/** What a resource holds: text, or binary data as base64. */
+/** The contents of a resource: text, or binary data as base64. */
 export type ResourceContents = {
   readonly uri: string;
   readonly mimeType?: string;
@@ -105,7 +105,7 @@ export interface PromptMessage {
   readonly content: ContentBlock;
 }
 
-/** A tool as lists show it. */
+/** A tool as `tools/list` returns it. */
 export interface Tool {
   readonly name: string;
   readonly title?: string;
@@ -118,7 +118,7 @@ export interface Tool {
   readonly _meta?: JsonObject;
 }
 
-/** A prompt as lists show it. */
+/** A prompt as `prompts/list` returns it. */
 export interface Prompt {
   readonly name: string;
   readonly title?: string;
@@ -133,7 +133,7 @@ export interface Prompt {
   readonly _meta?: JsonObject;
 }
 
-/** A resource as lists show it. */
+/** A resource as `resources/list` returns it. */
 export interface Resource {
   readonly uri: string;
   readonly name: string;
@@ -147,7 +147,7 @@ export interface Resource {
   readonly _meta?: JsonObject;
 }
 
-/** A resource template as lists show it. */
+/** A resource template as `resources/templates/list` returns it. */
 export interface ResourceTemplate extends Omit<Resource, "uri" | "size"> {
   readonly uriTemplate: string;
 }
@@ -182,16 +182,16 @@ export interface CompleteResult {
   };
 }
 
-/** What a completion is asked for: an argument of a prompt, or a variable of a resource template. */
+/** What a completion is for: an argument of a prompt, or a variable of a resource template. */
 export type CompletionReference =
   | { readonly type: "ref/prompt"; readonly name: string }
   | { readonly type: "ref/resource"; readonly uri: string };
 
-/** How long, and by whom, a result may be cached. */
+/** How long a result may be cached, and by which caches. */
 export interface CacheHint {
-  /** Milliseconds for which the result stays fresh. @default {0} */
+  /** How long the result stays fresh, in milliseconds. @default {0} */
   readonly ttlMs?: number;
-  /** `public`: any cache may serve it to anybody. @default {"private"} */
+  /** `public`: any cache may serve it to any user. @default {"private"} */
   readonly scope?: "public" | "private";
 }
 
@@ -209,7 +209,7 @@ export const logLevels: readonly LogLevel[] = [
   "emergency",
 ];
 
-/** Whether a message of that level is for somebody who wants those from `wanted` on. */
+/** Whether `level` is at least as severe as `wanted`; false if nothing is wanted. */
 export function isLogged(level: unknown, wanted: LogLevel | undefined): boolean {
   return wanted !== undefined && logLevels.indexOf(level as LogLevel) >= logLevels.indexOf(wanted);
 }
@@ -218,7 +218,7 @@ export function isLogLevel(value: unknown): value is LogLevel {
   return logLevels.includes(value as LogLevel);
 }
 
-/** What a client says it can do; unknown members are kept. */
+/** The capabilities that a client declares, including members that Halyard does not know. */
 export interface ClientCapabilities {
   readonly roots?: { readonly listChanged?: boolean };
   readonly sampling?: JsonObject;
@@ -228,7 +228,7 @@ export interface ClientCapabilities {
   readonly [name: string]: unknown;
 }
 
-/** What a server says it can do. */
+/** The capabilities that a server declares. */
 export interface ServerCapabilities {
   readonly tools?: { readonly listChanged?: boolean };
   readonly prompts?: { readonly listChanged?: boolean };
@@ -240,16 +240,16 @@ export interface ServerCapabilities {
   readonly tasks?: JsonObject;
 }
 
-/** Who is calling: issuer and subject say who, the rest is what this request was granted. Never the token. */
+/** The caller: `issuer` and `subject` identify it, the rest is what this request was granted. It never holds the token. */
 export interface Principal {
   readonly issuer: string;
   readonly subject: string;
-  /** What it may do; a definition that names scopes is refused to whoever lacks one of them. */
+  /** The granted scopes. A definition with `scopes` requires all of them. */
   readonly scopes?: readonly string[] | undefined;
-  /** The client that acts for it. */
+  /** The OAuth client that acts for the caller. */
   readonly clientId?: string | undefined;
-  /** When the grant ends, in milliseconds since 1970: a stream that is held open is closed then. */
+  /** When the grant expires, in milliseconds since 1970. The server then closes the caller's open streams. */
   readonly expiresAt?: number | undefined;
-  /** Everything that the token says. It reaches handlers, and neither the log, nor `observe`, nor a session store. */
+  /** The claims of the token. Only handlers see them: they never reach the log, `observe` or a session store. */
   readonly claims?: JsonObject | undefined;
 }

@@ -1,19 +1,19 @@
-// The notifications that a server sends by itself, and the names of all that the protocol has.
+// The notifications that a server sends on its own, and the names of all notifications of the protocol.
 
-/** The lists that may change, and how clients are told. */
+/** The notification for each list that may change. */
 export const listChanged = {
   tools: "notifications/tools/list_changed",
   prompts: "notifications/prompts/list_changed",
   resources: "notifications/resources/list_changed",
 } as const;
 
-/** A log message; each session says from which level on it wants them. */
+/** A log message. Each session sets its lowest level. */
 export const logMessage = "notifications/message";
 
 /** A resource has changed; its URI is the key. */
 export const resourceUpdated = "notifications/resources/updated";
 
-/** What the protocol says with a notification, in either direction: none of these is an author's to send. */
+/** All notifications of the protocol, in either direction. Authors cannot send these. */
 export const protocolNotifications: ReadonlySet<string> = new Set([
   ...Object.values(listChanged),
   resourceUpdated,

@@ -1,10 +1,10 @@
-// Which tool arguments travel as HTTP headers too: the `x-mcp-header` annotations of an input schema, checked.
+// Reads the `x-mcp-header` annotations of an input schema, which name the tool arguments that clients repeat as HTTP headers.
 import { isObject, type JsonObject } from "../wire/message.ts";
 
-/** An argument that is mirrored in the header `Mcp-Param-{name}`. */
+/** An argument that clients repeat in the header `Mcp-Param-{name}`. */
 export interface ParamHeader {
   readonly name: string;
-  /** Where the argument is, as property names from the root. */
+  /** The property names from the root to the argument. */
   readonly path: readonly string[];
   readonly type: "string" | "integer" | "boolean";
 }
@@ -19,14 +19,14 @@ const dataKeywords = new Set(["default", "const", "enum", "examples"]);
 const mapKeywords = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
-/** Reads the annotations. One outside a chain of `properties`, or an ill-formed one, makes the whole schema invalid. */
+/** Reads the annotations. One outside a chain of `properties`, or a malformed one, makes the whole schema invalid. */
 export function readParamHeaders(schema: JsonObject): ParamHeaders {
   const headers: ParamHeader[] = [];
   const seen = new Set<string>();
   const problem = visit(schema, [], (path, node) => {
     const name = node[annotation];
     const where = path.join(".") || "the root";
-    if (path.length === 0) return `annotates ${where} with ${annotation}: only properties may be`;
+    if (path.length === 0) return `annotates ${where} with ${annotation}: annotate a property`;
     if (typeof name !== "string" || !token.test(name)) {
       return `gives ${where} an ${annotation} that is not an HTTP token`;
     }
@@ -44,7 +44,7 @@ export function readParamHeaders(schema: JsonObject): ParamHeaders {
 
 type Check = (path: readonly string[], node: JsonObject) => string | undefined;
 
-/** Walks the chain of `properties`; everything beside it must be free of annotations. */
+/** Walks the chain of `properties`; annotations under any other keyword are a problem. */
 function visit(node: JsonObject, path: readonly string[], check: Check): string | undefined {
   if (Object.hasOwn(node, annotation)) {
     const problem = check(path, node);
@@ -57,7 +57,7 @@ function visit(node: JsonObject, path: readonly string[], check: Check): string 
         if (problem !== undefined) return problem;
       }
     } else if (isAnnotatedBelow(keyword, value)) {
-      return `has an ${annotation} below "${keyword}": it must be reachable through properties only`;
+      return `has an ${annotation} below "${keyword}": annotate a property reachable through "properties" alone`;
     }
   }
   return undefined;
@@ -70,7 +70,7 @@ function isAnnotated(value: unknown): boolean {
   return Object.hasOwn(value, annotation) || Object.entries(value).some(isBelow);
 }
 
-/** Data is no schema, and the keys of a map are the author's names. */
+/** Skips keywords that hold data, and the keys of maps, which are the author's names. */
 function isAnnotatedBelow(keyword: string, value: unknown): boolean {
   if (dataKeywords.has(keyword)) return false;
   if (mapKeywords.has(keyword) && isObject(value)) return Object.values(value).some(isAnnotated);

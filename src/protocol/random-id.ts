@@ -1,7 +1,7 @@
-// Ids that nobody can guess.
+// Unguessable ids.
 import { toBase64Url } from "./base64.ts";
 
-/** Random bytes in visible characters; 16 of them are the 128 bits that nobody can guess. */
+/** Random bytes as base64url; the default has 128 bits. */
 export function randomId(bytes = 16): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -1,9 +1,9 @@
-// What one protocol revision says, as questions that the rest of the code asks. The answers are in revisions/.
+// The properties in which protocol revisions differ. Each file in revisions/ holds the values of one.
 
 /** A dated protocol version. */
 export type RevisionDate = string;
 
-/** Something a server offers; a method that belongs to none is always there. */
+/** Something that a server may offer. A method without a feature is always available. */
 export type Feature =
   | "tools"
   | "prompts"
@@ -14,25 +14,25 @@ export type Feature =
   | "listen"
   | "tasks";
 
-/** What the protocol says of one request that a client may send. */
+/** The rules for one request that a client may send. */
 export interface RequestRow {
   /** Offered only when the server has this feature; otherwise the method does not exist. */
   readonly feature?: Feature;
   /** The result carries `ttlMs` and `cacheScope`. */
   readonly cacheable?: true;
-  /** Allowed before the client has said `notifications/initialized`. */
+  /** Allowed before the client sends `notifications/initialized`. */
   readonly beforeInitialized?: true;
-  /** A client must not cancel it; if it tries, nothing happens. */
+  /** The client must not cancel it; the server ignores an attempt. */
   readonly uncancellable?: true;
-  /** The reply is a stream from the start, and stays open. */
+  /** The response is a stream from the start, and stays open. */
   readonly stream?: true;
   /** Over HTTP, the parameter that the `Mcp-Name` header repeats. */
   readonly mirrors?: string;
-  /** May be answered with questions; then the client sends it again, and must repeat these parameters. */
+  /** The server may respond with questions. The client then sends the request again and must repeat these parameters. */
   readonly repeats?: readonly string[];
 }
 
-/** One entry of a `subscriptions/listen` filter: the member, what it needs, and the notification it asks for. */
+/** One member of a `subscriptions/listen` filter: the notification it subscribes to, and the feature it needs. */
 export interface ListenRow {
   readonly kind: "flag" | "keys";
   readonly notification: string;
@@ -61,29 +61,29 @@ export interface Revision {
   readonly requests: ReadonlyMap<string, RequestRow>;
   readonly listens: ReadonlyMap<string, ListenRow>;
   readonly hasBatches: boolean;
-  /** The requests that a server may make of a client. */
+  /** The requests that a server may send to a client. */
   readonly clientRequests: ReadonlySet<string>;
-  /** What a form may hold: plain fields, or titled choices, several choices and defaults too. */
+  /** What a form may hold: plain fields only, or also titled choices, multiple choices and defaults. */
   readonly forms: "plain" | "full";
   /** How many blocks of content a sampling message may have. */
   readonly samplingBlocks: "one" | "many";
-  /** How a request is refused until the user has visited a page: by an error of its own, by asking, or not at all. */
+  /** How the server rejects a request until the user has visited a page: with an error, with a question, or not at all. */
   readonly urlRequired: "error" | "question" | "unknown";
-  /** How a call becomes a task: its client asks for one, the server decides, or there are none. */
+  /** How a call becomes a task: the client requests it (`core`), the server decides (`extension`), or never. */
   readonly tasks: "core" | "extension" | "none";
-  /** Over HTTP, a stream begins with an event that only has an id, so that it can be resumed from the start. */
+  /** Over HTTP, a stream begins with an event that has only an id, so that the client can resume from the start. */
   readonly primesStreams: boolean;
-  /** How an id that could not be read is written. */
+  /** How a response writes the id of a request whose id could not be read. */
   readonly unreadableId: "null" | "omit";
   readonly resourceNotFoundCode: number;
-  /** Arguments that do not fit the schema: an error of the protocol, or a tool result that the model can learn from. */
+  /** How the server reports arguments that do not match the schema: a protocol error, or a tool result for the model. */
   readonly invalidArguments: "error" | "result";
   readonly structuredContent: "none" | "object" | "any";
   readonly serverCapabilities: ReadonlySet<string>;
   readonly fields: Readonly<Record<Shape, ReadonlySet<string>>>;
-  /** Whether a handler's content may hold what this revision cannot carry, so that each block has to be looked at. */
+  /** Whether this revision lacks some content blocks or fields, so that the codec must check each block. */
   readonly degradesContent: boolean;
-  /** Content blocks by type, with their fields; a type that is not here does not exist yet. */
+  /** Content blocks by type, with their fields. The revision has no other types. */
   readonly content: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -109,7 +109,7 @@ export function withoutMembers<T>(set: ReadonlySet<T>, members: readonly T[]): R
 
 type Fields = Revision["fields"];
 
-/** The fields of the shapes, with those that a revision added. */
+/** The fields of each shape, and those that a revision adds. */
 export function withFields(fields: Fields, added: Partial<Record<Shape, readonly string[]>>): Fields {
   const entries = (Object.keys(fields) as Shape[]).map(
     (shape) => [shape, withMembers(fields[shape], added[shape] ?? [])] as const,

@@ -1,7 +1,7 @@
-// The variables of a URI template, read off its type.
+// The variables of a URI template, derived from its string type.
 
 /**
- * What a template captures: `string`, or a list where the variable is exploded; those of a query may be absent.
+ * The values that a template captures: a `string`, or a list for an exploded variable. Query variables may be absent.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-// Matching a URI against a template: which instructions can reach the end, then one greedy walk.
+// Matches a URI against a template: finds the instructions that can reach the end, then makes one greedy walk.
 
 import { parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
 import { compile, type Program } from "./uri-template-program.ts";
@@ -7,7 +7,7 @@ import { type Reading, Rows } from "./uri-template-rows.ts";
 type MatchedValue = string | string[] | Record<string, string>;
 type MatchedValues = Record<string, MatchedValue>;
 
-/** What a server needs of a template; `UriTemplate` adds expansion. */
+/** The part of a template that a server needs; `UriTemplate` adds expansion. */
 export interface TemplateMatcher {
   readonly source: string;
   readonly variables: readonly string[];
@@ -15,10 +15,10 @@ export interface TemplateMatcher {
   match(uri: string): MatchedValues | undefined;
 }
 
-/** By variable: its list members, pairs or plain value, still encoded; a pair has its equals sign. */
+/** The list members, pairs or plain value of each variable, still encoded; a pair includes its equals sign. */
 type Items = Map<Variable, string[]>;
 
-/** Follows the path that reaches the end, one end at each run, and cuts out the items. */
+/** Follows the path that reaches the end, and cuts out the items. */
 function walk({ start, accept }: Program, reading: Reading, uri: string): Items {
   const items: Items = new Map();
   let key: { readonly start: number; readonly end: number } | undefined;
@@ -30,7 +30,7 @@ function walk({ start, accept }: Program, reading: Reading, uri: string): Items 
       if (variable === undefined) {
         key = { start: at, end };
       } else {
-        // A key may have no equals sign, and be a pair nevertheless: `;x`.
+        // A key without an equals sign is a pair too: `;x`.
         const text = uri.slice(key?.start ?? at, end) + (key?.end === end ? "=" : "");
         const texts = items.get(variable);
         if (texts === undefined) items.set(variable, [text]);
@@ -53,7 +53,7 @@ function decode(text: string): string {
   return text.includes("%") ? decodeURIComponent(text) : text;
 }
 
-/** A list, or a record when all are pairs; undefined for a key given twice, which no record prints. */
+/** A list, or a record if all texts are pairs; undefined if a key appears twice, since no record expands to that. */
 function exploded(texts: readonly string[]): MatchedValue | undefined {
   if (!texts.every((text) => text.includes("="))) return texts.map(decode);
   const record: Record<string, string> = Object.create(null);
@@ -66,19 +66,19 @@ function exploded(texts: readonly string[]): MatchedValue | undefined {
   return record;
 }
 
-/** Whether its expression printed no other variable. */
+/** Whether no other variable of its expression has a value. */
 function isAlone(variable: Variable, items: Items): boolean {
   return ![...items.keys()].some((other) => other !== variable && other.operator === variable.operator);
 }
 
-/** The values of a match; undefined when two appearances of a variable cannot come from one value. */
+/** The values of a match; undefined if two appearances of a variable contradict each other. */
 function collect(variables: readonly Variable[], items: Items): MatchedValues | undefined {
   const result: MatchedValues = Object.create(null);
   for (const wanted of variables) {
     const { operator, name, explode, max } = wanted;
     const texts = items.get(wanted);
     const [only] = texts ?? [];
-    // Nothing printed: the variable was empty or absent, and absent is what callers can act on.
+    // An empty variable expands like an absent one; report it as absent, which callers can act on.
     if (texts === undefined || only === undefined) continue;
     if (texts.length === 1 && operator.first + only === "" && isAlone(wanted, items)) continue;
     const value = explode ? exploded(texts) : decode(only);
@@ -87,7 +87,7 @@ function collect(variables: readonly Variable[], items: Items): MatchedValues | 
     const kept = result[name];
     const isPrefix = max < Infinity && typeof kept === "string" && kept.startsWith(String(value));
     if (kept === value || isPrefix) continue;
-    // A list of one prints like a plain value.
+    // A list of one expands like a plain value.
     if (JSON.stringify([kept].flat()) !== JSON.stringify([value].flat())) return undefined;
   }
   return result;
@@ -97,17 +97,17 @@ function namesOf(variables: readonly Variable[]): string[] {
   return [...new Set(variables.map(({ name }) => name))];
 }
 
-/** Throws SyntaxError for an invalid template. Its match never backtracks and takes time linear in the URI. */
+/** Throws SyntaxError for an invalid template. `match` never backtracks and takes time linear in the URI. */
 export function readTemplate(
   source: string,
   parts: readonly TemplatePart[] = parse(source),
 ): TemplateMatcher {
-  // Most URIs belong to some other template, and differ from this one before its first brace.
+  // Most URIs belong to another template and differ before the first brace: this rejects them early.
   const prefix = parts[0]?.literal ?? "";
   const variables = parts.flatMap((part) => part.variables);
   const program = compile(parts, variables);
   const rows = new Rows(program);
-  // Those without prefix modifier first, then by falling length: what is cut short is compared with what is less so.
+  // Longest first, so that `collect` compares each prefix with a value that is at least as long.
   const sorted = variables.toReversed().toSorted((a, b) => b.max - a.max);
   return {
     source,

@@ -1,12 +1,12 @@
-// Parsing RFC 6570 (level 4) URI templates into literals and expressions.
+// Parses RFC 6570 (level 4) URI templates into literals and expressions.
 
-/** What the table in appendix A of the RFC says of an operator; an object of its own for each expression. */
+/** The row of an operator in appendix A of the RFC. Each expression has its own object. */
 export interface Operator {
   readonly first: string;
   readonly sep: string;
-  /** True when a value has the name of its variable before it. */
+  /** Whether the name of the variable stands before its value. */
   readonly named: boolean;
-  /** True when reserved characters and existing percent-escapes pass through unencoded. */
+  /** Whether reserved characters and existing percent-escapes stay as they are. */
   readonly reserved: boolean;
 }
 
@@ -19,17 +19,17 @@ export interface Variable {
   readonly max: number;
 }
 
-/** A literal, already percent-encoded, and the variables of the expression behind it; either may be missing. */
+/** A percent-encoded literal and the variables of the expression after it; either may be empty. */
 export interface TemplatePart {
   readonly literal: string;
   readonly variables: readonly Variable[];
 }
 
-// It has one way to match, so it never backtracks. The bound keeps it clear of the stack limit of regular expressions:
-// a name of more than 65536 characters is refused.
+// There is one way to match, so it never backtracks. The bound of 65536 characters for a name keeps it within the stack
+// limit of regular expressions.
 const VARIABLE = /((?!\.)(?:\.?(?:\w|%[\da-f]{2})){1,65536})(\*|:[1-9]\d{0,3}(?!\d))?/iy;
-// What section 2.1 leaves out, but for the apostrophe, which is legal by erratum 6937: a percent sign outside an
-// escape, some of ASCII, and what is neither ucschar nor iprivate in RFC 3987.
+// The characters that section 2.1 excludes, except the apostrophe, which erratum 6937 allows: a percent sign outside an
+// escape, some of ASCII, and characters that are neither ucschar nor iprivate in RFC 3987.
 const ILLEGAL = /%(?![\dA-Fa-f]{2})|[ "<>\\^`{|}\p{Cc}\p{Cs}\p{NChar}\ufff0-\uffff\u{e0000}-\u{e0fff}]/u;
 
 function fail(source: string, position: number): never {
@@ -39,7 +39,7 @@ function fail(source: string, position: number): never {
   );
 }
 
-/** Parses from the opening brace at `start`, which `symbol` follows: the operator, or nothing. */
+/** Parses the expression whose brace is at `start`; `symbol` is its operator or empty. */
 function parseExpression(source: string, start: number, symbol: string): Variable[] {
   if (!source.includes("}", start)) fail(source, start);
   const reserved = /[+#]/.test(symbol);
@@ -62,7 +62,7 @@ function parseExpression(source: string, start: number, symbol: string): Variabl
   return variables;
 }
 
-/** Throws SyntaxError, naming the template and the position, when RFC 6570 makes `source` invalid. */
+/** Throws SyntaxError with the template and the position if `source` is invalid by RFC 6570. */
 export function parse(source: string): TemplatePart[] {
   const parts = source.matchAll(/([^{]*)(?:\{([+#./;?&]?)[^}]*\}?)?/g);
   return Array.from(parts, ({ 1: text = "", 2: symbol, index }) => {

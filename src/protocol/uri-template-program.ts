@@ -1,41 +1,41 @@
-// What a URI template compiles to: the small automaton that the matcher runs.
+// Compiles a URI template to the automaton that the matcher runs.
 
 import type { TemplatePart, Variable } from "./uri-template-parse.ts";
 
-/** What an instruction reads: 1 at each kind of character that it takes. */
+/** The characters that an instruction reads: 1 at each kind that it accepts. */
 type Reads = Uint8Array;
 
-/** Kinds of characters: their codes, but for those that no URI has, which are all one, and for these. */
+/** Kinds of characters: the code of a printable ASCII character, one kind for all other characters, and two special ones. */
 export const kinds = { escape: 0, end: 1, other: 2, first: 32, last: 126, count: 127 };
 
 interface Draft {
   readonly code: Instruction[];
   /** In the order of the template. */
   readonly variables: readonly Variable[];
-  /** By name: can go on where a key stands that is this name, and no longer. */
+  /** By name: an instruction that matches where a key is exactly this name. */
   readonly names: Map<string, Instruction>;
 }
 
 export interface Program {
   readonly code: readonly Instruction[];
   readonly start: Instruction;
-  /** What comes before it in the code leads nowhere, and only looks ahead. */
+  /** The instructions before it in `code` only look ahead. */
   readonly accept: Instruction;
 }
 
 /**
- * Reads one character and goes to `next`, or goes to `other` without reading. Both are itself when not given: for `next` that
- * makes it a run, which reads one character after the other, for `other` it means that there is no other way. One that has no
- * `reads` goes to `next` without reading, except where one of `unless` can go on.
+ * Reads one character and goes to `next`, or goes to `other` without reading. If `next` is the instruction itself, it is a
+ * run, which reads any number of characters. If `other` is the instruction itself, there is no alternative. Without `reads`
+ * it goes to `next` without reading, except where one of `unless` matches.
  */
 export class Instruction {
   readonly index: number;
   readonly reads: Reads | undefined;
   next: Instruction;
   readonly other: Instruction;
-  /** Whose value a run reads; none for one that reads a key. */
+  /** The variable whose value a run reads; undefined for a run that reads a key. */
   readonly variable: Variable | undefined;
-  /** The most characters of a run. */
+  /** How many characters a run may read. */
   readonly max: number;
   readonly unless: readonly Instruction[];
 
@@ -67,12 +67,12 @@ function readsOf(characters: string, ...others: number[]): Reads {
   return reads;
 }
 
-/** What values consist of: the characters of one escaped one, up to four bytes in UTF-8, are read together. */
+/** The characters of a value. The escapes of one character, up to four bytes in UTF-8, are read together. */
 function inValue(characters: string): Reads {
   return readsOf(characters, kinds.escape);
 }
 
-/** Many instructions read the same one. */
+/** Shared, since many instructions read the same character. */
 const single = Array.from({ length: kinds.count }, (_, code) =>
   readsOf(String.fromCharCode(code), ...(code === 0x25 ? [kinds.escape] : [])),
 );
@@ -90,7 +90,7 @@ function literal(draft: Draft, text: string, next: Instruction, other?: Instruct
   return to;
 }
 
-/** One list member, pair or plain value, with the name that belongs before it. */
+/** One list member, pair or plain value, with its name before it if the operator is named. */
 function compileItem(
   draft: Draft,
   variable: Variable,
@@ -101,11 +101,11 @@ function compileItem(
   const { name, operator } = variable;
   const value = new Instruction(draft, isPair ? inPair : inValue(admitted), undefined, next, variable);
   if (!isPair && !operator.named) return value;
-  // `;x` and `;x=` both stand for an empty value; `?x` does not.
+  // `;x` and `;x=` both mean an empty value; `?x` does not.
   const bare = operator.sep === ";" ? new Instruction(draft, nothing, undefined, next, variable) : undefined;
   const equals = literal(draft, "=", value, bare);
   if (!isPair) return literal(draft, name, equals);
-  // The names of the other named variables are no keys: those would otherwise never see their value.
+  // The name of another named variable is not a key, or that variable would never get its value.
   const others = draft.variables.filter(
     (other) => operator.named && other.operator.named && other.name !== name,
   );
@@ -114,25 +114,25 @@ function compileItem(
   return new Instruction(draft, undefined, key, undefined, undefined, names);
 }
 
-/** An exploded variable is a list where that leads to the end, else pairs of key and value. */
+/** Reads an exploded variable as a list if that matches, otherwise as pairs of key and value. */
 function compileVariable(draft: Draft, variable: Variable, next: Instruction, isLast: boolean): Instruction {
   const { operator } = variable;
   const admitted = unreserved + (operator.reserved ? reserved : "");
-  // A separator inside a value reads as a separator, except where nothing could follow it.
+  // A separator ends the value, except in the last variable.
   const divided = admitted.replace(operator.sep, "");
   if (!variable.explode) return compileItem(draft, variable, isLast ? admitted : divided, next, false);
   const loop = (isPair: boolean): Instruction => {
-    // The only way back; it reads, so the automaton never turns in a circle at one position.
+    // The only loop besides runs. It reads a character, so it cannot repeat at one position.
     const again = literal(draft, operator.sep, next, next);
     again.next = compileItem(draft, variable, divided, again, isPair);
     return again.next;
   };
   const list = loop(false);
-  // Reserved characters include the equals sign, so there what is a pair shows only after the fact.
+  // Reserved characters include the equals sign, so here only the matcher can tell pairs from list members.
   return operator.reserved ? list : literal(draft, "", list, loop(true));
 }
 
-/** `idle` has printed nothing yet, `started` has; both prefer a present variable to an absent one. */
+/** `idle` is the state before the first variable with a value, `started` after it. Both prefer a present variable. */
 function compileExpression(draft: Draft, variables: readonly Variable[], next: Instruction): Instruction {
   let idle = next;
   let started = next;
@@ -146,8 +146,8 @@ function compileExpression(draft: Draft, variables: readonly Variable[], next: I
 }
 
 /**
- * The automaton of a template; its size is linear in the template. It is built from its end to its start, so that what does
- * not read leads to a lower index.
+ * The automaton of a template; its size is linear in the template. It is built from the end to the start, so that an
+ * instruction that does not read leads to a lower index.
  */
 export function compile(parts: readonly TemplatePart[], variables: readonly Variable[]): Program {
   const draft: Draft = { code: [], variables, names: new Map() };
@@ -160,7 +160,7 @@ export function compile(parts: readonly TemplatePart[], variables: readonly Vari
   let start = accept;
   for (const part of parts.toReversed()) {
     start = compileExpression(draft, part.variables, start);
-    // The first literal is no part of it: the matcher looks at that before anything else.
+    // The matcher compares the first literal itself.
     if (part !== parts[0] && part.literal !== "") start = literal(draft, part.literal, start);
   }
   return { code: draft.code, start, accept };

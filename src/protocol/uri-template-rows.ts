@@ -1,20 +1,20 @@
-// From where in a URI the rest can match: a row for each position, made once for all positions that are alike.
+// Finds from which positions the rest of a URI matches: one row for each position, shared by all positions that are alike.
 
 import { type Instruction, kinds, type Program } from "./uri-template-program.ts";
 
 type Steps = (Row | undefined)[];
 
-/** Which instructions lead to the end, from one position or from many. */
+/** The instructions that lead to a match from a position. */
 class Row {
-  /** By index of the instruction. */
+  /** By index of the instruction: 1 if it leads to a match. */
   readonly leads: Uint8Array;
-  /** Whether the URI matches from nowhere here. */
+  /** Whether no instruction leads to a match. */
   readonly isDead: boolean;
-  /** By the kind of the character before: the row of its position. */
+  /** The row of the position before, by the kind of its character. */
   readonly before: Steps = [];
-  /** The same where a run goes on in another row than the next: behind an escape, or where it must not go on. */
+  /** The same where a run continues in another row: after an escape, or at its maximum length. */
   beforeOther: Map<Row, Steps> | undefined;
-  /** By index of a run: this row, were it not for that run. */
+  /** By index of a run: this row without that run. */
   without: Steps | undefined;
 
   constructor(leads: Uint8Array, accept: Instruction) {
@@ -23,12 +23,12 @@ class Row {
   }
 }
 
-/** Enough for any template that a person would write, each at about a kilobyte: past it the cache begins anew. */
+/** Enough for any realistic template, at about a kilobyte for each row. A full cache starts again empty. */
 const maxCached = 2000;
 const escape = /%[\dA-F]{2}(?:%[89AB].){0,3}/iy;
-/** No run reads more at once: where as many rows are dead, so are all before them. */
+/** The most characters that a run reads at once: after this many dead rows, all earlier ones are dead. */
 const maxEscape = 12;
-/** The fastest way from bytes to a key. */
+/** The fastest way to turn bytes into a key. */
 const texts = new TextDecoder();
 const percent = 0x25;
 const question = 0x3f;
@@ -38,19 +38,19 @@ function kindAt(uri: string, at: number): number {
   return code >= kinds.first && code <= kinds.last ? code : kinds.other;
 }
 
-/** Where the escapes of one character end that begin at `at`; 0 when there are none. */
+/** The end of the escapes of one character that begin at `at`; 0 if there are none. */
 function escapeEnd(uri: string, at: number): number {
   escape.lastIndex = at;
   return escape.test(uri) ? escape.lastIndex : 0;
 }
 
-/** By position: how many characters a run that has a maximum reads at least. */
+/** The least number of characters that a run with a maximum must read, by position. */
 interface Lengths {
   readonly run: Instruction;
   readonly counts: Int32Array;
 }
 
-/** What is known of one URI. */
+/** The rows of one URI. */
 export class Reading {
   readonly #uri: string;
   readonly #rows: readonly Row[];
@@ -66,15 +66,15 @@ export class Reading {
     return this.#rows[at]?.leads[index] === 1;
   }
 
-  /** Whether to read the character at `at` and go on, rather than go elsewhere. */
+  /** Whether to go to `next` rather than to `other` at this position. */
   isRead({ reads, next, unless }: Instruction, at: number): boolean {
     if (reads === undefined) return this.leads(next, at) && !unless.some((name) => this.leads(name, at));
     return reads[kindAt(this.#uri, at)] === 1 && this.leads(next, at + 1);
   }
 
   /**
-   * The furthest end of a run from which the rest still matches. Only a query ends it sooner, where the template has
-   * one: in `{+path}{?rev}` the path would take it too.
+   * The furthest end of a run from which the rest still matches. Only a query of the template ends it earlier: in
+   * `{+path}{?rev}` the path would otherwise take the query too.
    */
   endOf(run: Instruction, start: number): number {
     const uri = this.#uri;
@@ -93,7 +93,7 @@ export class Reading {
   }
 }
 
-/** Reads URIs from their end to their start, each character by a look into a table once it has been met before. */
+/** Reads URIs from the end to the start, with one table lookup for each character seen before. */
 export class Rows {
   readonly #code: readonly Instruction[];
   readonly #accept: Instruction;
@@ -139,7 +139,7 @@ export class Rows {
     return new Reading(uri, rows, lengths);
   }
 
-  /** The row of a position, from that of the next one and that in which a run goes on. */
+  /** The row of a position, from the next row and the row in which a run continues. */
   #step(kind: number, row: Row, onward: Row): Row {
     const leads = new Uint8Array(this.#code.length).fill(1, 0, 1);
     for (const { index, reads, next, other, unless } of this.#code) {

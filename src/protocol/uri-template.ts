@@ -1,4 +1,4 @@
-// Expansion of RFC 6570 (level 4) URI templates, and the public class; a server needs only the matcher next door.
+// Expands RFC 6570 (level 4) URI templates, and the public class. A server needs only the matcher.
 
 import { readTemplate, type TemplateMatcher } from "./uri-template-match.ts";
 import { type Operator, parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
@@ -11,7 +11,7 @@ type TemplateValues = Readonly<Record<string, TemplateValue | undefined | null>>
 /** Throws URIError for a lone surrogate, which has no UTF-8 form. */
 function encode(value: string, { reserved }: Operator): string {
   if (reserved) {
-    // encodeURI knows neither brackets nor escapes that are already there: both go back to what they were.
+    // `encodeURI` escapes brackets and existing escapes: this restores both.
     return encodeURI(value).replace(/%5B|%5D|%25([\dA-Fa-f]{2})/g, (found, hex: string | undefined) =>
       hex === undefined ? decodeURIComponent(found) : `%${hex}`,
     );
@@ -22,14 +22,14 @@ function encode(value: string, { reserved }: Operator): string {
   );
 }
 
-/** The first `max` characters; where escapes pass through, an escaped character counts as the one it stands for. */
+/** The first `max` characters. Where escapes stay as they are, an escaped character counts as one. */
 function cutPrefix(value: string, max: number, { reserved }: Operator): string {
   if (max === Infinity) return value;
   const characters = reserved ? value.match(/%[\da-f]{2}(?:%[89ab][\da-f])*|[^]/giu) : [...value];
   return (characters ?? []).slice(0, max).join("");
 }
 
-/** Of an empty value, `;` prints only the name. */
+/** For an empty value, `;` writes only the name. */
 function withName(name: string, text: string, { sep }: Operator): string {
   return text === "" && sep === ";" ? name : `${name}=${text}`;
 }
@@ -38,7 +38,7 @@ function isList(value: readonly string[] | Readonly<Record<string, string>>): va
   return Array.isArray(value);
 }
 
-/** Members of a list have no key. Undefined members, which only untyped callers have, count as absent. */
+/** Members of a list have no key. Undefined members, which only untyped code passes, count as absent. */
 function members(
   value: readonly string[] | Readonly<Record<string, string>>,
 ): [string | undefined, string][] {
@@ -56,7 +56,10 @@ function expandVariable(
     const text = encode(cutPrefix(String(value), max, operator), operator);
     return operator.named ? withName(name, text, operator) : text;
   }
-  if (max !== Infinity) throw new TypeError(`Prefix modifier of "${name}" applied to a list or map`);
+  if (max !== Infinity)
+    throw new TypeError(
+      `"${name}" has a prefix modifier, which cannot apply to a list or map: pass a string`,
+    );
   const given = members(value);
   if (given.length === 0) return undefined;
   if (!explode) {
@@ -76,7 +79,7 @@ function expandExpression(variables: readonly Variable[], values: TemplateValues
   const printed: string[] = [];
   for (const variable of variables) {
     const { name, operator } = variable;
-    // Own properties only: a template may well name a variable `constructor`.
+    // Own properties only, because a template may name a variable `constructor`.
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined || value === null) continue;
     const text = expandVariable(variable, value);
@@ -86,7 +89,7 @@ function expandExpression(variables: readonly Variable[], values: TemplateValues
 }
 
 /**
- * A URI template per RFC 6570, level 4, that expands and matches.
+ * A URI template (RFC 6570, level 4) that expands values to a URI and matches a URI to values.
  *
  * @example
  * ```ts
@@ -100,12 +103,12 @@ export class UriTemplate {
   readonly source: string;
   /** Variable names in order of appearance, each once. */
   readonly variables: readonly string[];
-  /** Those that an expansion has no other trace of: without a value they are part of no useful URI. */
+  /** The variables that are written without their name: without a value, an expansion shows no trace of them. */
   readonly unnamed: readonly string[];
   readonly #parts: readonly TemplatePart[];
   readonly #matcher: TemplateMatcher;
 
-  /** Throws SyntaxError, naming the template and the position, when RFC 6570 makes `source` invalid. */
+  /** Throws SyntaxError with the template and the position if `source` is invalid by RFC 6570. */
   constructor(source: string) {
     this.#parts = parse(source);
     this.#matcher = readTemplate(source, this.#parts);
@@ -122,11 +125,10 @@ export class UriTemplate {
   }
 
   /**
-   * Finds values whose expansion is `uri`, undefined when there are none. Where several readings exist,
-   * earlier variables take as much as they can. Values are fully decoded, also where `+` and `#` let
-   * reserved characters through: `%2F` and `/` come back alike. Only exploded variables give lists and
-   * records, in the order of the template. The result has no prototype. Costs time and memory linear in
-   * the length of `uri`.
+   * Returns values whose expansion is `uri`, or undefined if there are none. If several readings are possible, earlier
+   * variables take as much as they can. Values are fully decoded, even where `+` and `#` keep reserved characters: both
+   * `%2F` and `/` return `/`. Only exploded variables return lists and records, in the order of the template. The result
+   * has no prototype. Takes time and memory linear in the length of `uri`.
    */
   match(uri: string): Record<string, string | string[] | Record<string, string>> | undefined {
     return this.#matcher.match(uri);

@@ -1,4 +1,4 @@
-// One way in for every kind of schema: a compiled validator and the JSON Schema that is published for it.
+// Compiles any kind of schema to a validator and the JSON Schema that the server publishes.
 import { ConfigurationError } from "../errors.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { compileJsonSchema, jsonSchemaProblem } from "./json-schema.ts";
@@ -7,10 +7,10 @@ import { withObjectType } from "./object-schema.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard.ts";
 import { failure, type Validation } from "./validation.ts";
 
-/** What `input`, `output` and `arguments` take: a Standard Schema (Zod, Valibot, ArkType) or a plain JSON Schema. */
+/** A schema for `input`, `output` or `arguments`: a Standard Schema (Zod, Valibot, ArkType) or a plain JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema;
 
-/** A JSON Schema document, in the types of this or of another package. */
+/** A JSON Schema document, in the types of any package. */
 export type JsonSchema = { readonly [keyword: string]: Json } | JsonSchemaKeywords;
 
 type Json =
@@ -22,7 +22,7 @@ type Json =
   | readonly Json[]
   | { readonly [name: string]: Json };
 
-/** What a document is recognised by whose type has no index signature: an object of other schemas has none of these. */
+/** Recognises documents whose type has no index signature. An object of other schemas has none of these keywords. */
 interface JsonSchemaKeywords {
   readonly $schema?: string;
   readonly $ref?: string;
@@ -39,25 +39,25 @@ interface JsonSchemaKeywords {
   readonly allOf?: readonly unknown[];
 }
 
-/** What a handler receives once a value has been validated against `S`. */
+/** The value that a handler receives after validation against `S`. */
 export type Validated<S> = S extends StandardSchema<infer _, infer Output> ? Output : Record<string, unknown>;
 
-/** What has to be given so that it validates against `S`. */
+/** A value that can be validated against `S`. */
 export type Unvalidated<S> = S extends StandardSchema<infer Input, infer _> ? Input : unknown;
 
-/** Writes the schema of a library as JSON Schema, as `z.toJSONSchema` does: of what goes in, or of what comes out. */
+/** Converts the schema of a library to JSON Schema, for its input or its output, like `z.toJSONSchema`. */
 export type ToJsonSchema = (
   schema: never,
   options: { readonly io: "input" | "output"; readonly target: "draft-2020-12" },
 ) => object;
 
-/** What the server says of schemas, and its log, which hears of what works but may surprise. */
+/** The server's options for schemas, and its log, which warns of patterns that may be slow. */
 export interface SchemaSettings {
   readonly toJsonSchema: ToJsonSchema | undefined;
   readonly logger: { warn(message: string): void };
 }
 
-/** A schema made ready at registration, so that a call costs only its validation. */
+/** A schema compiled at registration, so that a call costs only its validation. */
 export interface CompiledSchema {
   readonly json: JsonObject;
   readonly validate: (value: unknown) => Validation | Promise<Validation>;
@@ -65,7 +65,7 @@ export interface CompiledSchema {
 
 const target = "draft-2020-12";
 
-/** Compiles `schema`, or throws a {@link ConfigurationError} that says which field of what is at fault, and why. */
+/** Compiles `schema`, or throws a {@link ConfigurationError} that names the definition, the field and the problem. */
 export function compileSchema(
   schema: AnySchema,
   direction: "input" | "output",
@@ -91,7 +91,7 @@ export function compileSchema(
   }
 }
 
-/** Why `given` is no JSON Schema, if it is none: most often it is an object of schemas, as other packages take it. */
+/** Why `given` is not a JSON Schema, or undefined. Most often it is an object of schemas, which other packages accept. */
 function notJsonSchema(given: unknown): string | undefined {
   if (!isObject(given)) return "is neither a Standard Schema nor a JSON Schema object";
   if (Object.values(given).some(isStandardSchema)) return "is a raw shape: wrap it in z.object({ … })";
@@ -99,16 +99,16 @@ function notJsonSchema(given: unknown): string | undefined {
   return strange && `is not a JSON Schema: ${strange}`;
 }
 
-/** What JSON cannot write, and where it is: it would be published as something else, or not at all. */
+/** Finds a value that JSON cannot represent: the published schema would differ or fail. */
 function strangeIn(node: unknown, path: string, known: Set<unknown>, depth = 0): string | undefined {
   const at = path === "" ? "it" : path.slice(1);
-  if (depth > 100) return `${at} nests too deeply, or in a circle`;
-  if (isStandardSchema(node)) return `${at} is a schema of another kind: write it all in one`;
+  if (depth > 100) return `${at} nests too deeply or contains itself`;
+  if (isStandardSchema(node)) return `${at} is a Standard Schema: use one kind throughout`;
   if (!["object", "function", "symbol", "bigint"].includes(typeof node) || node === null) return undefined;
   const prototype: unknown = typeof node === "object" ? Object.getPrototypeOf(node) : node;
   const isPlain = Array.isArray(node) || prototype === null || Object.getPrototypeOf(prototype) === null;
-  if (!isPlain) return `${at} is no plain object; of Zod, version ${leastZod} or later is needed`;
-  // The same object may stand in many places, and in many again inside each of those.
+  if (!isPlain) return `${at} is not a plain object; if it is a Zod schema, use zod ${leastZod} or later`;
+  // The same object may appear in many places, so each is visited once.
   if (known.has(node)) return undefined;
   for (const [name, value] of Object.entries(node as object)) {
     const found = strangeIn(value, `${path}.${name}`, known, depth + 1);
@@ -118,7 +118,7 @@ function strangeIn(node: unknown, path: string, known: Set<unknown>, depth = 0):
   return undefined;
 }
 
-/** The first version of Zod whose schemas write themselves as JSON Schema. */
+/** The first version of Zod whose schemas convert themselves to JSON Schema. */
 const leastZod = "4.2";
 
 function published(
@@ -129,20 +129,21 @@ function published(
 ): JsonObject {
   const { jsonSchema } = schema["~standard"];
   const source = sourceOf(schema);
+  const problem = `(${source.name}) cannot be published as JSON Schema: `;
   if (jsonSchema === undefined && toJsonSchema === undefined) {
-    throw fail(`(${source.name}) cannot be published as JSON Schema: ${source.remedy}`);
+    throw fail(problem + source.remedy);
   }
   try {
     const json =
       jsonSchema?.[direction]({ target }) ?? toJsonSchema?.(schema as never, { io: direction, target });
     if (isObject(json)) return json;
   } catch (cause) {
-    throw fail(`(${source.name}) cannot be published as JSON Schema: ${reason(cause)}`, cause);
+    throw fail(problem + reason(cause), cause);
   }
-  throw fail(`(${source.name}) cannot be published: toJsonSchema returned no object`);
+  throw fail(`${problem}toJsonSchema returned no object`);
 }
 
-/** The library of a schema, and what it needs to be published. */
+/** The library of a schema, and how to make it publish JSON Schema. */
 function sourceOf(schema: StandardSchema): { readonly name: string; readonly remedy: string } {
   const { vendor } = schema["~standard"];
   if (vendor !== "zod") {

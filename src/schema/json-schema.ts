@@ -1,4 +1,4 @@
-// Plain JSON Schema: checked and compiled once, at registration; validated in time that grows with the value and no faster.
+// Checks and compiles plain JSON Schemas once, at registration, and validates values in time linear in their size.
 import type { JsonObject } from "../wire/message.ts";
 import { compileDocument } from "./json-schema/compile.ts";
 import type { Draft } from "./json-schema/keyword.ts";
@@ -18,7 +18,7 @@ const drafts: Readonly<Record<string, Draft>> = {
   "http://json-schema.org/draft-04/schema": 4,
 };
 
-/** Why `schema` cannot be used, or undefined: an unknown dialect, or a keyword misused. */
+/** Why `schema` is invalid, or undefined: an unknown dialect, or a keyword with a wrong value. */
 export function jsonSchemaProblem(schema: JsonSchema): string | undefined {
   if (draftOf(schema) === undefined) {
     return `has the dialect ${JSON.stringify(schema["$schema"])}, which is not supported: use ${Object.keys(drafts)[0]}`;
@@ -32,16 +32,16 @@ export interface CompiledJsonSchema {
   readonly backtracking: readonly string[];
 }
 
-/** Compiles a schema that has no problem. Throws when a reference in it leads nowhere, or back to itself without end. */
+/** Compiles a schema without problems. Throws if a reference has no target or refers to itself without end. */
 export function compileJsonSchema(schema: JsonSchema): CompiledJsonSchema {
-  // What the author does to the object later changes nothing.
+  // Cloned, so that the author can change the object later.
   const { root, backtracking } = compileDocument(structuredClone(schema), draftOf(schema) ?? 2020);
-  // A schema that refers to itself without end shows only when it is followed, so one value is tried now.
+  // Only evaluation finds a schema that refers to itself without end, so try one value now.
   evaluate(root, {}, new Run({}));
   return { validate: (value) => validateAsJson(root, value), backtracking };
 }
 
-/** What JSON does not know, such as an undefined member, counts as JSON would write it. */
+/** Validates a value that JSON cannot represent, such as one with an undefined member, as JSON would write it. */
 function validateAsJson(root: Node, value: unknown): Validation {
   try {
     return validate(root, value, value);
@@ -64,7 +64,7 @@ function validate(root: Node, value: unknown, given: unknown): Validation {
   return failure([run], describe);
 }
 
-/** As much of a name as helps. */
+/** How many characters of a name the message shows. */
 const shownName = 100;
 
 function describe({ problem, path }: Run): string {

@@ -1,11 +1,11 @@
-// What a JSON Schema says of objects: whether it allows nothing else, which properties it names, and how it is put into one.
+// JSON Schemas of objects: whether a schema allows only objects, which properties it names, and how to wrap it in one.
 import { structuredWrapper as wrapper } from "../protocol/codec.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 
-/** References may lead in circles; what nests deeper than this says nothing that anybody asks here. */
+/** References may be circular, so the functions here stop at this depth. */
 const maxDepth = 8;
 
-/** The schema with `type: "object"`, where every value that fits is an object, such as in a union of objects. */
+/** Adds `type: "object"` to a schema that allows only objects, such as a union of objects. */
 export function withObjectType(schema: JsonObject): JsonObject {
   const isUntyped = schema["type"] === undefined;
   return isUntyped && typesOf(schema)?.every((type) => type === "object")
@@ -13,7 +13,7 @@ export function withObjectType(schema: JsonObject): JsonObject {
     : schema;
 }
 
-/** The schemas of the properties that are named anywhere in it, by name; of several, the first. */
+/** The schemas of all properties that the schema names, by name; the first one wins. */
 export function propertiesOf(schema: unknown, root: unknown = schema, depth = 0): Map<string, unknown> {
   if (!isObject(schema) || depth > maxDepth) return new Map();
   const { properties, anyOf, oneOf, allOf, $ref } = schema;
@@ -27,7 +27,7 @@ export function propertiesOf(schema: unknown, root: unknown = schema, depth = 0)
   return found;
 }
 
-/** The types that a value of it may have; undefined when it does not say. */
+/** The types that the schema allows, or undefined if it does not say. */
 export function typesOf(schema: unknown, root: unknown = schema, depth = 0): readonly unknown[] | undefined {
   if (!isObject(schema) || depth > maxDepth) return undefined;
   const { type, anyOf, oneOf, allOf, $ref } = schema;
@@ -42,9 +42,9 @@ export function typesOf(schema: unknown, root: unknown = schema, depth = 0): rea
   return parts.map(typesIn).find((types) => types !== undefined);
 }
 
-/** The schema of an object that holds a value of `schema`; its references lead where they led before. */
+/** The schema of an object that holds a value of `schema`. Its references keep their targets. */
 export function wrapSchema({ $schema, ...schema }: JsonObject): JsonObject {
-  // With an id of its own it stays a document of its own, and its references count from there.
+  // A schema with `$id` is a document of its own, so its references stay valid.
   const inner = schema["$id"] === undefined ? rebased(schema) : schema;
   const properties = { [wrapper]: inner };
   return { ...($schema !== undefined && { $schema }), type: "object", properties, required: [wrapper] };
@@ -60,7 +60,7 @@ function rebased(node: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** What a reference within `root` leads to. */
+/** The target of a reference within `root`. */
 function target($ref: unknown, root: unknown): unknown {
   if (typeof $ref !== "string" || !$ref.startsWith("#")) return undefined;
   const names = $ref.split("/").slice(1);

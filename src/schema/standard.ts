@@ -1,6 +1,6 @@
-// The Standard Schema interface (standardschema.dev), as far as Halyard uses it: validation and JSON Schema output.
+// The parts of the Standard Schema interface (standardschema.dev) that Halyard uses: validation and JSON Schema output.
 
-/** A schema of any library that follows Standard Schema, such as Zod, Valibot or ArkType. */
+/** A schema of any library that implements Standard Schema, such as Zod, Valibot or ArkType. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;

@@ -1,14 +1,14 @@
-// The outcome of a validation, whatever library did it.
+// The outcome of a validation, the same for every schema library.
 
 export type Validation =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly string[] };
 
-/** A value can be wrong in as many places as it has, and repeat itself in each: whoever sent it needs the first few. */
+/** A large value can have any number of issues; the sender needs only the first few. */
 const maxIssues = 20;
 const maxIssueLength = 500;
 
-/** What is wrong, in no more words than help. */
+/** A failed validation with a bounded number of bounded messages. */
 export function failure<Issue>(issues: readonly Issue[], describe: (issue: Issue) => string): Validation {
   const first = issues.slice(0, maxIssues).map((issue) => cut(describe(issue)));
   const more = issues.length - first.length;

@@ -1,19 +1,19 @@
-// What a server asks in place of a result, and the retry that answers it.
+// The questions in a result, and the retry that answers them.
 import type { JsonObject } from "../wire/message.ts";
 
-/** What the server asks the client. */
+/** A question from the server to the client. */
 export interface Question {
-  /** Its key among those of the same result; empty for a request of its own. */
+  /** Its key in `inputRequests`; empty if the question is a request of its own. */
   readonly key: string;
   readonly method: string;
   readonly params: JsonObject;
 }
 
-/** Gives the result that answers a question; undefined leaves it unanswered. */
+/** Returns the result that answers a question; undefined leaves it unanswered. */
 export type Respond = (question: Question) => JsonObject | undefined;
 
 /**
- * The questions of a result, in their order; none if it asks nothing.
+ * The questions in a result, in order; an empty list if there are none.
  *
  * @example
  * ```ts
@@ -38,7 +38,7 @@ export function questionsIn(result: JsonObject): Question[] {
 }
 
 /**
- * What the next request adds to its parameters to answer the questions of a result.
+ * The parameters to add to the next request to answer the questions in a result.
  *
  * @example
  * ```ts

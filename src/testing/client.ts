@@ -1,4 +1,4 @@
-// A client for tests: it says what it is told to, on the revision it is given, and keeps what it hears.
+// A client for tests: it sends messages on a given revision and records every message that it receives.
 import { metaKeys } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import { findRevision } from "../protocol/revisions/index.ts";
@@ -11,18 +11,18 @@ export interface Wire {
   /** Called with each message that arrives. */
   onMessage: (text: string) => void;
   close(): Promise<void>;
-  /** What went wrong in the server, by the id that the client was given: where both are in one process. */
+  /** The exceptions in the server, by the error id that the client received; only if both run in one process. */
   readonly failures?: ReadonlyMap<unknown, unknown>;
 }
 
-/** Only a test that fails waits so long, and a machine that is busy takes seconds for what else takes no time. */
+/** Long enough for a busy machine; only a failing test waits this long. */
 const defaultTimeoutMs = 10_000;
 
-/** A message that arrived. */
+/** A message from the server. */
 export type Received = RpcNotification | RpcResponse;
 
 /**
- * The error that a request was answered with. Where the server hides what went wrong behind an id, `cause` has it.
+ * The error response to a request. If the response has only an error id, `cause` is the exception in the server.
  *
  * @example
  * ```ts
@@ -52,7 +52,7 @@ export interface TestClientOptions {
   readonly revision: string;
   /** What the client declares. @default {{}} */
   readonly capabilities?: ClientCapabilities;
-  /** Answers what the server asks, so that a request resolves with its last result. @default {nothing is answered} */
+  /** Answers the server's questions, so that a request resolves with its final result. @default {nothing is answered} */
   readonly answer?: Respond;
 }
 
@@ -80,7 +80,7 @@ export class TestClient {
   readonly #capabilities: ClientCapabilities;
   readonly #answer: Respond | undefined;
   readonly #waiting = new Set<() => void>();
-  /** What an answer has thrown, until somebody waits who can be told. */
+  /** The error that `answer` threw, until it rejects a pending or later wait. */
   #thrown: { readonly error: unknown } | undefined;
   #nextId = 1;
 
@@ -100,7 +100,7 @@ export class TestClient {
     };
   }
 
-  /** Does what the revision does before anything else: the handshake, or nothing. Returns the result of initialize. */
+  /** Makes the handshake if the revision has one. Returns the result of `initialize`. */
   async open(): Promise<JsonObject | undefined> {
     if (this.era === "modern") return undefined;
     const result = await this.request("initialize", {
@@ -112,7 +112,7 @@ export class TestClient {
     return result;
   }
 
-  /** Sends a request and resolves with its result; an error rejects with an {@link RpcRejection}. */
+  /** Sends a request and resolves with its result. An error response rejects with an {@link RpcRejection}. */
   async request(method: string, params?: JsonObject, id: RequestId = this.#nextId++): Promise<JsonObject> {
     const before = this.received.length;
     this.send({ jsonrpc: "2.0", id, method, ...this.withMeta(params) });
@@ -131,22 +131,22 @@ export class TestClient {
     this.send({ jsonrpc: "2.0", method, ...(params && { params }) });
   }
 
-  /** Sends any message as it is. */
+  /** Sends any value as a message, unchanged. */
   send(message: unknown): void {
     this.sendText(JSON.stringify(message));
   }
 
-  /** Sends any text as it is. */
+  /** Sends any text, unchanged. */
   sendText(text: string): void {
     this.#wire.send(text);
   }
 
-  /** Resolves with the first message for which `matches` is true, past or to come. */
+  /** Resolves with the first message that `matches`, among those received so far and later ones. */
   waitFor(matches: (message: Received) => boolean, timeoutMs: number = defaultTimeoutMs): Promise<Received> {
     return this.#find((message): message is Received => matches(message), 0, timeoutMs);
   }
 
-  /** The notifications of that method that have arrived. */
+  /** The notifications of that method received so far. */
   notifications(method: string): RpcNotification[] {
     return this.received.filter(
       (message): message is RpcNotification => "method" in message && message.method === method,
@@ -158,7 +158,7 @@ export class TestClient {
     return this.#wire.close();
   }
 
-  /** Parameters with what every modern request carries. */
+  /** Adds the `_meta` that every modern request carries. */
   withMeta(params: JsonObject = {}): { params?: JsonObject } {
     if (this.era === "legacy") return Object.keys(params).length > 0 ? { params } : {};
     const meta = {
@@ -169,19 +169,19 @@ export class TestClient {
     return { params: { ...params, _meta: { ...meta, ...(params["_meta"] as object | undefined) } } };
   }
 
-  /** What went wrong in the server, where the error has only an id of it. */
+  /** The exception behind an error id. */
   #causeOf({ data }: RpcError): unknown {
     return this.#wire.failures?.get((data as { errorId?: unknown } | null | undefined)?.errorId);
   }
 
-  /** Answers to the questions of a result; undefined when there are none. */
+  /** The parameters that answer the questions in a result, or undefined if `answer` answers none. */
   #retry(result: JsonObject): JsonObject | undefined {
     const retry = this.#answer && retryOf(result, this.#answer);
     const isEmpty = Object.keys(retry?.["inputResponses"] ?? {}).length === 0;
     return isEmpty && questionsIn(result).length > 0 ? undefined : retry;
   }
 
-  /** Answers a request of the server. What `answer` throws, such as an assertion of a test, fails what is waited for. */
+  /** Answers a request of the server. An error that `answer` throws, such as a failed assertion, rejects the current wait. */
   #reply(message: Received): void {
     if (!("method" in message) || !("id" in message)) return;
     const { method, params = {} } = message;

@@ -1,10 +1,10 @@
-// What the contracts of stores share: to wait, and to compare.
+// Functions that the store contracts share: wait and compare.
 
 export function pause(timeMs: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, timeMs));
 }
 
-/** Compares as JSON does: a store need not keep members that are undefined. */
+/** Compares values as JSON, since a store may drop undefined members. */
 export function expectSame(actual: unknown, expected: unknown): void {
   const [got, wanted] = [canonical(actual), canonical(expected)];
   if (got !== wanted) throw new Error(`Expected ${String(wanted)}, not ${String(got)}`);

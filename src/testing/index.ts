@@ -1,5 +1,5 @@
 /**
- * Drives a server in memory, on any revision, without sockets: for testing servers.
+ * Tests a server in memory, on any revision, without sockets.
  *
  * @module
  */

@@ -1,12 +1,12 @@
-// The in-memory pair: a test client on one end, a server on the other, and text in between.
+// Connects a test client and a server in memory; they exchange text.
 import { checkOptions, type Known } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { portOf, type Servable, type ServerPort } from "../server/port.ts";
 import { TestClient, type TestClientOptions, type Wire } from "./client.ts";
 
-/** What the client of an in-memory pair is like. */
+/** The options of a test client in memory. */
 export interface ConnectOptions extends TestClientOptions {
-  /** Leave the handshake to the test. @default {true} */
+  /** Whether `connect` makes the handshake; with `false`, the test does. @default {true} */
   readonly handshake?: boolean;
 }
 

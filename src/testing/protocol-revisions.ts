@@ -1,4 +1,4 @@
-// The revisions a test may want to go through.
+// The list of revisions, for tests that run on each of them.
 import { revisions } from "../protocol/revisions/index.ts";
 
 /**

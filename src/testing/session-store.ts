@@ -1,4 +1,4 @@
-// What every session store has to do, as checks that any test runner can run.
+// The contract of session stores, as checks that any test runner can run.
 import { newestRevision } from "../protocol/revisions/index.ts";
 import type { SessionRecord, SessionStore } from "../session/store.ts";
 import { expectSame, pause } from "./expect-same.ts";
@@ -6,7 +6,7 @@ import { contractOf, type StoreCheck } from "./store-check.ts";
 
 const long = 60_000;
 const short = 40;
-/** Short, and yet long enough for two calls of a store that is far away, on a machine that is busy. */
+/** Long enough for two calls of a remote store on a busy machine. */
 const brief = 250;
 
 function recordOf(id: string, more: Partial<SessionRecord> = {}): SessionRecord {
@@ -14,7 +14,7 @@ function recordOf(id: string, more: Partial<SessionRecord> = {}): SessionRecord 
 }
 
 /**
- * The checks that a {@link SessionStore} has to pass, for a test of your own store.
+ * The checks that a {@link SessionStore} must pass. Run them against your own store.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export function sessionStoreContract(): readonly StoreCheck[] {
 }
 
 const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> = {
-  async "a record comes back as it was saved"(store) {
+  async "load returns the record that save stored"(store) {
     const record = recordOf("a", {
       principal: { issuer: "https://issuer.example", subject: "alice" },
       clientInfo: { name: "ünï", version: "1.0.0" },
@@ -56,7 +56,7 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
     expectSame((await store.load("a"))?.initialized, true);
   },
 
-  async "what was saved or loaded is a copy"(store) {
+  async "save and load copy the record"(store) {
     const record = recordOf("a", { clientCapabilities: { roots: {} } });
     await store.save(record, long);
     Object.assign(record.clientCapabilities, { sampling: {} });
@@ -66,7 +66,7 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
     expectSame((await store.load("a"))?.clientCapabilities, { roots: {} });
   },
 
-  async "a removed record is gone, and removing it again is no mistake"(store) {
+  async "remove deletes a record, and does nothing for an unknown id"(store) {
     await store.save(recordOf("a"), long);
     await store.save(recordOf("b"), long);
     await store.remove("a");
@@ -75,7 +75,7 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
     expectSame((await store.load("b"))?.id, "b");
   },
 
-  async "a session that is not touched is forgotten, and others are not"(store) {
+  async "a record expires after its time, and others stay"(store) {
     await store.save(recordOf("kept"), long);
     await store.save(recordOf("idle"), short);
     await pause(short * 2);
@@ -83,7 +83,7 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
     expectSame((await store.load("kept"))?.id, "kept");
   },
 
-  async "a session that is touched is kept"(store) {
+  async "touch extends the time of a record"(store) {
     await store.save(recordOf("a"), brief);
     await store.touch(["a", "unknown"], long);
     await store.save(recordOf("b"), short);
@@ -93,7 +93,7 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
     expectSame(await store.load("unknown"), undefined);
   },
 
-  async "touching does not bring back what was removed or forgotten"(store) {
+  async "touch does not restore removed or expired records"(store) {
     await store.save(recordOf("removed"), long);
     await store.save(recordOf("idle"), short);
     await store.remove("removed");
@@ -103,7 +103,7 @@ const checks: Readonly<Record<string, (store: SessionStore) => Promise<void>>> =
     expectSame(await store.load("idle"), undefined);
   },
 
-  async "touching nothing is no mistake"(store) {
+  async "touch accepts an empty list"(store) {
     await store.touch([], long);
   },
 };

@@ -1,4 +1,4 @@
-// What every single-use store has to do, as checks that any test runner can run.
+// The contract of single-use stores, as checks that any test runner can run.
 import type { SingleUseStore } from "../server/request-state/single-use.ts";
 import { pause } from "./expect-same.ts";
 import { contractOf, type StoreCheck } from "./store-check.ts";
@@ -7,7 +7,7 @@ const long = 60_000;
 const short = 40;
 
 /**
- * The checks that a {@link SingleUseStore} has to pass, for a test of your own store.
+ * The checks that a {@link SingleUseStore} must pass. Run them against your own store.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ const checks: Readonly<Record<string, (store: SingleUseStore) => Promise<void>>>
     expectClaims(await claimInTurn(store, [id, id, id]), [true, false, false]);
   },
 
-  async "ids do not get in each other's way, whatever they look like"(store) {
+  async "different ids are independent, whatever their characters"(store) {
     const id = newId();
     const ids = [id, `${id}0`, id.toUpperCase(), `__proto__${id}`, `${id} *?[a]`, `${id}:ü`];
     expectClaims(await claimInTurn(store, [...ids, ...ids]), [
@@ -39,13 +39,13 @@ const checks: Readonly<Record<string, (store: SingleUseStore) => Promise<void>>>
     ]);
   },
 
-  async "of many claims at the same time one succeeds"(store) {
+  async "one of many concurrent claims succeeds"(store) {
     const id = newId();
     const claims = await Promise.all(Array.from({ length: 50 }, () => store.claim(id, long)));
     expectClaims(claims.toSorted().toReversed().slice(0, 2), [true, false]);
   },
 
-  async "a mark lasts for its time, though others that are shorter are over"(store) {
+  async "a claim lasts for its time, even after shorter ones expire"(store) {
     const [kept, brief] = [newId(), newId()];
     await store.claim(kept, long);
     await store.claim(brief, short);
@@ -53,7 +53,7 @@ const checks: Readonly<Record<string, (store: SingleUseStore) => Promise<void>>>
     expectClaims([await store.claim(kept, long)], [false]);
   },
 
-  async "a claim that fails does not shorten the mark"(store) {
+  async "a failed claim does not shorten the time of the first"(store) {
     const id = newId();
     await store.claim(id, long);
     await store.claim(id, short);
@@ -62,7 +62,7 @@ const checks: Readonly<Record<string, (store: SingleUseStore) => Promise<void>>>
   },
 };
 
-/** One that no other run against the same store has used. */
+/** A new id, unused by other runs against the same store. */
 function newId(): string {
   return crypto.randomUUID();
 }

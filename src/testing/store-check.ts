@@ -1,14 +1,14 @@
-// The contract of a store, as checks that each stand alone.
+// A store contract as a list of independent checks.
 import type { SessionStore } from "../session/store.ts";
 
-/** One thing that a store has to do. */
+/** One check of a store contract. */
 export interface StoreCheck<Store = SessionStore> {
   readonly title: string;
-  /** Rejects when the store that `make` gives does not do it. */
+  /** Rejects if the store that `make` returns fails the check. */
   run(make: () => Store | Promise<Store>): Promise<void>;
 }
 
-/** The checks of a contract, by what each of them says. */
+/** The checks of a contract, from functions by title. */
 export function contractOf<Store>(
   checks: Readonly<Record<string, (store: Store) => Promise<void>>>,
 ): readonly StoreCheck<Store>[] {

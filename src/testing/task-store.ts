@@ -1,4 +1,4 @@
-// What every task store has to do, as checks that any test runner can run.
+// The contract of task stores, as checks that any test runner can run.
 import type { TaskRecord, TaskStatus, TaskStore } from "../server/tasks/store.ts";
 import { expectSame, pause } from "./expect-same.ts";
 import { contractOf, type StoreCheck } from "./store-check.ts";
@@ -24,14 +24,14 @@ function recordOf(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
   };
 }
 
-/** Makes records that were created so many milliseconds after one and the same moment, however long the check takes. */
+/** Makes records whose creation times count from one moment, however long the check takes. */
 function agedRecords(): (id: string, afterMs: number, more?: Partial<TaskRecord>) => TaskRecord {
   const start = Date.now();
   return (id, afterMs, more) => recordOf(id, { createdAt: new Date(start + afterMs).toISOString(), ...more });
 }
 
 /**
- * The checks that a {@link TaskStore} has to pass, for a test of your own store.
+ * The checks that a {@link TaskStore} must pass. Run them against your own store.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export function taskStoreContract(): readonly StoreCheck<TaskStore>[] {
 }
 
 const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
-  async "a task comes back as it was created, at once"(store) {
+  async "read returns a task immediately after create"(store) {
     const record = recordOf("a", {
       session: "s",
       scopes: ["notes:write", "notes:read"],
@@ -61,7 +61,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(await store.read("alice", "a"), record);
   },
 
-  async "an unknown task is not there"(store) {
+  async "an unknown task does not exist"(store) {
     await store.create(recordOf("a"));
     for (const id of ["b", "", "__proto__", "constructor"])
       expectSame(await store.read("alice", id), undefined);
@@ -69,7 +69,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(await store.list("nobody", { limit: 10 }), []);
   },
 
-  async "a foreign task is as one that never was"(store) {
+  async "a task of another owner does not exist"(store) {
     const record = recordOf("a");
     await store.create(record);
     for (const owner of ["bob", "", "alice "]) {
@@ -80,7 +80,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(await store.read("alice", "a"), record);
   },
 
-  async "a change is the whole task after it, and is there for the next reader"(store) {
+  async "change returns the whole changed task, and the next read returns the same"(store) {
     const record = recordOf("a", { statusMessage: "before", scopes: ["notes:write"] });
     await store.create(record);
     const change = { status: "input_required", statusMessage: "after", lastUpdatedAt: later } as const;
@@ -89,7 +89,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(await store.read("alice", "a"), changed);
   },
 
-  async "undefined in a change takes a member away, and what a change does not name stays"(store) {
+  async "undefined in a change removes a member, and members that it does not name stay"(store) {
     const record = recordOf("a", { statusMessage: "gone", inputRequests: { q: { method: "roots/list" } } });
     await store.create(record);
     await store.change("alice", "a", { lastUpdatedAt: later });
@@ -99,7 +99,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(await store.read("alice", "a"), { ...rest, lastUpdatedAt: later });
   },
 
-  async "a task that has ended never changes"(store) {
+  async "a task that has ended does not change"(store) {
     for (const status of ended) {
       await store.create(recordOf(status));
       const end = await store.change("alice", status, { status, lastUpdatedAt: later });
@@ -111,7 +111,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     }
   },
 
-  async "of changes made together that end a task, one is made"(store) {
+  async "one of several concurrent changes that end a task succeeds"(store) {
     await store.create(recordOf("a"));
     const changes = await Promise.all(
       [...ended, ...ended].map((status) => store.change("alice", "a", { status, lastUpdatedAt: later })),
@@ -121,7 +121,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(await store.read("alice", "a"), made[0]);
   },
 
-  async "what was given or handed out is a copy"(store) {
+  async "create, change, read and list copy the task"(store) {
     const result = { content: [{ type: "text", text: "kept" }] };
     await store.create(recordOf("a"));
     const changed = await store.change("alice", "a", { status: "completed", result, lastUpdatedAt: later });
@@ -136,7 +136,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame((await store.read("alice", "a"))?.result, { content: [{ type: "text", text: "kept" }] });
   },
 
-  async "a task is gone when its time is up, however often it changed, and others are not"(store) {
+  async "a task expires after its ttlMs, even if it changes, and others stay"(store) {
     await store.create(recordOf("kept"));
     await store.create(recordOf("old", { ttlMs: short }));
     await store.change("alice", "old", { status: "completed", lastUpdatedAt: new Date().toISOString() });
@@ -149,7 +149,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     );
   },
 
-  async "tasks are listed oldest first, those of the same time by id"(store) {
+  async "list returns the oldest tasks first, and sorts tasks of the same time by id"(store) {
     const agedRecord = agedRecords();
     for (const id of ["c", "a", "b"]) await store.create(agedRecord(id, 5));
     await store.create(agedRecord("first", 0));
@@ -163,7 +163,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(listed[0], await store.read("alice", "first"));
   },
 
-  async "pages join to the whole list, even when tasks end between them"(store) {
+  async "the pages of list contain every task once, even if tasks end between them"(store) {
     const agedRecord = agedRecords();
     const ids = Array.from({ length: 7 }, (_, index) => `task-${index}`);
     for (const [index, id] of ids.entries()) await store.create(agedRecord(id, index >> 1));
@@ -180,7 +180,7 @@ const checks: Readonly<Record<string, (store: TaskStore) => Promise<void>>> = {
     expectSame(await store.list("alice", { after, limit: 2 }), []);
   },
 
-  async "only the tasks of a session are listed, where one is named"(store) {
+  async "list with a session returns only its tasks"(store) {
     const agedRecord = agedRecords();
     await store.create(agedRecord("none", 0));
     await store.create(agedRecord("one", 1, { session: "1" }));

@@ -1,4 +1,4 @@
-// Bytes that come piece by piece, in one buffer that doubles: linear time and memory, however small the pieces are.
+// Collects pieces of bytes in one buffer that doubles: linear time and memory, however small the pieces are.
 
 const smallest = 1024;
 
@@ -10,12 +10,12 @@ export class GrowingBuffer {
     return this.#length;
   }
 
-  /** The memory that it takes. */
+  /** The bytes that it allocates, used or not. */
   get capacity(): number {
     return this.#buffer.length;
   }
 
-  /** A view of what has come so far. */
+  /** A view of the bytes added so far. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#buffer.subarray(0, this.#length);
   }

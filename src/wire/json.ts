@@ -1,11 +1,11 @@
-// JSON text to a value, refusing what is too large, too deep or too full before it is built. Knows nothing of MCP.
+// Parses JSON, and rejects text that is too large, too deep or too full before building the value. Knows nothing of MCP.
 import type { MessageLimits } from "./limits.ts";
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown; readonly weight: number }
   | { readonly ok: false; readonly reason: "syntax" | "limit" | "size"; readonly problem: string };
 
-/** Parses `text`. Duplicate keys: the last one wins, and every layer reads that one value. */
+/** Parses `text`. If a key appears twice, the last one wins, in every layer: nothing parses the text again. */
 export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   const problem = exceededLimit(text, limits);
   if (problem !== undefined) return { ok: false, reason: "limit", problem };
@@ -16,24 +16,24 @@ export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   }
 }
 
-/** Applies the same limits to a value that somebody else has parsed. */
+/** Applies the same limits to a value that the caller has parsed. */
 export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
   const left = { elements: limits.maxElements, characters: limits.maxBytes };
   const problem = valueProblem(value, 0, limits, left);
-  // No text of it can be shorter than its strings.
+  // The text of a value is at least as long as its strings.
   if (left.characters < 0) return { ok: false, reason: "size", problem: tooLarge(limits) };
   if (problem !== undefined) return { ok: false, reason: "limit", problem };
-  // In text a value has a comma, a colon or a bracket of its own too.
+  // In text, each value comes with a comma, colon or bracket, which `measure` counts too.
   const weight = weigh(limits.maxBytes - left.characters, 2 * (limits.maxElements - left.elements));
   return { ok: true, value, weight };
 }
 
-/** Up to this many characters a text is not looked through to be weighed. */
+/** The weight of a text up to this length is estimated without a scan. */
 const shortText = 512;
 
 /**
- * About how many bytes of heap a text and its value take while both are there: never far less than they do. A string takes
- * its length; what is small takes far more than its text, `{}` twenty times as much.
+ * Estimates how many bytes of heap a text and its parsed value take together; never far too low. A string takes its length,
+ * but small values take far more than their text: `{}` takes twenty times as much.
  */
 export function weightOf(text: string): number {
   return text.length <= shortText ? 24 * text.length : weigh(text.length, measure(text, unlimited).elements);
@@ -77,7 +77,7 @@ function tooFull({ maxElements }: MessageLimits): string {
 
 function exceededLimit(text: string, limits: MessageLimits): string | undefined {
   if (exceedsBytes(text, limits.maxBytes)) return tooLarge(limits);
-  // Most messages are too short or too flat to break a limit; these two look-ups settle that without a scan.
+  // Most messages are too short or too flat to exceed a limit, and need no scan.
   const flat = hasAtMost(text, "{", limits.maxDepth, hasAtMost(text, "[", limits.maxDepth, 0));
   if (flat >= 0 && text.length <= 2 * limits.maxElements) return undefined;
   const { depth, elements } = measure(text, limits);
@@ -86,14 +86,14 @@ function exceededLimit(text: string, limits: MessageLimits): string | undefined 
   return undefined;
 }
 
-/** UTF-8 takes one to three bytes per UTF-16 unit, so the exact count is needed only in between. */
+/** UTF-8 takes one to three bytes per UTF-16 unit, so the length often decides without encoding the text. */
 function exceedsBytes(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   if (text.length * 3 <= maxBytes) return false;
   return new TextEncoder().encode(text).length > maxBytes;
 }
 
-/** Adds the occurrences of `character` to `count`; -1 once there are more than `most`. */
+/** Adds the occurrences of `character` to `count`; returns -1 if there are more than `most`. */
 function hasAtMost(text: string, character: string, most: number, count: number): number {
   if (count < 0) return -1;
   for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {
@@ -107,7 +107,7 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** Counts depth and elements in one pass over the text, stopping early when either limit is broken. */
+/** Counts depth and elements in one pass over the text, and stops when one exceeds its limit. */
 function measure(
   text: string,
   limits: Pick<MessageLimits, "maxDepth" | "maxElements">,

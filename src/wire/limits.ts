@@ -1,7 +1,7 @@
-// What one incoming message may hold, and the defaults. Knows nothing of MCP.
+// The limits of one incoming message, and their defaults. Knows nothing of MCP.
 
 /**
- * Limits on one incoming message; each is applied before anything is validated.
+ * Limits on one incoming message. The server applies them before it validates anything.
  *
  * @example
  * ```ts
@@ -11,13 +11,13 @@
  * ```
  */
 export interface MessageLimits {
-  /** Size of the text in UTF-8 bytes. @default {4194304} */
+  /** The largest size of the text, in UTF-8 bytes. @default {4194304} */
   readonly maxBytes: number;
   /** How deep arrays and objects may nest. @default {64} */
   readonly maxDepth: number;
-  /** How many values and keys the message may hold in all. @default {100000} */
+  /** How many values and keys the message may hold in total. @default {100000} */
   readonly maxElements: number;
-  /** How many messages a batch may hold, where the revision has batches. @default {100} */
+  /** How many messages a batch may hold, in revisions that have batches. @default {100} */
   readonly maxBatch: number;
 }
 

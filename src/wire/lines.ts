@@ -1,20 +1,19 @@
-// Newline framing: bytes in, whole lines out, each within a limit. Knows nothing of MCP.
+// Newline framing: takes bytes and emits complete lines, each within a limit. Knows nothing of MCP.
 import { GrowingBuffer } from "./bytes.ts";
 
 export interface LineSink {
   line(text: string): void;
-  /** A line passed the limit; the rest of it is skipped up to the next newline. */
+  /** A line exceeds the limit. The decoder skips the rest of it. */
   tooLong(): void;
 }
 
 const newline = 0x0a;
 
-/** Splits a byte stream into lines. */
 export class LineDecoder {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
   readonly #decoder = new TextDecoder();
-  /** What waits for its newline. */
+  /** The start of a line whose newline has not arrived yet. */
   readonly #pending = new GrowingBuffer();
   #skipping = false;
 
@@ -32,7 +31,7 @@ export class LineDecoder {
     this.#keep(chunk.subarray(last + 1));
   }
 
-  /** Ends the input: a last line without a newline still counts. */
+  /** Ends the input. A last line without a newline counts. */
   end(): void {
     if (this.#pending.length > 0) this.#endLine(new Uint8Array(0));
   }
@@ -60,10 +59,10 @@ export class LineDecoder {
     this.#pending.clear();
   }
 
-  /** Emits the lines in `bytes`, which ends where a line ends: decoding them together costs one call. */
+  /** Emits the lines in `bytes`, which end with a complete line. Decoding them together costs one call. */
   #emit(bytes: Uint8Array): void {
     for (const text of this.#decoder.decode(bytes).split("\n")) {
-      // The wire may use CRLF; JSON allows white space around a message, so only emptiness matters.
+      // A line may end with CRLF. JSON allows white space around a message, so only empty lines need care.
       if (text === "" || text === "\r") continue;
       if (text.length > this.#maxBytes) this.#sink.tooLong();
       else this.#sink.line(text);

@@ -1,13 +1,13 @@
-// JSON-RPC 2.0 envelopes: their types, how one is recognised, and how one is written. Knows nothing of MCP.
+// JSON-RPC 2.0 envelopes: their types, and how to read and write them. Knows nothing of MCP.
 import { errorCodes, type ProtocolError } from "../errors.ts";
 
 /** A JSON-RPC id: a string or a safe integer, echoed verbatim. */
 export type RequestId = string | number;
 
-/** A JSON object as it came off the wire. */
+/** A JSON object as a peer sent it. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** A request: it is answered once. */
+/** A request: it gets one response. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
@@ -15,7 +15,7 @@ export interface RpcRequest {
   readonly params?: JsonObject;
 }
 
-/** A notification: it is never answered. */
+/** A notification: it gets no response. */
 export interface RpcNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
@@ -29,38 +29,38 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** The answer to a request that succeeded. */
+/** The response to a request that succeeded. */
 export interface RpcSuccess {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
   readonly result: JsonObject;
 }
 
-/** The answer to a request that failed. */
+/** The response to a request that failed. */
 export interface RpcFailure {
   readonly jsonrpc: "2.0";
-  /** Left out, or null before 2025-11-25, when the id of the request could not be read. */
+  /** Missing, or null before 2025-11-25, if the request had no readable id. */
   readonly id?: RequestId | null;
   readonly error: RpcError;
 }
 
-/** The answer to one request. */
+/** The response to one request. */
 export type RpcResponse = RpcSuccess | RpcFailure;
 
 /** One message from a peer. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-/** A message whose envelope has been read: what kind it is, or why it is none. */
+/** A message after its envelope was read: its kind, or the error that makes it invalid. */
 export type ReadMessage =
   | { readonly ok: true; readonly kind: "request"; readonly message: RpcRequest }
   | { readonly ok: true; readonly kind: "notification"; readonly message: RpcNotification }
   | { readonly ok: true; readonly kind: "response"; readonly message: RpcResponse }
   | { readonly ok: false; readonly id: RequestId | undefined; readonly error: RpcError };
 
-/** What a peer has sent: one message, whose envelope has been read, or a batch, whose messages have not. */
+/** What a peer sent: one message whose envelope was read, or a batch of messages not read yet. */
 export type Incoming = ReadMessage | readonly unknown[];
 
-/** An error of the protocol as a client gets it. */
+/** The JSON-RPC error object that the client receives. */
 export function rpcErrorOf({ rpcCode: code, message, data }: ProtocolError): RpcError {
   return { code, message, data };
 }
@@ -69,39 +69,39 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether `value` can be an id: an unsafe integer cannot be echoed verbatim, so it is none. */
+/** Whether `value` is a valid id. An unsafe integer is not, because parsing may have rounded it. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
 
 const maxStampLength = 4096;
 
-/** Whether `value` can be an id that is kept for long, and stamped on message after message: not an endless one. */
+/** Whether `value` is a valid id and short enough to keep and to repeat in many messages. */
 export function isStamp(value: unknown): value is RequestId {
   return isRequestId(value) && !(typeof value === "string" && value.length > maxStampLength);
 }
 
-/** Says what kind of envelope `value` is, or why it is none. */
+/** Reads the envelope of one message. */
 export function readMessage(value: unknown): ReadMessage {
   if (!isObject(value)) return invalid(undefined, "A message must be a JSON object");
   const { id, method, params } = value;
   if (value["jsonrpc"] !== "2.0") return invalid(id, 'A message must have jsonrpc "2.0"');
   if (method === undefined) return readResponse(value);
   if (typeof method !== "string") return invalid(id, "method must be a string");
-  const hasParams = params === undefined || isObject(params);
+  const areParamsValid = params === undefined || isObject(params);
   if (id === undefined) {
-    // A notification is never answered, not even one whose parameters cannot be read: it says no more than its method.
-    const message = (hasParams ? value : { jsonrpc: "2.0", method }) as unknown as RpcNotification;
+    // A notification gets no response, so one with invalid `params` is read without them.
+    const message = (areParamsValid ? value : { jsonrpc: "2.0", method }) as unknown as RpcNotification;
     return { ok: true, kind: "notification", message };
   }
   if (!isRequestId(id)) return invalid(id, "id must be a string or an integer");
-  if (!hasParams) return invalid(id, "params must be an object", errorCodes.invalidParams);
+  if (!areParamsValid) return invalid(id, "params must be an object", errorCodes.invalidParams);
   return { ok: true, kind: "request", message: value as unknown as RpcRequest };
 }
 
 /**
- * Reads the envelope of what a peer has sent, once for all who look at it. A batch stays as it is until each of its messages
- * is read.
+ * Reads the envelope of an incoming message, once for all layers. A batch is returned as it is: the server reads its messages
+ * one by one.
  *
  * @example
  * ```ts
@@ -123,25 +123,25 @@ export function isBatch(incoming: Incoming): incoming is readonly unknown[] {
   return Array.isArray(incoming);
 }
 
-/** Whether `value` is a message that asks for no reply: an answer, or a notification. */
+/** Whether `value` is a message that expects no response: a response or a notification. */
 export function isSilent(value: unknown): boolean {
   return isSilentMessage(readMessage(value));
 }
 
-/** The same of a message whose envelope has been read. */
+/** The same for a message whose envelope was read. */
 export function isSilentMessage(read: ReadMessage): boolean {
   return read.ok && read.kind !== "request";
 }
 
-/** Whether nothing of what a peer has sent asks for a reply. */
+/** Whether no message in `incoming` expects a response. */
 export function isSilentIncoming(incoming: Incoming): boolean {
   return isBatch(incoming) ? incoming.every(isSilent) : isSilentMessage(incoming);
 }
 
-/** Whatever claims to be an answer is one: to answer it in turn would look like an answer itself. */
+/** Anything with a result or an error counts as a response, even if malformed: an error sent back could look like a response. */
 function readResponse(value: JsonObject): ReadMessage {
   const isResponse = value["result"] !== undefined || value["error"] !== undefined;
-  if (!isResponse) return invalid(value["id"], "A message needs a method, or a result or an error");
+  if (!isResponse) return invalid(value["id"], "A message must have a method, a result or an error");
   return { ok: true, kind: "response", message: value as unknown as RpcResponse };
 }
 
@@ -152,14 +152,14 @@ function invalid(id: unknown, message: string, code: number = errorCodes.invalid
 const encodedText = Symbol("encoded");
 
 /**
- * Attaches to `result` the JSON text it serialises to, so that it is written without being serialised again.
- * The mark is not enumerable: a copy with changes loses it.
+ * Attaches the JSON text of `result` to it, so that `encodeResponse` does not serialise it again.
+ * The property is not enumerable, so a changed copy loses it.
  */
 export function withEncoded<T extends object>(result: T, text: string): T {
   return Object.defineProperty(result, encodedText, { value: text });
 }
 
-/** The JSON text of a response; line breaks never occur in it. */
+/** The JSON text of a response, without line breaks. */
 export function encodeResponse(response: RpcResponse): string {
   if (!("result" in response)) return JSON.stringify(response);
   const ready = (response.result as { [encodedText]?: string })[encodedText];
@@ -169,7 +169,6 @@ export function encodeResponse(response: RpcResponse): string {
   return `{"jsonrpc":"2.0","id":${idText},"result":${result}}`;
 }
 
-/** The JSON text of a notification. */
 export function encodeNotification(method: string, params?: object): string {
   return JSON.stringify({ jsonrpc: "2.0", method, params });
 }

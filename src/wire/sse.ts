@@ -1,6 +1,6 @@
 // Server-sent events: one message as the text of one event. Knows nothing of MCP.
 
-/** An event that carries `data`, which has no line breaks; with an id the client can resume after it. */
+/** An event with `data`, which must have no line breaks. With an id, the client can resume after it. */
 export function encodeEvent(data: string, id?: string): string {
   return id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`;
 }
@@ -10,7 +10,7 @@ export function encodeTypedEvent(type: string, data: string): string {
   return `event: ${type}\ndata: ${data}\n\n`;
 }
 
-/** An event that only tells the client where to resume, and after how long. */
+/** An event without data: the id from which the client can resume, and how long it should wait before it reconnects. */
 export function encodePriming(id: string, retryMs: number): string {
   return `id: ${id}\nretry: ${retryMs}\ndata: \n\n`;
 }
@@ -20,5 +20,5 @@ export function encodeRetry(retryMs: number): string {
   return `retry: ${retryMs}\n\n`;
 }
 
-/** A comment: it keeps the connection busy, and no client sees it. */
+/** A comment that keeps the connection open; clients ignore it. */
 export const keepAliveComment = ": keep-alive\n\n";

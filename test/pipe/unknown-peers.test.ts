@@ -170,9 +170,9 @@ describe("a principal that is none", () => {
     const server = scopedServer();
     const output = { write: () => true, destroy: () => {} };
     const options = { transport: "test", principal: wrong as never };
-    expect(() => new Pipe(portOf(server), output, options)).toThrow(/no principal \{ issuer, subject/);
+    expect(() => new Pipe(portOf(server), output, options)).toThrow(/a principal \{ issuer, subject/);
     const pipe = new Pipe(portOf(server), output, { transport: "test" });
-    expect(() => pipe.receive(JSON.stringify(call), { principal: wrong as never })).toThrow(/no principal/);
+    expect(() => pipe.receive(JSON.stringify(call), { principal: wrong as never })).toThrow(/a principal \{/);
     await pipe.end(0);
   });
 

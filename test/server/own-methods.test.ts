@@ -63,7 +63,9 @@ describeMatrix("server.method", {}, (cell) => {
       expect(error).toMatchObject({ code: -32603, data: { errorId: log.at(-1)?.details?.["errorId"] } });
     }
     const problems = log.map(({ details }) => String(details?.["error"]));
-    expect(problems[0]).toContain("Method acme/search returned a value that does not fit its result schema");
+    expect(problems[0]).toContain(
+      "Method acme/search returned a value that does not match its result schema",
+    );
     expect(problems[1]).toContain("acme/list came to no result");
   });
 
@@ -165,7 +167,7 @@ describe("a method that cannot be added", () => {
     const { server } = makeServer();
     server.extension("com.example/a", { requests: { "a/one": () => ({}) } });
     server.method("a/two", {}, () => ({}));
-    expect(() => server.method("a/one", {}, () => ({}))).toThrow("is a method of an extension already");
+    expect(() => server.method("a/one", {}, () => ({}))).toThrow("is already a method of an extension");
     expect(() => server.method("a/two", {}, () => ({}))).toThrow("is registered already");
     const extension = { requests: { "a/two": () => ({}) } };
     expect(() => server.extension("com.example/b", extension)).toThrow("is a method already");

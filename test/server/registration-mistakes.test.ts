@@ -210,14 +210,20 @@ describe("what other packages take", () => {
       'prompt "x": argsSchema is called arguments here',
       (server) => server.prompt("x", { argsSchema: shape }, run),
     ],
-    ['tool "x": execute is the handler here: pass it last', (server) => server.tool("x", { execute: run })],
-    ['prompt "x": load is the handler here: pass it last', (server) => server.prompt("x", { load: run })],
     [
-      'tool "x": name goes first here, before the definition',
+      'tool "x": execute is not a field: pass the handler as the last argument',
+      (server) => server.tool("x", { execute: run }),
+    ],
+    [
+      'prompt "x": load is not a field: pass the handler as the last argument',
+      (server) => server.prompt("x", { load: run }),
+    ],
+    [
+      'tool "x": name is not a field: pass it as the first argument',
       (server) => server.tool("x", { name: "x" }, run),
     ],
     [
-      'resource "x:y": uri goes first here, before the definition',
+      'resource "x:y": uri is not a field: pass it as the first argument',
       (server) => server.resource("x:y", { uri: "x:y" }, run),
     ],
     [

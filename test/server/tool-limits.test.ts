@@ -39,7 +39,7 @@ describeMatrix("limits of a tool", {}, (cell) => {
     const refused = await call(client, "scarce");
     expect(refused.isError).toBe(true);
     expect(textOf(refused)).toBe(
-      "Tool scarce is busy: it runs 2 at a time, and as many are running. Try again in a moment",
+      "Tool scarce is busy: at most 2 of its calls run at once. Try again in a moment",
     );
     expect(begun).toBe(2);
     gates[0]?.resolve();

@@ -34,7 +34,7 @@ export const revision20241105: Revision = {
   resourceNotFoundCode: errorCodes.legacyResourceNotFound,
   invalidArguments: "error",
   structuredContent: "none",
-  // The set is open: a client passes over `extensions`, which later revisions name, if it does not know it.
+  // Clients ignore capabilities that they do not know, so `extensions` of later revisions is safe to send.
   serverCapabilities: new Set(["tools", "prompts", "resources", "logging", "experimental", "extensions"]),
   fields: {
     implementation: new Set(["name", "version"]),

@@ -1,4 +1,4 @@
-// Protocol revision 2025-06-18: structured output, elicitation, resource links, titles, `_meta` on definitions; batches are gone.
+// Protocol revision 2025-06-18: structured output, elicitation, resource links, titles, `_meta` on definitions; no batches.
 import { type Revision, withFields, withMembers } from "../revision.ts";
 import { revision20250326 as before } from "./2025-03-26.ts";
 

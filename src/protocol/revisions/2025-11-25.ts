@@ -1,4 +1,4 @@
-// Protocol revision 2025-11-25: icons, tasks, fuller forms and pages to visit, tools in sampling, invalid arguments as results.
+// Protocol revision 2025-11-25: icons, tasks, richer forms, URL elicitation, tools in sampling, invalid arguments as tool results.
 import { type Revision, withFields, withMembers, withRows } from "../revision.ts";
 import { revision20250618 as before } from "./2025-06-18.ts";
 

@@ -1,4 +1,4 @@
-// Protocol revision 2026-07-28: no handshake, no sessions; every request stands alone, and a client listens by asking.
+// Protocol revision 2026-07-28: no handshake and no sessions; every request stands alone, and clients subscribe with `subscriptions/listen`.
 import { errorCodes } from "../../errors.ts";
 import { listChanged, resourceUpdated } from "../notifications.ts";
 import {

@@ -1,4 +1,4 @@
-// The list of revisions that Halyard speaks, and how one is found. A new revision is a new file and a line here.
+// The list of revisions that Halyard supports, and how to find one. A new revision is a new file and a line here.
 import type { Revision, RevisionDate } from "../revision.ts";
 import { revision20241105 } from "./2024-11-05.ts";
 import { revision20250326 } from "./2025-03-26.ts";
@@ -19,7 +19,7 @@ const byDate: ReadonlyMap<unknown, Revision> = new Map(
   revisions.map((revision) => [revision.date, revision]),
 );
 
-/** The revision of that date, if Halyard speaks it. */
+/** The revision of that date, if Halyard supports it. */
 export function findRevision(date: unknown): Revision | undefined {
   return byDate.get(date);
 }
@@ -37,14 +37,14 @@ export function newestRevision(era: Revision["era"]): Revision {
   return newest[era];
 }
 
-/** The revisions that one server speaks. */
+/** The revisions that one server supports. */
 export class SpokenRevisions {
   readonly #byDate: ReadonlyMap<unknown, Revision>;
   /** The newest of all. */
   readonly newest: Revision | undefined;
-  /** The newest of the modern era, if it is spoken. */
+  /** The newest of the modern era, if the server supports one. */
   readonly modern: Revision | undefined;
-  /** The newest of the legacy era, if it is spoken. */
+  /** The newest of the legacy era, if the server supports one. */
   readonly legacy: Revision | undefined;
 
   constructor(isSpoken: (revision: Revision) => boolean) {
@@ -66,10 +66,10 @@ export class SpokenRevisions {
   }
 }
 
-/** Whether any revision has a request of that name, in whichever direction. */
+/** Whether any revision has a request of that name, in either direction. */
 export function isProtocolMethod(name: string): boolean {
   return revisions.some(({ requests, clientRequests }) => requests.has(name) || clientRequests.has(name));
 }
 
-/** What a legacy HTTP client speaks that does not say so in a header: the last revision that had no such header. */
+/** The revision of a legacy HTTP client that sends no version header: the last revision before that header existed. */
 export const revisionWithoutHeader: Revision = revision20250326;

@@ -27,7 +27,7 @@ export const arrayKeywords: KeywordTable = [
   ["uniqueItems", list((setting) => (setting === true ? uniqueItems : undefined))],
 ];
 
-/** What asks which items the others have seen. */
+/** Runs last, because it needs the items that other keywords have evaluated. */
 export const unevaluatedItems: KeywordTable = [
   ["unevaluatedItems", list((schema, { inner }) => unevaluated(inner(schema)))],
 ];
@@ -81,10 +81,10 @@ function contains(setting: unknown, { schema, draft, inner }: Surroundings): Che
   const node = inner(setting);
   const min = (schema["minContains"] as number | undefined) ?? 1;
   const max = (schema["maxContains"] as number | undefined) ?? Infinity;
-  const tooFew = `must contain at least ${count(min)} fitting "contains"`;
-  const tooMany = `must contain at most ${count(max)} fitting "contains"`;
+  const tooFew = `must contain at least ${count(min)} matching "contains"`;
+  const tooMany = `must contain at most ${count(max)} matching "contains"`;
   return (value, run, seen) => {
-    // Up to 2019-09 what an array contains does not count as seen.
+    // Before 2020-12, items that match `contains` do not count as evaluated.
     const marks = draft === 2020 ? seen : undefined;
     let found = 0;
     for (let index = 0; index < value.length; index++) {

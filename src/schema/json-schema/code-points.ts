@@ -4,7 +4,7 @@ export type CodePoints = readonly number[];
 
 const lastCodePoint = 0x10ffff;
 
-/** The union, given in any order. */
+/** The union of ranges in any order. */
 export function union(ranges: readonly (readonly [number, number])[]): CodePoints {
   const merged: number[] = [];
   for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
@@ -32,7 +32,7 @@ export function complement(set: CodePoints): CodePoints {
   return others;
 }
 
-/** Whether `point` is in the set, by halving. */
+/** Whether `point` is in the set, by binary search. */
 export function contains(set: CodePoints, point: number): boolean {
   const before = countUpTo(set, point);
   return before % 2 === 1 || set[before - 1] === point;
@@ -64,10 +64,10 @@ const spaces: CodePoints = union([
   [0x3000, 0x3000],
   [0xfeff, 0xfeff],
 ]);
-/** What `.` stands for: all but line ends. */
+/** The characters that `.` matches: all except line ends. */
 export const notLineEnds: CodePoints = complement([10, 10, 13, 13, 0x2028, 0x2029]);
 
-/** By the letter of their escape. */
+/** The sets of class escapes, by letter. */
 export const classEscapes: Readonly<Record<string, CodePoints>> = {
   d: digits,
   D: complement(digits),
@@ -78,10 +78,10 @@ export const classEscapes: Readonly<Record<string, CodePoints>> = {
 };
 
 const properties = new Map<string, CodePoints>();
-/** Properties that one process reads: each takes some ten milliseconds, when a pattern with it is first compiled. */
+/** How many properties one process computes. Each costs about ten milliseconds when a pattern first uses it. */
 const maxProperties = 40;
 
-/** The set of a property escape such as `\p{Lu}`, by asking the engine about every code point; undefined past the limit. */
+/** The set of a property escape such as `\p{Lu}`, found by testing every code point; undefined past the limit. */
 export function propertySet(escape: string): CodePoints | undefined {
   const property = escape.replace("\\P", "\\p");
   let set = properties.get(property);

@@ -1,4 +1,4 @@
-// Compiles a schema, and all that it refers to, into nodes.
+// Compiles a schema and everything that it refers to into nodes.
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
 import { recursiveAnchor, type Resource, SchemaDocument, type Target } from "./document.ts";
@@ -22,7 +22,7 @@ import { compilePattern, type Pattern } from "./pattern.ts";
 import type { Run } from "./run.ts";
 import { stringKeywords, textKeywords } from "./string-keywords.ts";
 
-/** In the order in which they are checked: what costs nothing first, what reads the whole value later. */
+/** In order of evaluation: cheap keywords first, those that read the whole value later. */
 const keywords: KeywordTable = [
   ...numberKeywords,
   ...stringKeywords,
@@ -38,19 +38,19 @@ const lastKeywords: KeywordTable = [...unevaluatedItems, ...unevaluatedPropertie
 
 export interface CompiledDocument {
   readonly root: Node;
-  /** Patterns that are not matched in linear time. */
+  /** Patterns that need a backtracking matcher. */
   readonly backtracking: readonly string[];
 }
 
-/** Throws a TypeError when a reference leads nowhere. */
+/** Throws a TypeError if a reference has no target. */
 export function compileDocument(schema: JsonObject, draft: Draft): CompiledDocument {
   return new Compiler(new SchemaDocument(schema, draft)).compile();
 }
 
-/** Steps after which a validation remembers what it has judged: smaller ones would pay for nothing. */
+/** Steps after which a validation remembers outcomes; for smaller ones that would cost more than it saves. */
 const rememberFrom = 5000;
 
-/** Instructions of all patterns of a document, some tens of megabytes of them. */
+/** The most instructions in all patterns of a document: some tens of megabytes. */
 const maxPatternSize = 250_000;
 
 class Compiler {
@@ -68,16 +68,16 @@ class Compiler {
   compile(): CompiledDocument {
     const { root } = this.#document;
     const node = this.#node({ schema: root.root, resource: root });
-    // Those that nothing refers to as well: a mistake in them is one.
+    // Also compile schemas that nothing refers to, so that their mistakes are reported.
     for (const target of this.#document.targets()) this.#node(target);
-    // A queue, not recursion: references can make a chain of any length.
+    // A queue instead of recursion, because references can form a chain of any length.
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) next();
     return { root: node, backtracking: [...this.#backtracking] };
   }
 
   #node({ schema, resource: found }: Target): Node {
     if (typeof schema === "boolean") return schema ? anything : nothing;
-    if (!isObject(schema)) throw new TypeError("a reference leads to something that is not a schema");
+    if (!isObject(schema)) throw new TypeError("the target of a reference is not a schema");
     const resource = this.#document.ownerOf(schema, found);
     const known = resource.nodes.get(schema);
     if (known !== undefined) return known;
@@ -87,7 +87,7 @@ class Compiler {
     return node;
   }
 
-  /** The same, noting that validation enters a resource, where a dynamic reference can ask for it. */
+  /** Like `#node`, but where dynamic references need it, validation also records that it enters a resource. */
   #entering(target: Target, from?: Resource): Node {
     const node = this.#node(target);
     const resource = isObject(target.schema)
@@ -115,7 +115,7 @@ class Compiler {
       referred: (keyword, reference) => this.#referred(keyword, reference, resource),
       pattern: (source) => this.#pattern(source),
     };
-    // Up to draft 7, what stands beside a $ref is ignored.
+    // Up to draft 7, other keywords beside `$ref` are ignored.
     const isReference = draft <= 7 && typeof schema["$ref"] === "string";
     const { type } = schema;
     if (type !== undefined && !isReference) restrict(node, [type].flat() as (keyof typeof kinds)[]);
@@ -148,10 +148,8 @@ class Compiler {
     const target = this.#document.find(reference, base);
     if (target === undefined) {
       const isOutside = !reference.startsWith("#");
-      const where = isOutside
-        ? "out of the schema and is never fetched: put it under $defs"
-        : "nowhere: put what it names under $defs";
-      throw new TypeError(`the ${keyword} "${reference}" leads ${where}`);
+      const problem = isOutside ? "points outside the schema and is never fetched" : "has no target";
+      throw new TypeError(`the ${keyword} "${reference}" ${problem}: put its target under $defs`);
     }
     const node = this.#entering(target, base);
     const name = keyword === "$recursiveRef" ? recursiveAnchor : reference.slice(reference.indexOf("#") + 1);
@@ -160,7 +158,7 @@ class Compiler {
     return this.#dynamic(name, node);
   }
 
-  /** A reference that leads to the anchor in the outermost resource on the way that has it. */
+  /** A dynamic reference: its target is the anchor in the outermost entered resource that has it. */
   #dynamic(name: string, otherwise: Node): Check<unknown> {
     const { root } = this.#document;
     const candidates = this.#candidates(name);
@@ -189,7 +187,7 @@ class Compiler {
       pattern = compilePattern(source);
       this.#patterns.set(source, pattern);
       this.#patternSize += pattern.size;
-      if (this.#patternSize > maxPatternSize) throw new TypeError("its patterns are too long, all together");
+      if (this.#patternSize > maxPatternSize) throw new TypeError("its patterns are too long in total");
       if (!pattern.isLinear) this.#backtracking.add(source);
     }
     return pattern;
@@ -206,5 +204,5 @@ function refer(node: Node, canRemember: boolean): Check<unknown> {
 
 function checkKeywords(schema: JsonObject): void {
   const problem = keywordProblem(schema);
-  if (problem !== undefined) throw new TypeError(`a reference leads to a schema that ${problem}`);
+  if (problem !== undefined) throw new TypeError(`the target of a reference ${problem}`);
 }

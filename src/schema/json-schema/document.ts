@@ -1,15 +1,15 @@
-// The schemas of one document by their names: identifiers, anchors and pointers. Nothing outside the document exists.
+// Finds the schemas of one document by identifier, anchor or pointer. It never looks outside the document.
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Draft } from "./keyword.ts";
 import { innerSchemas } from "./keywords.ts";
 import type { Node } from "./node.ts";
 
-/** A schema with an identifier of its own, or the whole document. */
+/** A schema with its own identifier, or the whole document. */
 export interface Resource {
   readonly uri: string;
   readonly root: JsonObject;
   readonly anchors: Map<string, JsonObject>;
-  /** Anchors that a reference finds in the outermost resource on the way. */
+  /** Anchors that dynamic references look up in the outermost entered resource. */
   readonly dynamicAnchors: Map<string, JsonObject>;
   readonly nodes: Map<object, Node>;
 }
@@ -20,16 +20,16 @@ export interface Target {
 }
 
 const maxResources = 1000;
-/** The base of a document that has no identifier. */
+/** The base URI of a document without an identifier. */
 const noBase = "schema:///";
-/** `$recursiveAnchor` has no name: it counts as an anchor that cannot be written. */
+/** `$recursiveAnchor` has no name, so it gets one that no schema can use. */
 export const recursiveAnchor = "#";
 
 export class SchemaDocument {
   readonly draft: Draft;
   readonly root: Resource;
   readonly resources: Map<string, Resource> = new Map();
-  /** Whether it can matter by which way a schema was reached. */
+  /** Whether the target of a dynamic reference can depend on the resources that were entered. */
   readonly isDynamic: boolean;
   readonly #owners = new Map<JsonObject, Resource>();
 
@@ -41,7 +41,7 @@ export class SchemaDocument {
     this.isDynamic = all.length > 1 && all.some(({ dynamicAnchors }) => dynamicAnchors.size > 0);
   }
 
-  /** Every schema that stands where a schema is expected. */
+  /** Every schema in a position where the dialect expects one. */
   targets(): Target[] {
     return [...this.#owners].map(([schema, resource]) => ({ schema, resource }));
   }
@@ -50,12 +50,12 @@ export class SchemaDocument {
     return this.#owners.has(schema);
   }
 
-  /** The resource that `schema` begins, or the one that it is found in. */
+  /** The resource of `schema`, or `found` if it is not indexed. */
   ownerOf(schema: JsonObject, found: Resource): Resource {
     return this.#owners.get(schema) ?? found;
   }
 
-  /** What a reference leads to; undefined when that is not in the document. */
+  /** The target of a reference, or undefined if the document does not contain it. */
   find(reference: string, base: Resource): Target | undefined {
     const [uri, fragment = ""] = splitUri(absolute(reference, base.uri));
     const resource = this.resources.get(uri);
@@ -79,7 +79,7 @@ export class SchemaDocument {
     for (const inner of innerSchemas(schema)) this.#index(inner, resource);
   }
 
-  /** False when they are there already: the same object may stand in several places. */
+  /** Returns false if they were added before: the same object may appear in several places. */
   #addAnchors(schema: JsonObject, resource: Resource): boolean {
     if (this.#owners.get(schema) === resource) return false;
     this.#owners.set(schema, resource);
@@ -101,7 +101,7 @@ export class SchemaDocument {
     return this.draft === 4 ? "id" : "$id";
   }
 
-  /** Up to draft 7, what stands beside a `$ref` is ignored, and an identifier that is only a fragment is an anchor. */
+  /** Up to draft 7, keywords beside `$ref` are ignored, and an identifier that is only a fragment is an anchor. */
   #identifier(schema: JsonObject): string | undefined {
     const id = schema[this.#idKeyword];
     if (

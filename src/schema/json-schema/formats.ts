@@ -1,4 +1,4 @@
-// The formats that are checked. Each reads its text once: no expression here has two ways to read the same characters.
+// The formats that validation checks, each in linear time: no expression here can match the same characters in two ways.
 import { isEmail, isHostname, isIpv4, isIpv6 } from "./host-formats.ts";
 import { isDate, isDateTime, isDuration, isTime } from "./time-formats.ts";
 import { isUri, isUriReference, isUriTemplate, isUrl } from "./uri-formats.ts";
@@ -6,11 +6,11 @@ import { isUri, isUriReference, isUriTemplate, isUrl } from "./uri-formats.ts";
 export interface Format {
   readonly fits: (text: string) => boolean;
   readonly maxLength: number;
-  /** What a character costs of the budget of a validation. */
+  /** The steps that each character costs. */
   readonly stepsOfCharacter: number;
 }
 
-/** A format whose texts are short by nature. */
+/** A format whose texts are always short. */
 function short(fits: Format["fits"], maxLength: number): Format {
   return { fits, maxLength, stepsOfCharacter: 1 / 4 };
 }
@@ -36,7 +36,7 @@ export const formats: ReadonlyMap<string, Format> = new Map([
   ["json-pointer", long(isJsonPointer)],
   ["json-pointer-uri-fragment", long(isPointerFragment)],
   ["relative-json-pointer", long(isRelativePointer)],
-  // The engine reads an expression in time that grows with it, but slowly.
+  // The engine parses an expression in linear time, but slowly.
   ["regex", { fits: isRegex, maxLength: 10_000, stepsOfCharacter: 2 }],
 ]);
 

@@ -1,4 +1,4 @@
-// Names and addresses of hosts, and addresses of mail.
+// Formats of host names, IP addresses and email addresses.
 
 const byte = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const ipv4 = new RegExp(`^${byte}(?:\\.${byte}){3}$`);
@@ -8,7 +8,7 @@ export function isIpv4(text: string): boolean {
   return ipv4.test(text);
 }
 
-/** Eight groups; `::` stands for those that are left out, and an IPv4 address for the last two. */
+/** Eight groups; `::` replaces omitted ones, and an IPv4 address may replace the last two. */
 export function isIpv6(text: string): boolean {
   if (text.length > 45) return false;
   const halves = text.split("::");

@@ -1,4 +1,4 @@
-// Keywords that judge the value itself: by a constant, or by further schemas.
+// Keywords that validate the value itself: against constants or against further schemas.
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
 import { type Check, evaluate, evaluateAlternative, kinds, type Node } from "./node.ts";
 import type { Failure, Run } from "./run.ts";
@@ -38,7 +38,7 @@ export const inPlaceKeywords: KeywordTable = [
   ["if", any(condition)],
 ];
 
-/** Enough of the constants for a message. */
+/** How many characters of the constants a message shows. */
 const shownLength = 300;
 
 function oneOfValues(constants: readonly unknown[], words: string): Check<unknown> {
@@ -56,7 +56,7 @@ function oneOfValues(constants: readonly unknown[], words: string): Check<unknow
   };
 }
 
-/** The author's constants are read once, at registration. */
+/** The author's constants cost no steps: they are read once, at registration. */
 const free: Payer = { spend() {} };
 
 function allOf(nodes: readonly Node[]): Check<unknown> {
@@ -85,24 +85,24 @@ function oneOf(nodes: readonly Node[]): Check<unknown> {
     let furthest: Failure | undefined;
     for (const node of nodes) {
       if (!evaluateAlternative(node, value, run, seen)) furthest = further(furthest, run);
-      else if (++fitting > 1) return run.fail('must fit exactly one of the schemas of "oneOf", not more');
+      else if (++fitting > 1) return run.fail('must match exactly one schema of "oneOf", not more');
     }
     return fitting === 1 || failAll("oneOf", furthest, run);
   };
 }
 
-/** Of the failures of alternatives, the one deepest inside the value says most. */
+/** Keeps the failure deepest inside the value, which helps most. */
 function further(before: Failure | undefined, { problem, path }: Run): Failure | undefined {
   return path !== undefined && path.length > (before?.path?.length ?? 0) ? { problem, path } : before;
 }
 
 function failAll(keyword: string, furthest: Failure | undefined, run: Run): false {
   if (furthest !== undefined) return run.failWith(furthest);
-  return run.fail(`must fit one of the schemas of "${keyword}"; of the last of them, it ${run.problem}`);
+  return run.fail(`must match a schema of "${keyword}"; for the last one, it ${run.problem}`);
 }
 
 function not(node: Node): Check<unknown> {
-  return (value, run) => !evaluate(node, value, run) || run.fail('must not fit the schema of "not"');
+  return (value, run) => !evaluate(node, value, run) || run.fail('must not match the schema of "not"');
 }
 
 function condition(setting: unknown, { schema, inner }: Surroundings): Check<unknown> {

@@ -1,23 +1,23 @@
-// What a keyword is compiled from, and what it becomes.
+// The types of keywords: their input when compiled, and the check that they return.
 import type { JsonObject } from "../../wire/message.ts";
 import type { Check, kinds, Node } from "./node.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** The drafts, in order. Between those that are supported nothing changed that is not in the other. */
+/** The supported drafts, in order. */
 export type Draft = 4 | 7 | 2019 | 2020;
 
-/** The schema that a keyword stands in, and how it gets at others. */
+/** The schema that contains a keyword, and how the keyword compiles other schemas. */
 export interface Surroundings {
   readonly schema: JsonObject;
   readonly draft: Draft;
-  /** The compiled form of a schema inside this one. */
+  /** Compiles a schema inside this one. */
   readonly inner: (schema: unknown) => Node;
-  /** The compiled form of what a reference leads to. */
+  /** Compiles a reference. */
   readonly referred: (keyword: "$ref" | "$dynamicRef" | "$recursiveRef", reference: string) => Check<unknown>;
   readonly pattern: (source: string) => Pattern;
 }
 
-/** A keyword: the kinds of values that it is about, and how its check is made. Undefined: there is nothing to check. */
+/** A keyword: the kinds of values that it applies to, and a function that returns its check, or undefined if there is none. */
 export interface Keyword {
   readonly about: readonly (keyof typeof kinds)[];
   readonly compile: (setting: never, surroundings: Surroundings) => Check | undefined;

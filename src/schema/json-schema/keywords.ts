@@ -1,7 +1,7 @@
-// Whether a JSON Schema is one: each keyword has a value of its kind; and where further schemas are inside it.
+// Checks that each keyword of a JSON Schema has a value of the right kind, and finds the schemas inside it.
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
-/** What a keyword holds, in words, and how to tell. Those with `inside` hold further schemas. */
+/** The kind of value that a keyword takes: its description and its check. `inside` returns the schemas that it holds. */
 interface Kind {
   readonly words: string;
   readonly fits: (value: unknown) => boolean;
@@ -46,7 +46,7 @@ const dependencies: Kind = {
 const text: Kind = { words: "a string", fits: isString };
 const list: Kind = { words: "a list", fits: Array.isArray };
 const number: Kind = { words: "a number", fits: Number.isFinite };
-// A boolean in draft 4, where it says how the limit beside it is meant.
+// In draft 4 it is a boolean that makes the limit beside it exclusive.
 const bound: Kind = {
   words: "a number",
   fits: (value) => Number.isFinite(value) || typeof value === "boolean",
@@ -95,11 +95,11 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ...["$ref", "$dynamicRef", "$recursiveRef", "format"].map((name) => [name, text] as const),
 ]);
 
-/** Where a schema is too large to be compiled: authors stay far below, and a stranger's must not fill the memory. */
+/** Far more than authors need; a schema from an untrusted source must not fill the memory. */
 const maxSchemas = 50_000;
 const maxDepth = 200;
 
-/** What is wrong with the keywords of a schema, or of one inside it; undefined if nothing is. */
+/** What is wrong with a keyword of a schema or of one inside it, or undefined. */
 export function keywordProblem(root: unknown): string | undefined {
   return problemIn(root, "", { schemas: 0, depth: 0 });
 }
@@ -122,7 +122,7 @@ function problemIn(node: unknown, at: string, size: { schemas: number; depth: nu
   return undefined;
 }
 
-/** The schemas directly inside one whose keywords are known to be right. */
+/** The schemas directly inside a valid one. */
 export function innerSchemas(outer: JsonObject): unknown[] {
   return Object.entries(outer).flatMap(([keyword, value]) =>
     value === undefined ? [] : (kinds.get(keyword)?.inside?.(value) ?? []),

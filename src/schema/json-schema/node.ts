@@ -1,4 +1,4 @@
-// A compiled schema: the types it takes, and for each the checks to make, the cheap ones first. Evaluation stops at the first failure.
+// A compiled schema: its types, and the checks for each type, cheap ones first. Evaluation stops at the first failure.
 import type { Run } from "./run.ts";
 import { NotJson } from "./stops.ts";
 
@@ -7,10 +7,10 @@ export const kinds = { null: 0, boolean: 1, number: 2, integer: 3, string: 4, ar
 const articles = ["null", "a boolean", "a number", "an integer", "a string", "an array", "an object"];
 const kindCount = articles.length;
 
-/** The members or indexes of one value that schemas have judged so far; `true` stands for all of them. */
+/** The members or indexes of one value that schemas have evaluated so far; `true` means all of them. */
 export type Seen = (string | number | true)[];
 
-/** Judges a value of the kind it is registered for; what it judges of the members goes to `seen`, where somebody asks. */
+/** Validates a value of the kind it is registered for, and adds the members that it evaluates to `seen`, if given. */
 export type Check<Value = never> = (value: Value, run: Run, seen: Seen | undefined) => boolean;
 
 export interface Node {
@@ -18,7 +18,7 @@ export interface Node {
   types: number;
   typeProblems: readonly string[];
   readonly checks: Check<unknown>[][];
-  /** What comes after all checks, and asks what they have seen. */
+  /** Runs after all checks, because it needs the members that they have evaluated. */
   readonly last: Check<unknown>[][];
   tracks: boolean;
 }
@@ -42,7 +42,7 @@ export const nothing: Node = {
   typeProblems: articles.map(() => "is not allowed here"),
 };
 
-/** Lets a node take only these types. */
+/** Restricts a node to these types. */
 export function restrict(node: Node, names: readonly (keyof typeof kinds)[]): void {
   node.types = names.reduce((bits, name) => bits | (1 << kinds[name]), 0);
   if (names.includes("number")) node.types |= 1 << kinds.integer;
@@ -50,7 +50,7 @@ export function restrict(node: Node, names: readonly (keyof typeof kinds)[]): vo
   node.typeProblems = articles.map((found) => `must be ${wanted || "nothing"}, not ${found}`);
 }
 
-/** Whether `value` fits. If not, the run says why. */
+/** Whether `value` matches the node. If not, `run` has the reason. */
 export function evaluate(node: Node, value: unknown, run: Run, seen?: Seen): boolean {
   const kind = kindOf(value);
   if ((node.types & (1 << kind)) === 0) {
@@ -92,7 +92,7 @@ function evaluateTracked(
   return true;
 }
 
-/** Evaluates one alternative: what it has seen counts only if it fits. */
+/** Evaluates one alternative: the members that it evaluates count only if it matches. */
 export function evaluateAlternative(node: Node, value: unknown, run: Run, seen: Seen | undefined): boolean {
   const mark = seen?.length ?? 0;
   const fits = evaluate(node, value, run, seen);

@@ -6,7 +6,7 @@ function bound(compile: (limit: number, surroundings: Surroundings) => Check<num
   return { about: ["number", "integer"], compile };
 }
 
-/** In draft 4, exclusiveMinimum and exclusiveMaximum are flags beside the limit that they are about. */
+/** In draft 4, `exclusiveMinimum` and `exclusiveMaximum` are flags for the limit beside them. */
 const isFlag = (setting: unknown): boolean => typeof setting === "boolean";
 const atLeast = (limit: number): Check<number> => {
   const problem = `must be ${limit} or more`;
@@ -33,7 +33,7 @@ export const numberKeywords: KeywordTable = [
   ["multipleOf", bound(multipleOf)],
 ];
 
-/** How far off a quotient of two rounded numbers can be, for each unit of its size. */
+/** The relative error of a quotient of two rounded numbers. */
 const precision = 2 ** -51;
 
 function multipleOf(divisor: number): Check<number> {

@@ -1,4 +1,4 @@
-// Keywords about objects. Members are read as data: a name such as "constructor" is there only if the value itself has it.
+// Keywords about objects. Only own members count, so "constructor" exists only if the value itself has it.
 import type { JsonObject } from "../../wire/message.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
 import { type Check, evaluate, evaluateAlternative, type Node } from "./node.ts";
@@ -35,7 +35,7 @@ export const objectKeywords: KeywordTable = [
   ["dependencies", record(dependencies)],
 ];
 
-/** What asks which members the others have seen. */
+/** Runs last, because it needs the members that other keywords have evaluated. */
 export const unevaluatedProperties: KeywordTable = [
   ["unevaluatedProperties", record((schema, { inner }) => unevaluated(inner(schema)))],
 ];
@@ -44,7 +44,6 @@ function has({ schema }: Surroundings, keyword: string): boolean {
   return Object.hasOwn(schema, keyword) && schema[keyword] !== undefined;
 }
 
-/** The member, or undefined where there is none. */
 function memberOf(value: JsonObject, name: string): unknown {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
@@ -92,7 +91,7 @@ function dependentSchemas(nodes: NodeTable): Check<JsonObject> {
   };
 }
 
-/** The two above, before they were told apart. */
+/** The older keyword that combines `dependentRequired` and `dependentSchemas`. */
 function dependencies(setting: JsonObject, { inner }: Surroundings): Check<JsonObject> {
   const entries = Object.entries(setting);
   const lists = entries.filter(([, rule]) => Array.isArray(rule)) as [string, string[]][];
@@ -103,7 +102,7 @@ function dependencies(setting: JsonObject, { inner }: Surroundings): Check<JsonO
   return (value, run, seen) => required(value, run, seen) && schemas(value, run, seen);
 }
 
-/** Up to so many members are looked up in the value by their names; for more, the value's own are looked up here. */
+/** With at most this many names, the schema's names are looked up in the value; with more, the value's names in the schema. */
 const fewNames = 16;
 
 function members({ schema, inner, pattern }: Surroundings): Check<JsonObject> {
@@ -152,7 +151,7 @@ function membersByKey(
   };
 }
 
-/** How many patterns the name of a member matches; undefined when the member does not fit one of their schemas. */
+/** How many patterns match the name of a member; undefined if the member fails one of their schemas. */
 function matchMember(
   patterned: readonly (readonly [Pattern, Node])[],
   key: string,

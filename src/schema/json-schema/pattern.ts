@@ -1,32 +1,32 @@
-// The patterns of a schema: matched by an automaton, in one pass; by the engine, on short texts, where no automaton can.
+// Compiles the patterns of a schema to an automaton that matches in one pass, or leaves them to the engine, on short texts.
 import { NotRegular, parseRegex } from "./regex-parse.ts";
 import { Automaton } from "./regex-automaton.ts";
 import { writeProgram } from "./regex-program.ts";
 import type { Payer } from "./value-table.ts";
 
-/** Characters that a pattern with look-around or back-references is tried on: with more it could take for ever. */
+/** The longest text for a pattern with look-around or back-references: on a longer one, backtracking could take forever. */
 export const nativeLimit = 256;
 
-/** What the author of such a pattern has to know. */
+/** Warns the author of such a pattern. */
 export function nativeWarning(source: string): string {
   const reason = "needs look-around or back-references, or repeats too often";
-  return `has the pattern ${source}, which ${reason}: it is tried on at most ${nativeLimit} characters, and may block on those`;
+  return `has the pattern ${source}, which ${reason}: it matches texts of at most ${nativeLimit} characters, and may block the process`;
 }
 
 export interface Pattern {
   readonly source: string;
   readonly isLinear: boolean;
-  /** How much memory it takes, in instructions. */
+  /** Its memory, in instructions. */
   readonly size: number;
-  /** Whether it matches anywhere in `text`; undefined when the text is too long to be tried. */
+  /** Whether it matches anywhere in `text`; undefined if the text is too long. */
   test(text: string, payer: Payer): boolean | undefined;
 }
 
-/** Compiles an expression that the engine takes with the flag u. */
+/** Compiles an expression that is valid with the flag u. */
 export function compilePattern(source: string): Pattern {
   try {
     const program = writeProgram(parseRegex(source));
-    // Made when it is first needed: most of a large document never is.
+    // Created on first use: most patterns of a large document are never used.
     let automaton: Automaton | undefined;
     const test: Pattern["test"] = (text, payer) => (automaton ??= new Automaton(program)).test(text, payer);
     return { source, isLinear: true, size: program.instructions.length, test };

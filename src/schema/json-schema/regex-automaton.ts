@@ -1,16 +1,16 @@
-// Matches in one pass: a deterministic automaton whose states are made when a text first needs them, and kept within a bound.
+// Matches in one pass with a deterministic automaton. It creates states when a text first needs them, and bounds their number.
 import { type CodePoints, contains, countUpTo, wordCharacters } from "./code-points.ts";
 import type { Assertion } from "./regex-parse.ts";
 import type { Instruction, Program } from "./regex-program.ts";
 import type { Payer } from "./value-table.ts";
 
-/** Where the program may be between two characters. */
+/** The instructions at which the program may be between two characters. */
 interface State {
-  /** Instructions, before any of them is followed. */
+  /** Indexes of instructions, before `#follow`. */
   readonly places: readonly number[];
   readonly isStart: boolean;
   readonly afterWord: boolean;
-  /** By the class of the next character; what is missing has not been needed yet. */
+  /** The next state by the class of the next character, created on first use. */
   readonly next: (State | undefined)[];
   matchesAtEnd: boolean | undefined;
 }
@@ -39,25 +39,25 @@ const matched = makeState([], false, false);
 const failed = makeState([], false, false);
 
 const asciiSize = 128;
-/** Entries of all states that are kept; past it they are forgotten, and made again when needed. */
+/** The most entries in all cached states; a full cache starts again empty. */
 const maxKept = 200_000;
-/** Beyond ASCII, the classes of this many code points are looked up at once, and kept. */
+/** Beyond ASCII, the classes of this many code points are computed together and cached. */
 const pageSize = 256;
 
 export class Automaton {
   readonly #program: Program;
-  /** The first code points of the intervals that no set tells apart, and the class of each interval. */
+  /** The first code point of each interval that every set contains as a whole or not at all, and the class of each. */
   readonly #intervals: Uint32Array;
   readonly #classes: Uint32Array;
   readonly #asciiClasses = new Uint32Array(asciiSize);
-  /** For each class, which sets it is in, and whether its characters are of words. */
+  /** For each class, which sets contain it, and whether it holds word characters. */
   readonly #members: boolean[][] = [];
   readonly #words: boolean[] = [];
-  /** Whether a match can only begin at the start. */
+  /** Whether a match can begin only at the start. */
   readonly #isAnchored: boolean;
   readonly #start: State;
   readonly #pages: (Uint8Array | undefined)[] = [];
-  /** The number of the walk in which an instruction was last met. */
+  /** The number of the walk that last visited an instruction. */
   readonly #walks: Uint32Array;
   #walk = 0;
   #states = new Map<string, State>();
@@ -110,7 +110,7 @@ export class Automaton {
     return this.#classes[countUpTo(this.#intervals, point) - 1] as number;
   }
 
-  /** The classes of the code points around this one, for those that have two bytes and classes that have one. */
+  /** The classes of the code points around this one, if it has at most 16 bits and classes fit into 8. */
   #pageOf(point: number): Uint8Array | undefined {
     const number = point >> 8;
     const known = this.#pages[number];
@@ -122,7 +122,7 @@ export class Automaton {
     return page;
   }
 
-  /** Gives intervals that are in the same sets the same class. */
+  /** Gives intervals in the same sets the same class. */
   #classify(sets: readonly CodePoints[], lastIsWords: boolean): Uint32Array {
     const known = new Map<string, number>();
     return Uint32Array.from(this.#intervals, (point) => {
@@ -183,7 +183,7 @@ export class Automaton {
     this.#start.next.length = 0;
   }
 
-  /** The reading instructions that can be reached without reading; undefined when the program has matched on the way. */
+  /** The `read` instructions reachable without reading a character; undefined if the program matches on the way. */
   #follow({ places }: State, at: Surroundings, payer: Payer): number[] | undefined {
     const walk = ++this.#walk;
     const waiting: number[] = [];
@@ -209,7 +209,7 @@ export class Automaton {
   }
 }
 
-/** Where one of the sets begins or ends, from 0 on. */
+/** The code points where one of the sets begins or ends, and 0. */
 function intervalsOf(sets: readonly CodePoints[]): Uint32Array {
   const starts = new Set([0]);
   for (const set of sets)

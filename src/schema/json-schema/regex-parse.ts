@@ -1,4 +1,4 @@
-// Reads a regular expression of ECMAScript, with the flag u, as a tree. The engine has found it well-formed before.
+// Parses an ECMAScript regular expression with the flag u to a tree. The engine has already accepted its syntax.
 import {
   classEscapes,
   type CodePoints,
@@ -18,14 +18,14 @@ export type Tree =
   | { readonly kind: "choice"; readonly options: readonly Tree[] }
   | { readonly kind: "repeat"; readonly part: Tree; readonly min: number; readonly max: number };
 
-/** Thrown at what no automaton can do, or ours does not. */
+/** Thrown for an expression that this automaton cannot match. */
 export class NotRegular extends Error {}
 
 const maxDepth = 100;
 
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, "0": 0 };
 
-/** The tree of an expression. Throws {@link NotRegular} at look-around and back-references. */
+/** Parses an expression. Throws {@link NotRegular} for look-around and back-references. */
 export function parseRegex(source: string): Tree {
   return new Parser(source).choice(0);
 }
@@ -56,7 +56,7 @@ class Parser {
   #quantified(part: Tree): Tree {
     const range = this.#quantifier();
     if (range === undefined) return part;
-    // Lazy or greedy: whether it matches is the same.
+    // Lazy and greedy quantifiers match the same texts.
     this.#take("?");
     return { kind: "repeat", part, min: range[0], max: range[1] };
   }
@@ -112,7 +112,7 @@ class Parser {
     return isNegated ? complement(set) : set;
   }
 
-  /** In a class, `\b` is a backspace. */
+  /** Inside a class, `\b` is a backspace. */
   #classCharacter(): number {
     return this.#take("\\b") ? 8 : this.#character();
   }

@@ -1,4 +1,4 @@
-// A regular expression as a list of instructions, each with those that may come next: a nondeterministic automaton.
+// A regular expression as a list of instructions, each with its successors: a nondeterministic automaton.
 import type { CodePoints } from "./code-points.ts";
 import { type Assertion, NotRegular, type Tree } from "./regex-parse.ts";
 
@@ -10,17 +10,17 @@ export type Instruction =
 
 export interface Program {
   readonly instructions: readonly Instruction[];
-  /** What the instructions read, each set once. */
+  /** The sets that the instructions read, without duplicates. */
   readonly sets: readonly CodePoints[];
 }
 
-/** Counted repetitions are written out: past this the expression is not turned into an automaton. */
+/** Counted repetitions are written out, so a program can grow large; a longer one is not used. */
 const maxInstructions = 25_000;
 
-/** Entries of the table that says which characters are in which sets. */
+/** The most entries in the table of characters and sets. */
 const maxTable = 2_000_000;
 
-/** Throws {@link NotRegular} when the program would be too long, or tells too many characters apart. */
+/** Throws {@link NotRegular} if the program is too long or distinguishes too many characters. */
 export function writeProgram(tree: Tree): Program {
   const writer = new Writer();
   writer.write(tree);
@@ -41,7 +41,7 @@ class Writer {
     return instruction;
   }
 
-  /** Where the next instruction goes. */
+  /** The index of the next instruction. */
   get #here(): number {
     return this.instructions.length;
   }

@@ -1,20 +1,20 @@
-// One validation: what it has spent of its budget, how deep it is, and what it found wrong, where.
+// One validation: the steps that it has spent, its depth, and the failure that it found.
 import { NotJson, Stopped } from "./stops.ts";
 import { ValueTable } from "./value-table.ts";
 
-/** Steps that one validation may take; a step is about a twentieth of a microsecond. */
+/** How many steps one validation may take; a step takes about 50 nanoseconds. */
 const maxSteps = 1_000_000;
-/** What a message holds at most by default. A larger value, such as a handler's result, has a budget larger in proportion. */
+/** The default limits of a message. A larger value, such as a handler's result, gets a proportionally larger budget. */
 const elementsOfBudget = 100_000;
 const charactersOfBudget = 4 * 1024 * 1024;
-/** Schemas that may be entered within each other: further ones would overflow the stack. */
+/** How deep schemas may nest: more would overflow the stack. */
 const maxDepth = 1000;
 
 type Path = readonly (string | number)[];
 
 export interface Failure {
   readonly problem: string;
-  /** From the innermost key to the outermost. */
+  /** The keys, innermost first. */
   readonly path: Path | undefined;
 }
 
@@ -22,7 +22,7 @@ export class Run {
   steps = 0;
   problem = "";
   path: (string | number)[] | undefined;
-  /** The resources that it has entered, from the outermost, where the schema has dynamic references. */
+  /** The entered resources, outermost first, if the schema has dynamic references. */
   readonly entered: object[] = [];
   readonly #root: unknown;
   #budget = maxSteps;
@@ -36,25 +36,25 @@ export class Run {
     this.#root = root;
   }
 
-  /** The values that this validation has compared. */
+  /** The values that this validation has compared so far. */
   get values(): ValueTable {
     return (this.#values ??= new ValueTable());
   }
 
-  /** The names of the members of `value`. Those of the last object are kept, since many schemas may ask for them. */
+  /** The names of the members of `value`. It caches those of the last object, since many schemas may need them. */
   namesOf(value: object): readonly string[] {
     if (this.#named !== value) {
       this.#names = Object.keys(value);
       this.#named = value;
       this.spend(this.#names.length * 4);
-      // Not by Object.values, which takes ten times as long for an object with many members.
+      // `Object.values` takes ten times as long for an object with many members.
       for (const name of this.#names)
         if ((value as Record<string, unknown>)[name] === undefined) throw new NotJson();
     }
     return this.#names;
   }
 
-  /** Throws when the budget is used up. */
+  /** Throws if the steps exceed the budget. */
   spend(steps: number): void {
     this.steps += steps;
     if (this.steps > this.#budget) this.#stretch();
@@ -69,14 +69,14 @@ export class Run {
     this.#depth--;
   }
 
-  /** Notes what is wrong with the value at hand. Returns false, for the check that failed to return. */
+  /** Records a problem with the current value. Returns false, for the failing check to return. */
   fail(problem: string): false {
     this.problem = problem;
     this.path = undefined;
     return false;
   }
 
-  /** Notes that what failed is the member `key` of the value at hand. */
+  /** Records that the failure is in the member `key` of the current value. */
   failAt(key: string | number): false {
     (this.path ??= []).push(key);
     return false;
@@ -88,7 +88,7 @@ export class Run {
     return false;
   }
 
-  /** The outcome of `judge`, asked once for each schema and value: alternatives would ask again and again, at every level. */
+  /** Calls `judge` once for each schema and value, since nested alternatives would repeat it at every level. */
   remember(schema: object, value: object, judge: () => boolean): boolean {
     this.#remembered ??= new Map();
     let outcomes = this.#remembered.get(schema);

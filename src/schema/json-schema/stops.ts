@@ -1,7 +1,7 @@
-// Why a validation ends before it knows.
+// Errors that end a validation early.
 
-/** It has to stop; `message` says why. */
+/** The validation exceeds a limit; `message` says which. */
 export class Stopped extends Error {}
 
-/** It met something that JSON does not know, such as an undefined member. */
+/** The value contains something that JSON cannot represent, such as an undefined member. */
 export class NotJson extends Error {}

@@ -15,13 +15,13 @@ export const stringKeywords: KeywordTable = [
   ["minLength", text(minLength)],
 ];
 
-/** Those that read the whole string. */
+/** Keywords that read the whole string. */
 export const textKeywords: KeywordTable = [
   ["format", text(format)],
   ["pattern", text((source: string, { pattern }) => matches(pattern(source)))],
 ];
 
-/** A character is one or two units of a string: only in between do they have to be counted. */
+/** A character takes one or two units of a string, so the length often decides without counting. */
 function maxLength(limit: number): Check<string> {
   const problem = `must have at most ${characters(limit)}`;
   return (value, run) => {
@@ -46,7 +46,7 @@ function characters(count: number): string {
   return count === 1 ? "1 character" : `${count} characters`;
 }
 
-/** Characters as Unicode has them. */
+/** The number of code points. */
 function lengthOf(value: string): number {
   let length = value.length;
   for (let at = 0; at < value.length - 1; at++) {
@@ -78,7 +78,7 @@ function matches(pattern: Pattern): Check<string> {
   };
 }
 
-/** What is said of a string that a pattern is not tried on. */
+/** The problem with a string that is too long for its pattern. */
 export function tooLong({ source }: Pattern): string {
-  return `must have at most ${nativeLimit} characters to be matched with the pattern ${source.slice(0, 200)}`;
+  return `must have at most ${nativeLimit} characters to be matched against the pattern ${source.slice(0, 200)}`;
 }

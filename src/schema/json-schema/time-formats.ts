@@ -1,4 +1,4 @@
-// Dates, times and durations of RFC 3339.
+// Formats of dates, times and durations (RFC 3339).
 
 export function isDate(text: string): boolean {
   const [, year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []).map(Number);
@@ -22,7 +22,7 @@ export function isTime(text: string): boolean {
     .map((part) => Number(part ?? 0));
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return false;
   if (second < 60) return true;
-  // A leap second is the last of a day, in UTC.
+  // A leap second is the last second of a day in UTC.
   const offset = (offsetHour * 60 + offsetMinute) * (parts[4] === "-" ? -1 : 1);
   return (hour * 60 + minute - offset + 2 * minutesOfDay) % minutesOfDay === minutesOfDay - 1;
 }

@@ -1,7 +1,7 @@
-// URIs (RFC 3986), URI templates (RFC 6570) and the addresses of pages.
+// Formats of URIs (RFC 3986), URI templates (RFC 6570) and URLs of web pages.
 import { isIpv4, isIpv6 } from "./host-formats.ts";
 
-/** Cuts a reference at its delimiters: each part ends at the first character that it cannot hold. */
+/** Splits a reference at its delimiters: each part ends at the first character that it cannot contain. */
 const uriParts = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]*))?$/;
 const scheme = /^[a-z][a-z0-9+.-]*$/i;
 const badEscape = "%(?![0-9a-fA-F]{2})";
@@ -20,7 +20,7 @@ export function isUriReference(text: string): boolean {
 }
 
 function isReference(text: string, needsScheme: boolean): boolean {
-  // Without a scheme, the first part of a path has no colon, or it would be one.
+  // Without a scheme, the first segment of a path cannot contain a colon.
   const colon = /^[^:/?#]*:/.test(text);
   const parts = uriParts.exec(text);
   if (parts === null || (needsScheme && !colon)) return false;
@@ -39,7 +39,7 @@ function isAuthority(text: string): boolean {
   return isBracketed(name) ?? !notName.test(name);
 }
 
-/** Whether an address in brackets is one; undefined where there are no brackets. */
+/** Whether the address in brackets is valid; undefined if there are no brackets. */
 function isBracketed(host: string): boolean | undefined {
   if (!host.startsWith("[") || !host.endsWith("]")) return undefined;
   const address = host.slice(1, -1);
@@ -49,7 +49,7 @@ function isBracketed(host: string): boolean | undefined {
 const pageParts = /^(?:https?|ftp):\/\/([^\s/?#]+)(?:[/?#]\S*)?$/i;
 const pageLabel = /^[a-z0-9\u00a1-\uffff](?:[a-z0-9\u00a1-\uffff-]*[a-z0-9\u00a1-\uffff])?$/i;
 
-/** An absolute address with a host, as people type it: letters of any script may stand unescaped. */
+/** Whether `text` is an absolute URL with a host, as people type it: letters of any script may be unescaped. */
 export function isUrl(text: string): boolean {
   const authority = pageParts.exec(text)?.[1];
   if (authority === undefined) return false;

@@ -1,28 +1,28 @@
-// Values by what they are: equal ones, whatever the order of their members, have the same key.
+// Gives each JSON value a key; equal values have the same key, whatever the order of their members.
 import { NotJson } from "./stops.ts";
 
-/** Pays for what is read. */
+/** Counts the steps of a validation. */
 export interface Payer {
   spend(steps: number): void;
 }
 
-/** What the key of a string cannot begin with, since others do. */
+/** The first characters of other keys: a string that begins with one of them gets a prefix. */
 const reserved = /^["#@\d]/;
 
 /**
- * Keys are texts, and never digits alone: the hash of a text is secret, and that of a number is not, so that a sender could
- * choose numbers that all fall into one bucket.
+ * Keys are strings that are never only digits. The engine hashes strings with a secret and numbers without, so a sender
+ * could choose numbers that all fall into one bucket.
  */
 export class ValueTable {
-  /** Arrays and objects by what is in them, each with a number that stands for it where it is inside another. */
+  /** Numbers arrays and objects by their contents; the number represents them inside others. */
   readonly #numbers = new Map<string, number>();
 
-  /** The key of `value`, which others can be compared with. */
+  /** The key of `value`, added if it is new. */
   add(value: unknown, payer: Payer): string {
     return this.#key(value, payer, true) as string;
   }
 
-  /** The key of `value`, if it is like one that was added. */
+  /** The key of `value`, or undefined if no equal value was added. */
   find(value: unknown, payer: Payer): string | undefined {
     return this.#key(value, payer, false);
   }
@@ -46,7 +46,7 @@ export class ValueTable {
     return `@${number}`;
   }
 
-  /** How a value is written inside another; undefined when it is not like one that was added. */
+  /** The text of a value inside another; undefined if `adds` is false and no equal value was added. */
   #inside(value: unknown, payer: Payer, adds: boolean): string | undefined {
     if (typeof value === "object" && value !== null) return this.#key(value, payer, adds);
     payer.spend(typeof value === "string" ? 3 + (value.length >> 6) : 3);

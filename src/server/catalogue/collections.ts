@@ -1,4 +1,4 @@
-// What an author sees of the catalogue: `server.tools`, `server.resources` and their like.
+// The catalogue as authors see it: `server.tools`, `server.resources`, `server.prompts` and others.
 import type { Handle, Registry } from "./registry.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import type { Push } from "../push.ts";
@@ -11,12 +11,12 @@ export class Collection<Options extends object> {
     this.#registry = registry;
   }
 
-  /** How many are enabled. */
+  /** The number of enabled definitions. */
   get size(): number {
     return this.#registry.size;
   }
 
-  /** The keys of those that are enabled, in order of registration. */
+  /** The keys of the enabled definitions, in order of registration. */
   keys(): string[] {
     return this.#registry.visible.map((entry) => entry.key);
   }
@@ -25,13 +25,13 @@ export class Collection<Options extends object> {
     return this.#registry.get(key);
   }
 
-  /** False when there was none. */
+  /** Returns false if there was none. */
   remove(key: string): boolean {
     return this.#registry.remove(key);
   }
 }
 
-/** The resources, and the word that one of them has changed. */
+/** The resources, and the notification that one has changed. */
 export class ResourceCollection<Options extends object> extends Collection<Options> {
   readonly #push: Push;
 
@@ -40,7 +40,7 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
     this.#push = push;
   }
 
-  /** Tells everyone who subscribed to this URI that it has changed. Answers how many. */
+  /** Notifies every client that subscribed to this URI that it has changed. Resolves with their number. */
   updated(uri: string): Promise<number> {
     return this.#push.publish(resourceUpdated, uri, { uri });
   }

@@ -2,27 +2,27 @@
 import type { CompletionReference } from "../../protocol/model.ts";
 import type { Context } from "../context.ts";
 
-/** What has been typed so far, and for what. */
+/** A request for suggestions: the argument, and what the user has typed so far. */
 export interface CompletionRequest {
   readonly ref: CompletionReference;
   readonly argument: { readonly name: string; readonly value: string };
-  /** The arguments that have been filled in already. */
+  /** The arguments that the user has already filled in. */
   readonly context: Readonly<Record<string, string>>;
 }
 
-/** Suggestions, best first: a plain list, or a list with the size of the whole. */
+/** Suggestions, best first: a list, or a list with the total number. */
 export type Suggestions =
   | readonly string[]
   | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
 
-/** Suggests values for one argument, given what has been typed and the other arguments. */
+/** Suggests values for one argument, from what the user has typed and the other arguments. */
 export type Completer = (
   value: string,
   others: Readonly<Record<string, string>>,
   ctx: Context,
 ) => Suggestions | Promise<Suggestions>;
 
-/** Suggests values for any argument; undefined leaves it to the argument's own completer. */
+/** Suggests values for any argument; if it returns undefined, the argument's own completer runs. */
 export type CompletionHandler = (
   request: CompletionRequest,
   ctx: Context,

@@ -1,4 +1,4 @@
-// What every definition has in common, checked when it is registered.
+// The fields that all definitions share, and the checks that run at registration.
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
@@ -7,24 +7,24 @@ import { scopesProblem } from "../../protocol/scopes.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
-/** What tools, resources, templates and prompts all may say of themselves. */
+/** The fields that tools, resources, templates and prompts share. */
 export interface Described {
-  /** A name for people. */
+  /** A display name. */
   readonly title?: string;
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
-  /** What the caller must have been granted, all of it; over HTTP this needs the option `auth`. */
+  /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */
   readonly scopes?: readonly string[];
 }
 
-/** What a client sees of an exception that was not meant for it: an id, or its message. */
+/** What a client sees of an unexpected exception: an error id (`hidden`), or its message. */
 export type ShownErrors = "hidden" | "message";
 
-/** A handler as it is registered: its parameters are for the types of the definition to say. */
+/** A handler as an author registers it; the types of the definition say its parameters. */
 export type AnyHandler = (args: never, ctx: never) => unknown;
 
-/** A handler as it is called, with arguments that have been checked. */
+/** A handler as Halyard calls it, with validated arguments. */
 export type CheckedHandler = (args: unknown, ctx: unknown) => unknown;
 
 export const knownIcon: Known<Icon> = { src: true, mimeType: true, sizes: true, theme: true };
@@ -41,7 +41,7 @@ export const describedFields: Known<Described & { handler: AnyHandler }> = {
   handler: true,
 };
 
-/** What fields of other packages are called here. */
+/** Field names of other packages, and the fields that replace them. */
 const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
   ["inputSchema", ["input", "arguments"]],
   ["parameters", ["input", "arguments"]],
@@ -52,12 +52,12 @@ const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
 const handlersElsewhere: ReadonlySet<string> = new Set(["execute", "load", "callback"]);
 const keysElsewhere: ReadonlySet<string> = new Set(["name", "uri", "uriTemplate"]);
 
-/** What to say of a field that this kind of definition does not have, where it is known from elsewhere. */
+/** The fix for an unknown field, if it is known from other packages. */
 export function foreignField(name: string, value: unknown, fields: object): string | undefined {
   const here = namesHere.get(name)?.find((known) => known in fields);
   if (here !== undefined) return `is called ${here} here`;
-  if (handlersElsewhere.has(name)) return "is the handler here: pass it last";
-  if (keysElsewhere.has(name)) return "goes first here, before the definition";
+  if (handlersElsewhere.has(name)) return "is not a field: pass the handler as the last argument";
+  if (keysElsewhere.has(name)) return "is not a field: pass it as the first argument";
   if (name.endsWith("Hint") && "input" in fields) return "belongs in annotations";
   const holder = ["input", "arguments"].find((known) => known in fields);
   return holder && isStandardSchema(value)
@@ -65,7 +65,7 @@ export function foreignField(name: string, value: unknown, fields: object): stri
     : undefined;
 }
 
-/** Throws for what other packages take in the place of a name or of a definition. */
+/** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
 export function checkDefinition(noun: string, key: unknown, definition: unknown, usage: string): void {
   const fail = (subject: string, field: string, kind: string): never => {
     const problem = `is a ${kind}: call server.${usage}`;
@@ -84,7 +84,7 @@ const iconSize = /^(?:any|\d+x\d+)$/;
 const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 const iconSource = /^(?:https?|data):/i;
 
-/** Throws for the first field of `options` that could not be published. */
+/** Throws for the first field of `options` that cannot be published. */
 export function checkDescribed(subject: string, options: Described & { annotations?: object }): void {
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
@@ -104,7 +104,7 @@ export function checkDescribed(subject: string, options: Described & { annotatio
   }
   for (const field of ["_meta", "annotations"] as const) {
     if (options[field] !== undefined && !isSerialisable(options[field]))
-      fail(field, "cannot be written as JSON");
+      fail(field, "cannot be serialised as JSON");
   }
 }
 
@@ -112,11 +112,11 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
   const { priority, audience, lastModified } = annotations ?? {};
   const problem =
     priority !== undefined && !(priority >= 0 && priority <= 1)
-      ? "has a priority that is not between 0 and 1"
+      ? `has the priority ${priority}: use a number from 0 to 1`
       : audience !== undefined && !audience.every((role) => role === "user" || role === "assistant")
-        ? "has an audience other than user and assistant"
+        ? `has the audience ${audience}: use "user" and "assistant"`
         : lastModified !== undefined && !isDate(lastModified)
-          ? "has a lastModified that is not a date of ISO 8601"
+          ? `has the lastModified ${lastModified}: use an ISO 8601 date`
           : undefined;
   if (problem === undefined) return;
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
@@ -126,9 +126,9 @@ export function checkCacheHint(subject: string, field: string, hint: CacheHint |
   const { ttlMs = 0, scope = "private" } = hint ?? {};
   const problem =
     !Number.isSafeInteger(ttlMs) || ttlMs < 0
-      ? "has a ttlMs that is not an integer of 0 or more"
+      ? `has the ttlMs ${ttlMs}: use an integer of 0 or more`
       : scope !== "public" && scope !== "private"
-        ? "has a scope other than public and private"
+        ? `has the scope ${scope}: use "public" or "private"`
         : undefined;
   if (problem !== undefined) throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
 }
@@ -153,7 +153,7 @@ export function checkHandler(subject: string, handler: unknown): void {
   throw new ConfigurationError(
     "INVALID_DEFINITION",
     { subject, field: "handler" },
-    "is missing: pass a function last",
+    "is missing: pass a function as the last argument",
   );
 }
 
@@ -169,15 +169,15 @@ export function checkName(noun: string, name: unknown, allowed: RegExp, rule: st
 
 export function iconProblem(icon: Icon): string | undefined {
   if (typeof icon.src !== "string" || !iconSource.test(icon.src))
-    return "has a src that is not an http(s) or data URI";
+    return "has an invalid src: use an http(s) or data URI";
   if (
     icon.sizes !== undefined &&
     !(Array.isArray(icon.sizes) && icon.sizes.every((size) => iconSize.test(size)))
   ) {
-    return 'has sizes that are not a list like ["48x48", "any"]';
+    return 'has invalid sizes: use a list like ["48x48", "any"]';
   }
   if (icon.theme !== undefined && icon.theme !== "light" && icon.theme !== "dark") {
-    return "has a theme other than light and dark";
+    return 'has an unknown theme: use "light" or "dark"';
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// Methods of one's own: requests that the protocol does not have, checked and compiled.
+// Custom methods: requests that the protocol does not define, checked and compiled.
 import { ConfigurationError, invalidParams } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
@@ -17,19 +17,19 @@ import type { Context } from "../context.ts";
 import { type AnyHandler, type CheckedHandler, checkHandler, checkNotEmpty } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
-/** What a method of one's own takes and returns. */
+/** The parameters and the result of a custom method. */
 export interface MethodDefinition<P extends AnySchema = AnySchema, R extends AnySchema = AnySchema> {
-  /** The parameters, without `_meta`; those that do not fit are -32602. @default {any object} */
+  /** The schema of the parameters, without `_meta`. Invalid parameters are rejected with -32602. @default {any object} */
   readonly params?: P;
-  /** The result, an object; one that does not fit is -32603, and the log says why. @default {any object} */
+  /** The schema of the result, an object. An invalid result becomes -32603, and the log says why. @default {any object} */
   readonly result?: R;
-  /** What the caller must have been granted, all of it; over HTTP this needs the option `auth`. */
+  /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */
   readonly scopes?: readonly string[];
   /** Over HTTP, the parameter that the `Mcp-Name` header of a modern request must repeat. */
   readonly mirrors?: string;
 }
 
-/** Answers a method of one's own: validated parameters first, then the context of the call. */
+/** Handles a custom method. It receives the validated parameters and the context of the call. */
 export type RequestHandler<
   P extends AnySchema = AnySchema,
   R extends AnySchema = AnySchema,
@@ -45,7 +45,7 @@ export interface MethodOptions extends MethodDefinition {
   readonly handler: AnyHandler;
 }
 
-/** A method that an author has added, as dispatch finds it. */
+/** A custom method, ready for dispatch. */
 export interface AddedMethod {
   readonly row: RequestRow;
   run(params: JsonObject, ctx: Context): unknown;
@@ -63,7 +63,7 @@ const fields: Known<MethodOptions> = {
   handler: true,
 };
 
-/** How methods are checked; `isTaken` says which names an extension has. */
+/** How methods are checked; `isTaken` says whether an extension uses a name. */
 export function methodKind(
   isTaken: (method: string) => boolean,
   settings: SchemaSettings,
@@ -79,7 +79,7 @@ export function methodKind(
       const subject = `method "${name}"`;
       if (isProtocolMethod(name) || isTaken(name)) {
         const owner = isTaken(name) ? "of an extension" : "of the protocol";
-        const problem = `is a method ${owner} already: choose a name of its own, such as "acme/${name}"`;
+        const problem = `is already a method ${owner}: choose another name, such as "acme/${name}"`;
         throw new ConfigurationError("DUPLICATE_NAME", { subject, field: "name" }, problem);
       }
       checkHandler(subject, options.handler);
@@ -120,6 +120,6 @@ async function answer(
   const result = await output.validate(returned);
   if (result.ok) return result.value;
   throw new TypeError(
-    `Method ${name} returned a value that does not fit its result schema: ${result.issues.join("; ")}`,
+    `Method ${name} returned a value that does not match its result schema: ${result.issues.join("; ")}`,
   );
 }

@@ -1,4 +1,4 @@
-// Prompts: what an author writes, how it is checked and compiled, and how it is published.
+// Prompts: their definition, and how they are checked, compiled and published.
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
@@ -28,18 +28,18 @@ import {
 } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
-/** What a prompt is. */
+/** The definition of a prompt. */
 export interface PromptDefinition<A extends AnySchema = AnySchema> extends Described {
-  /** The arguments, each a string on the wire: a Standard Schema or a JSON Schema, of an object. */
+  /** The schema of the arguments: a Standard Schema or JSON Schema of an object. Clients send each argument as a string. */
   readonly arguments?: A;
-  /** Suggests values for its arguments. */
+  /** Suggest values for the arguments, by name. */
   readonly complete?: { readonly [Name in keyof Validated<A>]?: Completer };
 }
 
-/** What a prompt may return: the text of a user's message, content, messages, or the result in full. */
+/** What a prompt may return: the text of a user message, content, messages, or the full result. */
 export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | GetPromptResult | InputRequired;
 
-/** Renders a prompt: validated arguments first, then the context of the call. */
+/** Renders a prompt. It receives the validated arguments and the context of the call. */
 export type PromptHandler<A extends AnySchema = AnySchema, Extra = object> = (
   args: Validated<A>,
   ctx: Context & Extra,
@@ -51,7 +51,7 @@ export interface PromptOptions extends Described {
   readonly handler: AnyHandler;
 }
 
-/** A prompt made ready to be rendered. */
+/** A prompt, ready to render. */
 export interface CompiledPrompt {
   readonly name: string;
   readonly options: PromptOptions;
@@ -92,7 +92,7 @@ function compilePrompt(name: string, options: PromptOptions, settings: SchemaSet
   const declared = compiled ? readArguments(compiled.json, where) : [];
   for (const argument of Object.keys(options.complete ?? {})) {
     if (declared.some((known) => known.name === argument)) continue;
-    const problem = `names "${argument}", which is not among the arguments`;
+    const problem = `names "${argument}", which is not an argument of the prompt`;
     throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "complete" }, problem);
   }
   return {
@@ -118,7 +118,7 @@ function readArguments(schema: JsonObject, where: { subject: string; field: stri
   return [...propertiesOf(schema)].map(([name, property]) => {
     const types = typesOf(property, schema);
     if (types !== undefined && !types.some((type) => type === "string" || isRead(type))) {
-      const problem = `has "${name}" of type ${types.join(" or ")}, and arguments are strings: take a string and transform it`;
+      const problem = `has "${name}" of type ${types.join(" or ")}, but clients send strings: use a string and transform it`;
       throw new ConfigurationError("INVALID_SCHEMA", where, problem);
     }
     const { title, description } = isObject(property) ? property : {};
@@ -132,7 +132,7 @@ const readers: ReadonlyMap<unknown, (text: string) => unknown> = new Map<unknown
   ["boolean", (text) => (text === "true" ? true : text === "false" ? false : text)],
 ]);
 
-/** Whether a value of this type can be read off the text of an argument. */
+/** Whether a string argument can be converted to this type. */
 function isRead(type: unknown): boolean {
   return readers.has(type);
 }
@@ -142,7 +142,7 @@ function toNumber(text: string): unknown {
   return Number.isFinite(number) ? number : text;
 }
 
-/** The schema for arguments as they come, which are strings: where numbers and booleans are wanted, they are read off them. */
+/** Clients send arguments as strings, so this converts them where the schema wants numbers or booleans. */
 function takingText(schema: CompiledSchema): CompiledSchema {
   const read = [...propertiesOf(schema.json)].flatMap(([name, property]) => {
     const types = typesOf(property, schema.json) ?? [];
@@ -159,7 +159,7 @@ function takingText(schema: CompiledSchema): CompiledSchema {
   };
   return {
     json: schema.json,
-    // A schema that takes strings by itself, such as z.coerce.number(), is given them.
+    // Try the strings first: a schema such as z.coerce.number() accepts them.
     async validate(given) {
       const asText = await schema.validate(given);
       return asText.ok ? asText : schema.validate(converted(given as JsonObject));

@@ -1,39 +1,39 @@
-// One kind of thing the server offers, by key and in order of registration, and the handles that change it.
+// The definitions of one kind, by key and in order of registration, and the handles that change them.
 import { ConfigurationError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { checkDefinition, type Described, foreignField } from "./definition.ts";
 
-/** What has been registered, for changing it later; every change reaches the clients that listen, by itself. */
+/** Changes a definition after its registration. The server notifies subscribed clients of every change. */
 export interface Handle<Changes = never> {
-  /** The name, URI or URI template it was registered under. */
+  /** The name, URI or URI template of the definition. */
   readonly key: string;
   readonly enabled: boolean;
-  /** Replaces what `changes` names and keeps the rest. */
+  /** Replaces the fields in `changes` and keeps the others. */
   update(changes: Changes): void;
   enable(): void;
-  /** As if it were not there, until it is enabled again. */
+  /** Hides the definition from clients until you enable it again. */
   disable(): void;
-  /** False when it had been removed already. */
+  /** Returns false if it was removed before. */
   remove(): boolean;
 }
 
 /** How one kind of definition is checked and published. */
 export interface DefinitionKind<Options, Compiled> {
   readonly noun: string;
-  /** What the key is called. */
+  /** The name of the key in messages. */
   readonly keyField: string;
-  /** How an author registers one. */
+  /** The call that registers one, for messages. */
   readonly usage: string;
-  /** The fields that a definition may have, as `checkOptions` takes them. */
+  /** The fields that a definition may have, for `checkOptions`. */
   readonly fields: object;
-  /** Throws a ConfigurationError that names the key and the field when the options cannot work. */
+  /** Throws a ConfigurationError that names the key and the field if the options cannot work. */
   compile(key: string, options: Options): Compiled;
-  /** The definition as clients of that revision see it. */
+  /** The definition as the revision publishes it. */
   publish(compiled: Compiled, revision: Revision): object;
 }
 
-/** A published definition and its JSON text, made once per revision. */
+/** A published definition and its JSON text, created once per revision. */
 export interface Published {
   readonly value: object;
   readonly text: string;
@@ -41,7 +41,7 @@ export interface Published {
 
 export class Entry<Options, Compiled> {
   readonly key: string;
-  /** Its place in the order: kept when it changes, never used again. */
+  /** Its position in the order of registration. Updates keep it, and it is never reused. */
   readonly sequence: number;
   options: Options;
   compiled: Compiled;
@@ -72,13 +72,13 @@ export class Entry<Options, Compiled> {
   }
 }
 
-/** Definitions of one kind. A lookup does not depend on how many there are. */
+/** Definitions of one kind. A lookup takes the same time for any number of them. */
 export class Registry<Options extends object, Compiled> {
   readonly kind: DefinitionKind<Options, Compiled>;
   readonly #onChange: () => void;
   readonly #entries = new Map<string, Entry<Options, Compiled>>();
   #sequence = 0;
-  /** Whether a definition names scopes, or ever did. */
+  /** Whether any definition has, or had, `scopes`. */
   isScoped = false;
   #visible: readonly Entry<Options, Compiled>[] | undefined;
 
@@ -87,12 +87,12 @@ export class Registry<Options extends object, Compiled> {
     this.#onChange = onChange;
   }
 
-  /** Whether anything has ever been registered. */
+  /** Whether anything was ever registered. */
   get used(): boolean {
     return this.#sequence > 0;
   }
 
-  /** The place of the newest one, removed since or not: 0 before the first. */
+  /** The position of the newest definition, even if it was removed; 0 before the first. */
   get last(): number {
     return this.#sequence;
   }
@@ -108,13 +108,13 @@ export class Registry<Options extends object, Compiled> {
     return this.#visible;
   }
 
-  /** What is registered under `key`, if it is enabled. */
+  /** The definition with this key, if it is enabled. */
   find(key: string): Compiled | undefined {
     const entry = this.#entries.get(key);
     return entry?.enabled ? entry.compiled : undefined;
   }
 
-  /** The same, enabled or not. */
+  /** The definition with this key, enabled or not. */
   peek(key: string): Compiled | undefined {
     return this.#entries.get(key)?.compiled;
   }

@@ -1,4 +1,4 @@
-// Resources and resource templates: what an author writes, how it is checked, matched and published.
+// Resources and resource templates: their definitions, and how they are checked, matched and published.
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
@@ -30,7 +30,7 @@ import {
 } from "./definition.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 
-/** What a resource is. */
+/** The definition of a resource. */
 export interface ResourceDefinition extends Described {
   /** @default {the URI} */
   readonly name?: string;
@@ -38,18 +38,17 @@ export interface ResourceDefinition extends Described {
   /** In bytes. */
   readonly size?: number;
   readonly annotations?: Annotations;
-  /** How long what is read may be cached. */
+  /** How long clients may cache the contents. */
   readonly cache?: CacheHint;
 }
 
-/** What a resource template is. */
+/** The definition of a resource template. */
 export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
-  /** Suggests values for its variables. */
+  /** Suggest values for the variables, by name. */
   readonly complete?: Readonly<Record<string, Completer>>;
   /**
-   * Lists resources that match, for whoever asks: `resources/list` shows them after those that are registered, in pages, to
-   * callers that have the scopes. It runs for each page. When what it lists changes, publish
-   * `notifications/resources/list_changed`.
+   * Lists the resources that match. `resources/list` returns them after the registered ones, in pages, to callers that have
+   * the scopes. It runs for each page. If the list changes, publish `notifications/resources/list_changed`.
    */
   readonly list?: (
     ctx: Context,
@@ -59,12 +58,12 @@ export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
     | Promise<ListedResources | { readonly resources: ListedResources }>;
 }
 
-/** A resource as the `list` of a template returns it: its name is its URI, and its MIME type the template's, unless it says. */
+/** A resource as the `list` of a template returns it. The name defaults to the URI, and the MIME type to the template's. */
 export type ListedResource = Omit<Resource, "name"> & { readonly name?: string };
 
 type ListedResources = readonly ListedResource[];
 
-/** What a reader may return: text, bytes, contents, or the result in full. */
+/** What a resource handler may return: text, bytes, contents, or the full result. */
 export type ResourceReturn =
   | string
   | Uint8Array
@@ -73,13 +72,13 @@ export type ResourceReturn =
   | ReadResourceResult
   | InputRequired;
 
-/** Reads a resource: its URI first, then the context of the call. */
+/** Reads a resource. It receives the URI and the context of the call. */
 export type ResourceHandler<Extra = object> = (
   args: { readonly uri: string },
   ctx: Context & Extra,
 ) => ResourceReturn | Promise<ResourceReturn>;
 
-/** Reads what matches a template: the URI and its variables first, then the context of the call. */
+/** Reads a resource that matches a template. It receives the URI with its variables, and the context of the call. */
 export type TemplateHandler<Template extends string = string, Extra = object> = (
   args: { readonly uri: string; readonly params: TemplateParams<Template> },
   ctx: Context & Extra,
@@ -93,14 +92,14 @@ export interface TemplateOptions extends TemplateDefinition {
   readonly handler: AnyHandler;
 }
 
-/** A resource made ready to be read. */
+/** A resource, ready to read. */
 export interface CompiledResource {
   readonly uri: string;
   readonly options: ResourceOptions;
   readonly handler: CheckedHandler;
 }
 
-/** A resource template made ready to be matched and read. */
+/** A resource template, ready to match and read. */
 export interface CompiledTemplate {
   readonly template: TemplateMatcher;
   readonly options: TemplateOptions;
@@ -128,7 +127,7 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
       throw new ConfigurationError(
         "INVALID_NAME",
         { subject, field: "uri" },
-        "is not an absolute URI (RFC 3986)",
+        `must be an absolute URI (RFC 3986) of at most ${maxUriLength} characters`,
       );
     }
     checkResource(subject, options);
@@ -187,13 +186,13 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
 type Resources = Registry<ResourceOptions, CompiledResource>;
 type Templates = Registry<TemplateOptions, CompiledTemplate>;
 
-/** What reads a URI, and what it is given. */
+/** The definition that reads a URI, and the arguments for its handler. */
 interface Resolved {
   readonly source: CompiledResource | CompiledTemplate;
   readonly args: object;
 }
 
-/** What reads `uri`: the resource itself, or the first template that matches. */
+/** Finds the definition that reads `uri`: the resource itself, or the first template that matches. */
 export function resolveResource(
   uri: string,
   resources: Resources,
@@ -203,7 +202,7 @@ export function resolveResource(
   return resource === undefined ? matchTemplate(uri, templates.visible) : { source: resource, args: { uri } };
 }
 
-/** What says who may be told of `uri`: what reads it or, while that is disabled, what would. */
+/** Finds the definition whose scopes protect `uri`: the one that reads it or, if it is disabled, the one that would. */
 export function guardOf(
   uri: string,
   resources: Resources,
@@ -220,12 +219,12 @@ function matchTemplate(
   uri: string,
   templates: Iterable<Entry<TemplateOptions, CompiledTemplate>>,
 ): Resolved | undefined {
-  // What matching may cost grows with the length: nobody comes here past the limit.
+  // Matching takes time linear in the length, so longer URIs are not tried.
   if (uri.length > maxUriLength) return undefined;
   for (const { compiled } of templates) {
     const params = compiled.template.match(uri);
     if (params === undefined) continue;
-    // RFC 6570 lets any variable be absent; a handler may count on those that are not in a query.
+    // RFC 6570 lets any variable be absent, but handlers can rely on those outside a query.
     const isWhole = compiled.template.unnamed.every((name) => params[name] !== undefined);
     if (isWhole) return { source: compiled, args: { uri, params } };
   }
@@ -237,7 +236,7 @@ function checkResource(subject: string, options: ResourceOptions | TemplateOptio
   checkAnnotations(subject, options.annotations);
   checkCacheHint(subject, "cache", options.cache);
   if (options.scopes !== undefined && options.cache?.scope === "public") {
-    const problem = "is public, but only those who have the scopes may read it: make it private";
+    const problem = "is public, but scopes restrict who may read the resource: make it private";
     throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "cache" }, problem);
   }
   checkHandler(subject, options.handler);

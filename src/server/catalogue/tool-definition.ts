@@ -1,4 +1,4 @@
-// What an author writes of a tool: its definition, what its handler gets, and what it may return.
+// The definition of a tool, the arguments of its handler, and its return types.
 import type {
   CallToolResult,
   ClientCapabilities,
@@ -13,7 +13,7 @@ import type { Described, ShownErrors } from "./definition.ts";
 import type { ToolLimits } from "./tool-limits.ts";
 
 /**
- * What a tool is.
+ * The definition of a tool.
  *
  * @example
  * ```ts
@@ -35,38 +35,38 @@ import type { ToolLimits } from "./tool-limits.ts";
  */
 export interface ToolDefinition<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>
   extends Described, ToolLimits {
-  /** The arguments: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema, of an object. None: no arguments. */
+  /** The schema of the arguments: a Standard Schema (Zod, Valibot, ArkType) or JSON Schema of an object. None: no arguments. */
   readonly input?: I;
-  /** The result: with it, the handler returns a value of this kind, sent as structured content and as text. */
+  /** The schema of the result. The handler returns a matching value, which is sent as structured content and as text. */
   readonly output?: O;
   readonly annotations?: ToolAnnotations;
-  /** What the client must be able to do; a call by one that did not declare it is refused. */
+  /** The capabilities that the client must declare; calls from other clients are rejected. */
   readonly requires?: ClientCapabilities;
   /**
-   * Whether the tool may be called as a task, by clients that know tasks: the reply comes at once, the work goes on, and the
-   * client comes back for the result. Other clients wait; of a tool where it is `required` they get an error.
+   * Whether the tool can run as a task. A client that supports tasks gets a task handle immediately and fetches the result
+   * later. Other clients wait for the result, or get an error if `task` is `required`.
    */
   readonly task?: TaskSupport | TaskDefinition;
-  /** Whether arguments are checked before the handler sees them. @default {the server's} */
+  /** Whether arguments are validated before the handler runs. @default {the server's} */
   readonly validateInput?: boolean;
-  /** Whether what the handler returns is checked against `output`. @default {the server's} */
+  /** Whether the returned value is validated against `output`. @default {the server's} */
   readonly validateOutput?: boolean;
-  /** What the model sees of an exception of the handler: an id, or its message. @default {the server's} */
+  /** What the model sees of an exception in the handler: an error id, or its message. @default {the server's} */
   readonly errors?: ShownErrors;
 }
 
-/** Whether a tool may, or must, be called as a task. */
+/** Whether clients may or must call a tool as a task. */
 export type TaskSupport = "optional" | "required";
 
-/** How a tool is called as a task. */
+/** How a tool runs as a task. */
 export interface TaskDefinition {
   /** @default {"optional"} */
   readonly support?: TaskSupport;
-  /** `handler`: a modern client waits until the handler says `ctx.startTask()`. @default {"at once"} */
+  /** `handler`: a modern client waits until the handler calls `ctx.startTask()`. @default {"at once"} */
   readonly starts?: "at once" | "handler";
-  /** How long a task is kept, from its start. @default {the server's} */
+  /** How long the task is stored, from its start. @default {the server's} */
   readonly ttlMs?: number;
-  /** How often a client should look. @default {the server's} */
+  /** How often the client should poll. @default {the server's} */
   readonly pollIntervalMs?: number;
 }
 
@@ -88,10 +88,10 @@ export type StructuredReturn<O> =
   | InputRequired;
 
 /**
- * Runs a tool: validated arguments first, then the context of the call.
+ * Runs a tool. It receives the validated arguments and the context of the call.
  *
- * The choice is around the whole function, not inside its return type: only so does the compiler know what is to be
- * returned while it reads the handler, and takes `type: "text"` for what it is instead of for any string.
+ * The conditional type wraps the whole function, not its return type: only then does the compiler infer the literal type of
+ * `type: "text"` in the handler instead of `string`.
  */
 export type ToolHandler<
   I extends AnySchema = AnySchema,

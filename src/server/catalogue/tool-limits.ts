@@ -1,4 +1,4 @@
-// How long a tool may take and how often it may run at once. A tool that sets neither keeps the handler it was given.
+// Limits how long a tool may take and how many calls may run at once. Without limits, the handler stays unwrapped.
 import { ConfigurationError, ToolError } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
 import type { Known } from "../../options.ts";
@@ -7,34 +7,34 @@ import { inBackground, longestTimerMs } from "../timers.ts";
 import type { Logger } from "../logger.ts";
 import { isThenable } from "../thenable.ts";
 
-/** What a tool may take of the server; a tool that sets neither is not limited. */
+/** Limits of one tool. */
 export interface ToolLimits {
   /**
-   * Milliseconds that the handler may take, the time in which it waits for an answer of the client included. Past it
-   * `ctx.signal` aborts, and the model is told. @default {any time}
+   * How long the handler may take, in milliseconds, including the time that it waits for answers from the client. After that
+   * `ctx.signal` aborts, and the model gets an error. @default {any time}
    */
   readonly timeoutMs?: number;
   /**
-   * How many calls of this tool may run at once, whoever makes them. One more is not queued: the model is told to try
-   * again. A handler that goes on after its time is up counts until it has ended. @default {any number}
+   * How many calls of this tool may run at once, for all callers together. A further call is not queued: the model gets an
+   * error and may try again. A handler that runs past `timeoutMs` counts until it ends. @default {any number}
    */
   readonly maxConcurrent?: number;
 }
 
 export const toolLimitFields: Known<ToolLimits> = { timeoutMs: true, maxConcurrent: true };
 
-/** What a call is to its limits. */
+/** The members of a call that the limits need. */
 interface Limited {
   readonly core: { readonly settings: { readonly logger: Logger } };
   readonly cancelled: boolean;
-  /** Whether its questions have ended the run of the handler; what it does once may still be under way. */
+  /** Whether questions have ended this run of the handler. Work inside `ctx.once` may still be running. */
   readonly hasAsked: boolean;
   readonly conversation: { readonly onces: { idle(): Promise<void> } };
   readonly exchange: { readonly load?: Load | undefined };
   abort(reason: DOMException): void;
 }
 
-/** The handler within the limits of its tool. Throws for a limit that cannot be kept. */
+/** Wraps the handler in the limits of its tool. Throws for an invalid limit. */
 export function withinLimits(name: string, limits: ToolLimits, handler: CheckedHandler): CheckedHandler {
   const { timeoutMs, maxConcurrent } = limits;
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimerMs)) {
@@ -51,14 +51,14 @@ function fail(name: string, field: keyof ToolLimits, problem: string): never {
   throw new ConfigurationError("INVALID_DEFINITION", { subject: `tool "${name}"`, field }, problem);
 }
 
-/** Refuses instead of queueing: a queue would hold the client's connection, and need a limit and a time of its own. */
+/** Rejects instead of queueing: a queue would hold the client's connection, and would need a limit and a timeout. */
 function atMost(name: string, maxConcurrent: number, handler: CheckedHandler): CheckedHandler {
   let running = 0;
   const leave = (): void => void running--;
   return (args, ctx) => {
     if (running >= maxConcurrent) {
       throw new ToolError(
-        `Tool ${name} is busy: it runs ${maxConcurrent} at a time, and as many are running. Try again in a moment`,
+        `Tool ${name} is busy: at most ${maxConcurrent} of its calls run at once. Try again in a moment`,
       );
     }
     running++;
@@ -82,7 +82,7 @@ function inTime(name: string, timeoutMs: number, handler: CheckedHandler): Check
   };
 }
 
-/** The answer, or the time; a handler that does not heed its signal goes on, and nobody hears of it any more. */
+/** Settles with the handler or at the timeout. A handler that ignores its signal keeps running, and its result is dropped. */
 function raceTime(
   name: string,
   timeoutMs: number,
@@ -95,7 +95,7 @@ function raceTime(
       if (!call.cancelled) call.core.settings.logger.warn(problem);
       const release = call.exchange.load?.hold();
       if (release !== undefined) pending.then(release, release);
-      // First, so that what the handler throws because of the signal does not take its place.
+      // Reject before the abort, so that an error that the handler throws because of it does not replace this one.
       reject(new ToolError(problem));
       call.abort(new DOMException(problem, "TimeoutError"));
     };

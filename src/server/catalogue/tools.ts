@@ -1,4 +1,4 @@
-// Tools: how what an author writes is checked and compiled, and how it is published.
+// Tools: how their definitions are checked, compiled and published.
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
@@ -28,12 +28,12 @@ import {
 } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
-/** What is registered: the definition with its handler. */
+/** The definition of a tool with its handler. */
 export interface ToolOptions extends ToolDefinition<AnySchema, AnySchema> {
   readonly handler: AnyHandler;
 }
 
-/** A tool made ready to be called. */
+/** A tool, ready to call. */
 export interface CompiledTool {
   readonly name: string;
   readonly options: ToolOptions;
@@ -47,7 +47,7 @@ export interface CompiledTool {
 
 const noParameters: JsonObject = { type: "object", additionalProperties: false };
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
-const nameRule = "must have 1 to 128 characters out of A-Z a-z 0-9 _ - .";
+const nameRule = "must be 1 to 128 characters from A-Z a-z 0-9 _ - .";
 
 const knownAnnotations: Known<ToolAnnotations> = {
   title: true,
@@ -72,7 +72,7 @@ const fields: Known<ToolOptions> = {
   errors: true,
 };
 
-/** How tools are checked and published; `onTask` is called for each that may be called as a task. */
+/** How tools are checked and published. Calls `onTask` for each tool that can run as a task. */
 export function toolKind(
   onTask: () => void,
   settings: SchemaSettings,
@@ -136,10 +136,10 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
   const task = typeof given === "string" ? { support: given } : given;
   const { support = "optional", starts = "at once", ttlMs = 1, pollIntervalMs = 1 } = task ?? {};
   const rules: Readonly<Record<string, boolean>> = {
-    "must be optional or required": ["optional", "required"].includes(support),
-    'has a start other than "at once" and "handler"': ["at once", "handler"].includes(starts),
-    "has a ttlMs that is not a positive integer below 2^31": isTimerMs(ttlMs),
-    "has a pollIntervalMs that is not a positive integer below 2^31": isTimerMs(pollIntervalMs),
+    'must be "optional" or "required"': ["optional", "required"].includes(support),
+    'must have starts "at once" or "handler"': ["at once", "handler"].includes(starts),
+    "must have a ttlMs from 1 to 2^31 - 1": isTimerMs(ttlMs),
+    "must have a pollIntervalMs from 1 to 2^31 - 1": isTimerMs(pollIntervalMs),
   };
   const [problem] = Object.entries(rules).find(([, holds]) => !holds) ?? [];
   if (problem !== undefined)
@@ -147,7 +147,7 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
   return task;
 }
 
-/** Before any value was allowed as structured content, an output schema had to be that of an object. */
+/** Revisions that allow only objects as structured content also need an output schema of an object. */
 function publishedOutput(schema: JsonObject, revision: Revision): JsonObject {
   return revision.structuredContent === "object" && schema["type"] !== "object" ? wrapSchema(schema) : schema;
 }
