@@ -3,7 +3,7 @@ import { ConfigurationError, errorCodes, ProtocolError } from "../errors.ts";
 import { checkOptions, type Known } from "../options.ts";
 import { extensionIdProblem } from "../protocol/meta.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { isProtocolMethod, newestRevision } from "../protocol/revisions/index.ts";
+import { isProtocolMethod, revisions } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { AddedMethod } from "./catalogue/methods.ts";
 import type { Context } from "./context.ts";
@@ -136,8 +136,9 @@ export class Extensions {
 
   /** Before anything is added: an extension is there whole, or not at all. */
   #assertUnused(subject: string, { requests = {}, listens = {}, eras }: Extension): void {
-    const core = newestRevision("modern");
-    const isOfProtocol = eras === "both" ? isProtocolMethod : (name: string) => core.requests.has(name);
+    const modern = revisions.filter(({ era }) => era === "modern");
+    const isModernMethod = (name: string): boolean => modern.some((revision) => revision.requests.has(name));
+    const isOfProtocol = eras === "both" ? isProtocolMethod : isModernMethod;
     const fail = (field: string, name: string, noun: string): never => {
       const clash = `has "${name}", which is a ${noun} already: choose a name of its own`;
       throw new ConfigurationError("DUPLICATE_NAME", { subject, field }, clash);
@@ -147,7 +148,8 @@ export class Extensions {
         fail("requests", method, "method");
     }
     for (const member of Object.keys(listens)) {
-      if (this.#listens.has(member) || core.listens.has(member)) fail("listens", member, "filter");
+      if (this.#listens.has(member) || modern.some((revision) => revision.listens.has(member)))
+        fail("listens", member, "filter");
     }
   }
 

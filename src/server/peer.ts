@@ -49,7 +49,8 @@ function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
 
 /** Nothing has been agreed yet: only what opens a connection can be answered. */
 function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Connection): KnownPeer {
-  const { legacy, modern } = core.settings.revisions;
+  const { revisions } = core.settings;
+  const { legacy, modern } = revisions;
   const row = legacy?.requests.get(method);
   if (legacy !== undefined && row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
   if (row !== undefined || (legacy !== undefined && findAdded(core, method, "legacy") !== undefined)) {
@@ -65,7 +66,7 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
       String(params?.["protocolVersion"]),
       "This server has no initialize: see supported",
     );
-  const isModern = modern?.requests.has(method) || findAdded(core, method, "modern") !== undefined;
+  const isModern = revisions.has(method, "modern") || findAdded(core, method, "modern") !== undefined;
   if (modern !== undefined && isModern) throw missing(metaKeys.protocolVersion);
   throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
 }

@@ -18,7 +18,7 @@ export interface PublicSymbol {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-const sources = {
+export const sources = {
   halyard: "src/index.ts",
   "halyard/transport": "src/transport/index.ts",
   "halyard/node": "src/node/index.ts",

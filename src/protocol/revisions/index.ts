@@ -59,6 +59,13 @@ export class SpokenRevisions {
     return this.#byDate.get(date);
   }
 
+  /** Whether any of an era has a request of that name. */
+  has(method: string, era: Revision["era"]): boolean {
+    return [...this.#byDate.values()].some(
+      (revision) => revision.era === era && revision.requests.has(method),
+    );
+  }
+
   /** Their dates, or those of one era, newest first. */
   dates(era?: Revision["era"]): RevisionDate[] {
     const spoken = [...this.#byDate.values()];

@@ -6,7 +6,7 @@ export type MessageSchemas = Readonly<Record<string, Schema>>;
 
 const ref = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
 
-/** Results whose definition is not named after their request. */
+/** Results whose definition is not named after their request, by the revision from which on they hold. */
 const otherResults: Readonly<Record<string, MessageSchemas>> = {
   "2025-11-25": {
     // It is what the request would have returned, which can only be a call of a tool.
@@ -31,7 +31,8 @@ export function readRevisionSchemas(revision: string): RevisionSchemas {
   const own = readDefinitions(revision);
   const definitions = closeAll(revision < "2026-07-28" ? own : { ...own, ...tasksExtension(own) });
   const messages = { ...paramsIn(definitions), ...resultsIn(definitions), ...errorsIn(definitions) };
-  return { definitions, messages: { ...messages, ...otherResults[revision] } };
+  const others = Object.entries(otherResults).findLast(([since]) => since <= revision)?.[1];
+  return { definitions, messages: { ...messages, ...others } };
 }
 
 /** The definitions of the tasks extension, under names of their own, and what it adds to those of the revision. */
