@@ -1,27 +1,30 @@
 // Builds the package: a file for each entry and a few that they share, since every file costs time when it is loaded, and the
 // declarations that the entries reach. It checks no types: `npm run check:types` does.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, posix, resolve } from "node:path";
+import { relative, resolve } from "node:path";
+import { dirname, join } from "node:path/posix";
 import { build, type Plugin } from "esbuild";
 import ts from "typescript";
 import { readEntries } from "./entries.ts";
 import { filesBelow } from "./files.ts";
 import { makeDroppable } from "./droppable.ts";
 
-const sources = readEntries().map(({ source }) => source);
+const entries = readEntries();
+const sources = entries.map(({ source }) => source);
 
-/**
- * Has every entry reach what the root entry reaches, so that this becomes one file: users of an entry import the root too, and
- * two large files load faster than ten small ones.
- */
-const loadedWithRoot: Plugin = {
-  name: "loaded-with-root",
-  setup({ onLoad, onResolve }) {
-    const [root = "", ...others] = sources.map((source) => resolve(source));
-    onResolve({ filter: /^the-root$/ }, () => ({ path: root, sideEffects: true }));
-    onLoad({ filter: /\/index\.ts$/ }, ({ path }) =>
-      others.includes(path)
-        ? { loader: "ts", contents: `${readFileSync(path, "utf8")}\nimport "the-root";` }
+/** What every server loads whichever transport it has: all that these reach becomes one file. */
+const core = new Set(["halyard", "halyard/transport"]);
+
+/** Has every entry reach the core, since what the same entries reach becomes one file. Few large files load faster than many small ones. */
+const reachCore: Plugin = {
+  name: "reach-core",
+  setup({ onLoad }) {
+    const imports = entries
+      .filter(({ name }) => core.has(name))
+      .map(({ source }) => `import ${JSON.stringify(resolve(source))};`);
+    onLoad({ filter: /index\.ts$/ }, ({ path }) =>
+      entries.some(({ source }) => resolve(source) === path)
+        ? { loader: "ts", contents: `${readFileSync(path, "utf8")}\n${imports.join("\n")}` }
         : undefined,
     );
   },
@@ -48,11 +51,13 @@ async function bundle(): Promise<[string, string][]> {
     platform: "neutral",
     target: "es2023",
     external: ["node:*"],
-    plugins: [loadedWithRoot],
+    plugins: [reachCore],
+    // That an entry imports the core for nothing but being in its reach is meant.
+    logOverride: { "ignored-bare-import": "silent" },
     write: false,
   });
   return outputFiles.map(({ path, text }) => [
-    posix.relative(process.cwd(), path),
+    relative(".", path).replaceAll("\\", "/"),
     makeDroppable(path, text),
   ]);
 }
