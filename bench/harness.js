@@ -37,6 +37,12 @@ export function pairedRatio(samples, name, base) {
   return summary(samples.get(name).map((value, round) => value / bases[round]));
 }
 
+/** What one contender costs more than another, taken round by round and summed up. */
+export function pairedDifference(samples, name, base) {
+  const bases = samples.get(base);
+  return summary(samples.get(name).map((value, round) => value - bases[round]));
+}
+
 /** Median and spread of a list of figures. */
 export function summary(values) {
   const sorted = values.toSorted((a, b) => a - b);

@@ -5,6 +5,7 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 
 const SCENARIOS = [
+  "start-up.js",
   "dispatch.js",
   "stdio.js",
   "http-calls.js",

@@ -325,6 +325,12 @@ describe.each(entries)("%s", (entry) => {
     expect(built.toSorted()).toEqual(names(entry, (kind) => kind !== "type").toSorted());
   });
 
+  test("every class is called what it is exported as, since logs and editors show that name", async () => {
+    const built = (await import(entry)) as Record<string, { name: string }>;
+    const classes = names(entry, (kind) => kind === "class");
+    expect(classes.map((name) => built[name]?.name)).toEqual(classes);
+  });
+
   test("every export has a doc comment with a sentence", () => {
     const undocumented = api[entry].filter(({ summary }) => !/\w+.*[.:]/s.test(summary));
     expect(undocumented.map(({ name }) => name)).toEqual([]);

@@ -13,6 +13,9 @@ import type {
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { isBlock, isContents, kindOf, openFields } from "./result-checks.ts";
 
+/** A process may hold two copies of this package: what either made is known by this mark, not by its class. */
+const mark: unique symbol = Symbol.for("halyard.ToolResult");
+
 /**
  * A tool result in full; made by {@link result}.
  *
@@ -37,11 +40,12 @@ export class ToolResult<Structured> {
     this.isError = parts.isError ?? false;
     this.meta = parts.meta;
   }
-}
 
-/** A process may hold two copies of this package: what either made is known by this mark, not by its class. */
-const mark = Symbol.for("halyard.ToolResult");
-Object.defineProperty(ToolResult.prototype, mark, { value: true });
+  /** @internal */
+  get [mark](): true {
+    return true;
+  }
+}
 
 /** What {@link result} takes. */
 export interface ToolResultParts<Structured> {
@@ -166,7 +170,7 @@ export function asToolResult(
 }
 
 /** A tool result in full, and the fields that the protocol does not name. */
-interface GivenResult extends ToolResult<unknown> {
+interface GivenResult extends Omit<ToolResult<unknown>, typeof mark> {
   readonly open?: JsonObject | undefined;
 }
 
