@@ -22,7 +22,13 @@ const SCENES = [
     servers: [HALYARD, BASELINE, OFFICIAL_V2],
     target: { atMost: 1.3 },
   },
-  { kind: "get", streams: 1000, changes: 10, servers: [BASELINE, HALYARD, MCP_LITE, ...PEERS] },
+  {
+    kind: "get",
+    streams: 1000,
+    changes: 10,
+    servers: [BASELINE, HALYARD, MCP_LITE, ...PEERS],
+    target: { atMost: 1.4 },
+  },
 ];
 const POPULATIONS = [10, 10_000];
 

@@ -18,7 +18,7 @@ const only = process.argv.find((argument) => argument.startsWith("--only="))?.sl
 
 /** Leaves out Halyard where it is not built, and with `--only=baseline,halyard` every other server. */
 export function measurable(servers) {
-  const built = servers.filter((server) => server !== HALYARD || halyard !== undefined);
+  const built = servers.filter((server) => server.file !== HALYARD.file || halyard !== undefined);
   if (only === undefined) return built;
   const names = only.split(",");
   return built.filter((server) => server === BASELINE || names.some((name) => server.name.startsWith(name)));
@@ -33,7 +33,9 @@ export function comparisons(servers, targets = {}) {
     lines.push({ name: server.name, against: BASELINE.name, ...target });
   }
   if (!servers.includes(HALYARD)) return lines;
-  const peers = servers.filter((server) => server !== BASELINE && server !== HALYARD && server !== CHECKED);
+  const peers = servers.filter(
+    (server) => server.file !== HALYARD.file && server !== BASELINE && server !== CHECKED,
+  );
   if (servers.includes(CHECKED)) lines.push({ name: HALYARD.name, against: CHECKED.name });
   return [...lines, ...peers.map(({ name }) => ({ name, against: HALYARD.name }))];
 }

@@ -38,10 +38,12 @@ function line(samples, { name, against, ...target }) {
 export function verdict(median, { atMost, atLeast, noise = 0 }) {
   const margin = noise === 0 ? "" : ` (+ ${noise} noise)`;
   if (atMost !== undefined)
-    return `<= ${atMost.toFixed(1)}${margin}: ${median <= atMost + noise ? "met" : "MISSED"}`;
-  if (atLeast !== undefined) return `>= ${atLeast.toFixed(1)}: ${median >= atLeast ? "met" : "MISSED"}`;
+    return `<= ${decimal(atMost)}${margin}: ${median <= atMost + noise ? "met" : "MISSED"}`;
+  if (atLeast !== undefined) return `>= ${decimal(atLeast)}: ${median >= atLeast ? "met" : "MISSED"}`;
   return "-";
 }
+
+const decimal = (figure) => (Number.isInteger(figure) ? figure.toFixed(1) : String(figure));
 
 function cells(...values) {
   return `| ${values.join(" | ")} |`;

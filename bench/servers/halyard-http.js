@@ -4,7 +4,7 @@ import { serveHttp } from "halyard/node";
 import { answerParent } from "../child-commands.js";
 import { halyardServer } from "./halyard.js";
 
-const { tools, mode } = JSON.parse(process.argv[2]);
+const { tools, mode, isAsync } = JSON.parse(process.argv[2]);
 
 // Like the peers it gets room for 10,000 streams of one client, and writes no comments between the measurements.
 const SERVER_OPTIONS = { mode: mode === "stateless" ? "stateless" : "both" };
@@ -15,6 +15,7 @@ const server = halyardServer({
   schema: echo ? "zod" : "json",
   fillers: tools,
   echo,
+  isAsync,
   options: SERVER_OPTIONS,
 });
 server.resourceTemplate("note:///{id}", { name: "note" }, () => "note");

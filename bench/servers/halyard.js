@@ -14,9 +14,10 @@ const zodFiller = z.object({
   state: z.enum(["open", "closed", "all"]).describe("Which ones"),
 });
 
-function addEcho(server, schema) {
+function addEcho(server, schema, isAsync) {
   const input = schema === "zod" ? zodEcho : jsonEcho;
-  server.tool("echo", { description: "Echoes the text", input }, ({ text }) => text);
+  const echo = isAsync ? async ({ text }) => text : ({ text }) => text;
+  server.tool("echo", { description: "Echoes the text", input }, echo);
 }
 
 function addFillers(server, schema, count) {
@@ -26,10 +27,10 @@ function addFillers(server, schema, count) {
   }
 }
 
-/** A server with `fillers` filler tools and, unless `echo` is false, the echo tool. */
-export function halyardServer({ schema, fillers, echo = true, options }) {
+/** A server with `fillers` filler tools and, unless `echo` is false, the echo tool, whose handler may be an async one. */
+export function halyardServer({ schema, fillers, echo = true, isAsync = false, options }) {
   const server = new McpServer(INFO, options);
-  if (echo) addEcho(server, schema);
+  if (echo) addEcho(server, schema, isAsync);
   addFillers(server, schema, fillers);
   return server;
 }
