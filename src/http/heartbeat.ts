@@ -4,6 +4,8 @@ import { inBackground } from "../server/timers.ts";
 
 /** Something that wants to be looked at about once a second. */
 export interface Tended {
+  /** The index in the list of the heartbeat, which alone sets it. */
+  place?: number | undefined;
   /** False when it needs no more looking after. The time is that of `performance.now()`, which no setting of the clock moves. */
   tend(now: number): boolean;
 }
@@ -11,7 +13,11 @@ export interface Tended {
 const intervalMs = 1000;
 
 export class Heartbeat {
-  readonly #tended = new Set<Tended>();
+  /**
+   * A list instead of a `Set`: each time a `Set` replaces its table, an old table keeps its entries alive until the next full
+   * garbage collection. Most pending calls would be promoted that way, with everything that they refer to.
+   */
+  readonly #tended: Tended[] = [];
   readonly #log: CalmLog;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -24,24 +30,35 @@ export class Heartbeat {
   }
 
   add(tended: Tended): void {
-    this.#tended.add(tended);
+    tended.place ??= this.#tended.push(tended) - 1;
     if (this.#timer !== undefined) return;
     this.#timer = inBackground(setInterval(() => this.#beat(), intervalMs));
   }
 
   delete(tended: Tended): void {
-    this.#tended.delete(tended);
+    const { place } = tended;
+    if (place === undefined) return;
+    tended.place = undefined;
+    const last = this.#tended.pop();
+    if (last === undefined || last === tended) return;
+    this.#tended[place] = last;
+    last.place = place;
   }
 
   stop(): void {
-    this.#tended.clear();
+    for (const tended of this.#tended) tended.place = undefined;
+    this.#tended.length = 0;
     this.#rest();
   }
 
   #beat(): void {
     const now = performance.now();
-    for (const tended of this.#tended) if (!this.#tend(tended, now)) this.#tended.delete(tended);
-    if (this.#tended.size === 0) this.#rest();
+    // From the end: `delete` fills the gap with the last entry, which was tended already.
+    for (let at = this.#tended.length - 1; at >= 0; at--) {
+      const tended = this.#tended[at];
+      if (tended !== undefined && !this.#tend(tended, now)) this.delete(tended);
+    }
+    if (this.#tended.length === 0) this.#rest();
   }
 
   /** One that fails is looked at again: the others, and the process, must not feel it. */

@@ -18,6 +18,7 @@ export class PostExchange implements Exchange, Tended {
   readonly principal: Principal | undefined;
   readonly address: string | undefined;
   readonly load: Load;
+  place: number | undefined;
   /** Where there is one, its replies can be resumed. */
   readonly session: HttpSession | undefined;
   readonly #state: HttpState;
@@ -69,20 +70,21 @@ export class PostExchange implements Exchange, Tended {
     this.#streamAt = performance.now() + settings.streamAfterMs;
     if (this.#hasStream) heartbeat.add(this);
     this.session?.beginCall(this);
-    const stopWaiting = (): void => {
-      heartbeat.delete(this);
-      this.session?.endCall(this);
-    };
     return answering.then(
       (answer) => {
-        stopWaiting();
+        this.#stopWaiting();
         return send(answer);
       },
       (error: unknown) => {
-        stopWaiting();
+        this.#stopWaiting();
         throw error;
       },
     );
+  }
+
+  #stopWaiting(): void {
+    this.#state.heartbeat.delete(this);
+    this.session?.endCall(this);
   }
 
   /** Whether the client waits for the answer on the connection that it asked on; that of a stream is the stream's to know. */
