@@ -2,14 +2,13 @@
 import { errorCodes } from "../errors.ts";
 import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
-import type { Load } from "../limits/loads.ts";
 import { isTaken } from "../server/answer.ts";
 import { checkValue, parseJson } from "../wire/json.ts";
 import { isObject, readIncoming } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";
 import { refuseHeavy, refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import type { HttpBody, HttpRequest, HttpResponder } from "./exchange.ts";
 import { contentTypeRefusal } from "./guard.ts";
 import { answerLegacyPost, sessionHeader } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
@@ -27,30 +26,32 @@ export async function answerPost(
   principal: Principal | undefined,
   visit: Visit | undefined,
 ): Promise<void> {
-  const load = state.server.loads.begin(request.caller);
-  try {
-    await answerCounted(state, request, responder, principal, visit, load);
-  } finally {
-    load.release();
-  }
-}
-
-async function answerCounted(
-  state: HttpState,
-  request: HttpRequest,
-  responder: HttpResponder,
-  principal: Principal | undefined,
-  visit: Visit | undefined,
-  load: Load,
-): Promise<void> {
   const accepted = readAccept(request.header("accept"));
   if (!accepted.json && !accepted.events) {
     return refuse(responder, 406, "Accept must allow application/json or text/event-stream");
   }
   const refusal = contentTypeRefusal(request.header("content-type"));
   if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
+  const load = state.server.loads.begin(request.caller);
+  try {
+    const body = await request.body(state.server.limits.maxBytes, load);
+    const answering = answerBody(state, { request, responder, principal, accepted, load }, body, visit);
+    if (!(answering instanceof Promise)) return;
+    load.stay();
+    await answering;
+  } finally {
+    load.release();
+  }
+}
+
+function answerBody(
+  state: HttpState,
+  unread: Omit<Post, "value" | "incoming">,
+  body: HttpBody,
+  visit: Visit | undefined,
+): Promise<void> | void {
+  const { request, responder, principal, accepted, load } = unread;
   const { limits } = state.server;
-  const body = await request.body(limits.maxBytes, load);
   if (refuseUnread(body, limits.maxBytes, responder, load)) return;
   const parsed = body.kind === "text" ? parseJson(body.text, limits) : checkValue(body.value, limits);
   if (!parsed.ok && parsed.reason === "size") return refuse(responder, 413, parsed.problem);
@@ -68,10 +69,7 @@ async function answerCounted(
   const post: Post = { request, responder, principal, accepted, value, incoming, load };
   const isModern = state.server.revisions.modern !== undefined && speaksModern(state, post);
   if (isModern && state.isLate(request)) return refuseClosing(responder);
-  const answering = isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
-  if (!(answering instanceof Promise)) return;
-  load.stay();
-  await answering;
+  return isModern ? answerModernPost(state, post) : answerLegacyPost(state, post);
 }
 
 /** How the revision that the client speaks, if that is known, writes an id that could not be read. */

@@ -33,7 +33,8 @@ export class Shares {
     this.#total += amount;
     if (held === 0) this.#held.delete(caller);
     else this.#held.set(caller, held);
-    const [left, entered] = [rankOf(before), rankOf(held)];
+    const left = rankOf(before);
+    const entered = rankOf(held);
     if (left === entered) return;
     this.#ranks[left]?.delete(caller);
     if (entered >= 0) (this.#ranks[entered] ??= new Set()).add(caller);

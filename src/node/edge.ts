@@ -61,18 +61,22 @@ function frameworkBody(body: unknown, maxBytes: number): HttpBody {
   return Buffer.byteLength(text) > maxBytes ? { kind: "too-large" } : { kind: "text", text };
 }
 
+const none = Buffer.alloc(0);
+
 /** Collects the body. The response keeps the request for as long as it is open, so nothing is left attached to it. */
 function collect(message: IncomingMessage, length: number, maxBytes: number, load: Load): Promise<HttpBody> {
   return new Promise((resolve) => {
-    const buffer = new GrowingBuffer();
     let whole: Buffer | undefined;
+    let buffer: GrowingBuffer | undefined;
     const settle = (body: HttpBody): void => {
-      message.off("data", onData).off("end", onEnd).off("close", onClose);
+      // In reverse order, because deleting any but the newest listener makes the emitter's table slow.
+      message.off("close", onClose).off("end", onEnd).off("data", onData);
       resolve(body);
     };
     const onData = (chunk: Buffer): void => {
       // Most bodies come in one piece, which needs no copy, and is answered before another request comes.
       if (chunk.length === length) return void (whole = chunk);
+      buffer ??= new GrowingBuffer();
       buffer.add(chunk);
       const isTooLarge = buffer.length > maxBytes;
       if (!isTooLarge && load.grow(buffer.capacity)) return;
@@ -80,7 +84,8 @@ function collect(message: IncomingMessage, length: number, maxBytes: number, loa
       settle({ kind: isTooLarge ? "too-large" : "too-heavy" });
     };
     const onEnd = (): void => {
-      const bytes = whole ?? Buffer.from(buffer.bytes.buffer, 0, buffer.length);
+      const bytes =
+        whole ?? (buffer === undefined ? none : Buffer.from(buffer.bytes.buffer, 0, buffer.length));
       settle({ kind: "text", text: bytes.toString("utf8") });
     };
     const onClose = (): void => settle({ kind: "broken" });
