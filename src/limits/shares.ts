@@ -3,15 +3,26 @@
 /** `greediest` compares at most this many callers that hold about the same, so that its cost has a bound. */
 const maxCompared = 16;
 
+/** At least this many callers that hold nothing stay in the table: most come back soon, and adding them again costs more. */
+const minIdle = 64;
+
+interface Share {
+  held: number;
+  /** The caller's index in the ranks. It may be too high until `greediest` corrects it, never too low. */
+  rank: number;
+}
+
 /**
  * Counts how much of a limit each caller holds. The owner of the things counts them here, and takes from
  * {@link Shares.greediest} when the limit is reached.
  */
 export class Shares {
   readonly max: number;
-  readonly #held = new Map<string, number>();
+  readonly #shares = new Map<string, Share>();
   /** Callers by the power of two below what they hold: finding the greediest costs the same for any number of callers. */
   readonly #ranks: Set<string>[] = [];
+  /** How many callers in the table hold nothing. */
+  #idle = 0;
   #total = 0;
 
   constructor(max: number) {
@@ -23,21 +34,19 @@ export class Shares {
   }
 
   of(caller: string): number {
-    return this.#held.get(caller) ?? 0;
+    return this.#shares.get(caller)?.held ?? 0;
   }
 
   /** Adds to what a caller holds; a negative amount gives it back. */
   count(caller: string, amount: number): void {
-    const before = this.of(caller);
-    const held = before + amount;
+    if (amount === 0) return;
+    const share = this.#shares.get(caller) ?? this.#add(caller);
+    if (share.held === 0) this.#idle--;
+    share.held += amount;
     this.#total += amount;
-    if (held === 0) this.#held.delete(caller);
-    else this.#held.set(caller, held);
-    const left = rankOf(before);
-    const entered = rankOf(held);
-    if (left === entered) return;
-    this.#ranks[left]?.delete(caller);
-    if (entered >= 0) (this.#ranks[entered] ??= new Set()).add(caller);
+    if (share.held !== 0) {
+      if (rankOf(share.held) > share.rank) this.#rank(caller, share);
+    } else if (++this.#idle > Math.max(minIdle, this.#shares.size / 2)) this.#forgetIdle();
   }
 
   /**
@@ -64,14 +73,48 @@ export class Shares {
 
   /** The caller that holds the most, or one of many that hold about as much. Undefined if no caller holds anything. */
   greediest(): string | undefined {
-    const most = this.#ranks.findLast((rank) => (rank?.size ?? 0) > 0);
+    for (let rank = this.#ranks.length - 1; rank >= 0; rank--) {
+      const greediest = this.#greediestAt(rank);
+      if (greediest !== undefined) return greediest;
+    }
+    return undefined;
+  }
+
+  #greediestAt(rank: number): string | undefined {
     let greediest: string | undefined;
     let compared = 0;
-    for (const caller of most ?? []) {
+    for (const caller of this.#ranks[rank] ?? []) {
+      const share = this.#shares.get(caller);
+      if (share !== undefined && rankOf(share.held) < rank) {
+        this.#rank(caller, share);
+        continue;
+      }
       if (greediest === undefined || this.of(caller) > this.of(greediest)) greediest = caller;
       if (++compared === maxCompared) break;
     }
     return greediest;
+  }
+
+  #add(caller: string): Share {
+    const share = { held: 0, rank: -1 };
+    this.#shares.set(caller, share);
+    this.#idle++;
+    return share;
+  }
+
+  #rank(caller: string, share: Share): void {
+    this.#ranks[share.rank]?.delete(caller);
+    share.rank = rankOf(share.held);
+    if (share.rank >= 0) (this.#ranks[share.rank] ??= new Set()).add(caller);
+  }
+
+  #forgetIdle(): void {
+    for (const [caller, { held, rank }] of this.#shares) {
+      if (held !== 0) continue;
+      this.#shares.delete(caller);
+      this.#ranks[rank]?.delete(caller);
+    }
+    this.#idle = 0;
   }
 }
 
