@@ -2,9 +2,11 @@
 const layers = [
   "errors.ts",
   "options.ts",
+  "async",
   "limits",
   "wire",
   "protocol",
+  "diagnostics",
   "schema",
   "session",
   "push",

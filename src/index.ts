@@ -76,15 +76,20 @@ export type {
   ToolReturn,
 } from "./server/catalogue/tool-definition.ts";
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
-export type { Context } from "./server/context.ts";
-export type { NotificationSource, SessionEnd } from "./server/core.ts";
-export type { ServerEvent } from "./server/events.ts";
-export type { Extension } from "./server/extensions.ts";
-export type { Logger } from "./server/logger.ts";
-export type { IncomingRequest, MethodMiddleware, Middleware, RequestKinds } from "./server/middleware.ts";
+export type { Context } from "./server/context/context.ts";
+export type { NotificationSource, SessionEnd } from "./server/calls/core.ts";
+export type { ServerEvent } from "./diagnostics/events.ts";
+export type { Extension } from "./server/catalogue/extensions.ts";
+export type { Logger } from "./diagnostics/logger.ts";
+export type {
+  IncomingRequest,
+  MethodMiddleware,
+  Middleware,
+  RequestKinds,
+} from "./server/calls/middleware.ts";
 export type { ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
 export type { Push } from "./server/push.ts";
-export { audio, image, result, text, ToolResult } from "./server/results.ts";
+export { audio, image, result, text, ToolResult } from "./server/results/results.ts";
 export type { Servable } from "./server/port.ts";
 export { McpServer } from "./server/server.ts";
 export { MemoryTaskStore } from "./server/tasks/memory-store.ts";

@@ -1,7 +1,7 @@
 // The guard in front of every route: whom we are spoken to as, from which page, and in which form.
 import type { Auth, Authenticate } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
-import { shown } from "../server/failure.ts";
+import { shown } from "../server/calls/failure.ts";
 import type { HttpRequest } from "./exchange.ts";
 
 /** Why a request is refused before anything is done with it. */

@@ -1,9 +1,9 @@
 // A legacy POST: under a session where the server has them, and never cancelled by a lost connection.
 import { errorCodes } from "../errors.ts";
 import { revisionWithoutHeader } from "../protocol/revisions/index.ts";
-import type { Connection } from "../server/connection.ts";
-import { shown } from "../server/failure.ts";
-import type { Answer } from "../server/answer.ts";
+import type { Connection } from "../server/context/connection.ts";
+import { shown } from "../server/calls/failure.ts";
+import type { Answer } from "../server/calls/answer.ts";
 import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";

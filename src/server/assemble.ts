@@ -6,7 +6,7 @@ import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
 import { Hub } from "../push/hub.ts";
 import { watchAsk } from "./asking/ask-events.ts";
-import { letRun } from "./background.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
 import { RequestState } from "./request-state/request-state.ts";
 import { methodKind } from "./catalogue/methods.ts";
@@ -14,14 +14,14 @@ import { promptKind } from "./catalogue/prompts.ts";
 import { Registry } from "./catalogue/registry.ts";
 import { resourceKind, templateKind } from "./catalogue/resources.ts";
 import { toolKind } from "./catalogue/tools.ts";
-import type { Core } from "./core.ts";
-import { Extensions } from "./extensions.ts";
-import { Features } from "./features.ts";
-import { Middlewares } from "./middleware.ts";
+import type { Core } from "./calls/core.ts";
+import { Extensions } from "./catalogue/extensions.ts";
+import { Features } from "./catalogue/features.ts";
+import { Middlewares } from "./calls/middleware.ts";
 import type { Settings } from "./options.ts";
 import { Push } from "./push.ts";
-import { topicScopes } from "./scopes.ts";
-import { watchSubscribers } from "./subscribers.ts";
+import { topicScopes } from "./catalogue/scopes.ts";
+import { watchSubscribers } from "./catalogue/subscriptions.ts";
 import { tasksExtension } from "./tasks/extension.ts";
 import { TaskTable } from "./tasks/table.ts";
 
@@ -101,7 +101,7 @@ class Changes {
     const lists = [...this.#pending];
     this.#pending.clear();
     for (const list of lists) {
-      letRun(this.#settings.logger, "Telling of a change", this.#push.publish(listChanged[list]));
+      logRejection(this.#settings.logger, "Telling of a change", this.#push.publish(listChanged[list]));
     }
   }
 

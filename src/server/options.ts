@@ -14,10 +14,10 @@ import {
   knownIcon,
   type ShownErrors,
 } from "./catalogue/definition.ts";
-import type { Context } from "./context.ts";
-import type { ServerEvent } from "./events.ts";
-import { guardedLogger, guardedObserver } from "./guarded.ts";
-import { type Logger, stderrLogger } from "./logger.ts";
+import type { Context } from "./context/context.ts";
+import type { ServerEvent } from "../diagnostics/events.ts";
+import { guardedLogger, guardedObserver } from "../diagnostics/guarded.ts";
+import { type Logger, stderrLogger } from "../diagnostics/logger.ts";
 import {
   knownTaskOptions,
   resolveTaskOptions,

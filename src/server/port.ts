@@ -14,15 +14,15 @@ import {
   type RpcResponse,
 } from "../wire/message.ts";
 import { findAdded } from "./added-methods.ts";
-import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
-import { attach, type AttachOptions, type Detach } from "./attach.ts";
-import { Connection, type Exchange } from "./connection.ts";
-import type { Core } from "./core.ts";
-import { type Answering, dispatch } from "./dispatch.ts";
-import type { ServerEvent } from "./events.ts";
-import type { Logger } from "./logger.ts";
+import { type Answer, answerIncoming, answerText, encodeAnswer } from "./calls/answer.ts";
+import { attach, type AttachOptions, type Detach } from "./calls/attach.ts";
+import { Connection, type Exchange } from "./context/connection.ts";
+import type { Core } from "./calls/core.ts";
+import { type Answering, dispatch } from "./calls/dispatch.ts";
+import type { ServerEvent } from "../diagnostics/events.ts";
+import type { Logger } from "../diagnostics/logger.ts";
 import type { ServerLimits, ServerMode } from "./options.ts";
-import { neededScopes, usesScopes } from "./scopes.ts";
+import { neededScopes, usesScopes } from "./catalogue/scopes.ts";
 
 /**
  * Any {@link McpServer}, whatever its middleware adds to `ctx`.

@@ -28,10 +28,10 @@ import type {
 import type { ToolDefinition, ToolHandler } from "./catalogue/tool-definition.ts";
 import type { ToolOptions } from "./catalogue/tools.ts";
 import { Collection, ResourceCollection } from "./catalogue/collections.ts";
-import type { Exchange } from "./connection.ts";
-import type { ClientNotificationHandler, Core, NotificationSource, SessionEnd } from "./core.ts";
-import type { Extension } from "./extensions.ts";
-import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
+import type { Exchange } from "./context/connection.ts";
+import type { ClientNotificationHandler, Core, NotificationSource, SessionEnd } from "./calls/core.ts";
+import type { Extension } from "./catalogue/extensions.ts";
+import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./calls/middleware.ts";
 import { checkImplementation, resolveOptions, type ServerOptions } from "./options.ts";
 import { openPort, type Servable, type ServerPort } from "./port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";

@@ -1,6 +1,6 @@
 // Questions to clients as events: the ways that they go out and end differ, what is told of them does not.
 import type { JsonObject } from "../../wire/message.ts";
-import { type AskEvent, peerOf, type PeerEvent, type ServerEvent } from "../events.ts";
+import { type AskEvent, peerOf, type PeerEvent, type ServerEvent } from "../../diagnostics/events.ts";
 import type { RoundState } from "./round-state.ts";
 
 type Observe = (event: ServerEvent) => void;

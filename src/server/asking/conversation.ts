@@ -5,7 +5,7 @@ import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/as
 import type { RequestRow } from "../../protocol/revision.ts";
 import type { AnySchema, SchemaSettings } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { callerOf, type Exchange } from "../connection.ts";
+import { callerOf, type Exchange } from "../context/connection.ts";
 import { directAsker } from "./direct-asker.ts";
 import {
   accepted,

@@ -7,8 +7,8 @@ import {
   UrlElicitationRequired,
 } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Call } from "../call.ts";
-import { stampAs } from "../stamp.ts";
+import type { Call } from "../calls/call.ts";
+import { stampAs } from "../calls/stamp.ts";
 import { tellRound } from "./ask-events.ts";
 import { type InputRequired, InputRound, orAsk, plainQuestion } from "./input-required.ts";
 import { assertCanAsk, toRequest } from "./question.ts";

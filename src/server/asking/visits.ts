@@ -8,8 +8,8 @@ import {
 } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
-import { callerOf } from "../connection.ts";
-import type { Call } from "../call.ts";
+import { callerOf } from "../context/connection.ts";
+import type { Call } from "../calls/call.ts";
 import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
 import { InputRequired } from "./input-required.ts";
 import { cannotAsk } from "./question.ts";

@@ -14,7 +14,7 @@ import {
 import { propertiesOf, typesOf } from "../../schema/object-schema.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { InputRequired } from "../asking/input-required.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,

@@ -13,7 +13,7 @@ import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
 import type { InputRequired } from "../asking/input-required.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,

@@ -3,9 +3,9 @@ import { ConfigurationError, ToolError } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
 import type { Known } from "../../options.ts";
 import type { CheckedHandler } from "./definition.ts";
-import { inBackground, longestTimerMs } from "../timers.ts";
-import type { Logger } from "../logger.ts";
-import { isThenable } from "../thenable.ts";
+import { inBackground, longestTimerMs } from "../../async/timers.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
+import { isThenable } from "../../async/promises.ts";
 
 /** Limits of one tool. */
 export interface ToolLimits {

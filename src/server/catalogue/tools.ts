@@ -13,7 +13,7 @@ import {
 } from "../../schema/compile.ts";
 import { wrapSchema } from "../../schema/object-schema.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { isTimerMs } from "../timers.ts";
+import { isTimerMs } from "../../async/timers.ts";
 import type { TaskDefinition, ToolDefinition } from "./tool-definition.ts";
 import { toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {

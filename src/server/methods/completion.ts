@@ -3,9 +3,9 @@ import { invalidParams } from "../../errors.ts";
 import type { CompleteResult, CompletionReference } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Completer, CompletionRequest, Suggestions } from "../catalogue/completers.ts";
-import type { Call } from "../call.ts";
-import type { Core } from "../core.ts";
-import type { MethodHandler } from "./method.ts";
+import type { Call } from "../calls/call.ts";
+import type { Core } from "../calls/core.ts";
+import type { MethodHandler } from "../calls/method.ts";
 
 const maxValues = 100;
 

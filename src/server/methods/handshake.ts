@@ -3,7 +3,7 @@ import { invalidParams, invalidRequest } from "../../errors.ts";
 import { encodeImplementation } from "../../protocol/codec.ts";
 import { type ClientCapabilities, type Implementation, isLogLevel } from "../../protocol/model.ts";
 import { isObject } from "../../wire/message.ts";
-import type { MethodHandler } from "./method.ts";
+import type { MethodHandler } from "../calls/method.ts";
 
 /** How much a client may say of itself that is kept. */
 const maxClientLength = 8 * 1024;

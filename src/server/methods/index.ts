@@ -4,7 +4,7 @@ import { complete } from "./completion.ts";
 import { discover, initialize, ping, setLogLevel } from "./handshake.ts";
 import { listHandler } from "./lists.ts";
 import { listen } from "./listen.ts";
-import type { MethodHandler } from "./method.ts";
+import type { MethodHandler } from "../calls/method.ts";
 import { getPrompt } from "./prompts.ts";
 import { readResource, subscribeResource, unsubscribeResource } from "./resources.ts";
 import { callTool } from "./tools.ts";

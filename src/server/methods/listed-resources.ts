@@ -1,10 +1,10 @@
 // resources/list where templates list what they match: after the resources, page by page, for the caller alone.
 import { encodeShape } from "../../protocol/codec.ts";
 import { isObject } from "../../wire/message.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../calls/call.ts";
 import type { Entry } from "../catalogue/registry.ts";
 import type { CompiledTemplate, ListedResource, TemplateOptions } from "../catalogue/resources.ts";
-import { visibleTo } from "../scopes.ts";
+import { visibleTo } from "../catalogue/scopes.ts";
 
 type Template = Entry<TemplateOptions, CompiledTemplate>;
 

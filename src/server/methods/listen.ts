@@ -6,13 +6,13 @@ import { subscriptionMeta } from "../../push/frame.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import { keyLengthOf, topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, isStamp, type JsonObject } from "../../wire/message.ts";
-import type { Call } from "../call.ts";
-import { callerOf } from "../connection.ts";
-import { peerOf } from "../events.ts";
-import type { ExtensionListen } from "../extensions.ts";
+import type { Call } from "../calls/call.ts";
+import { callerOf } from "../context/connection.ts";
+import { peerOf } from "../../diagnostics/events.ts";
+import type { ExtensionListen } from "../catalogue/extensions.ts";
 import { keysProblem, sumOf } from "../subscribed-keys.ts";
-import { assertTotalRoom, permittedUris } from "../subscribers.ts";
-import type { MethodHandler } from "./method.ts";
+import { assertTotalRoom, permittedUris } from "../catalogue/subscriptions.ts";
+import type { MethodHandler } from "../calls/method.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
 

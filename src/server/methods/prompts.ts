@@ -2,10 +2,10 @@
 import { invalidParams } from "../../errors.ts";
 import { isObject } from "../../wire/message.ts";
 import { orAsk } from "../asking/input-required.ts";
-import { converted, encodePrompt } from "../encode-results.ts";
-import { shown } from "../failure.ts";
-import { toPromptResult } from "../results.ts";
-import type { MethodHandler } from "./method.ts";
+import { converted, encodePrompt } from "./encode-results.ts";
+import { shown } from "../calls/failure.ts";
+import { toPromptResult } from "../results/results.ts";
+import type { MethodHandler } from "../calls/method.ts";
 
 export const getPrompt: MethodHandler = {
   async run(call) {

@@ -6,13 +6,13 @@ import type { Listener } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import { orAsk } from "../asking/input-required.ts";
 import { resolveResource } from "../catalogue/resources.ts";
-import type { Call } from "../call.ts";
-import { shown } from "../failure.ts";
-import { assertTotalRoom, permittedUris } from "../subscribers.ts";
-import { converted, encodeRead } from "../encode-results.ts";
-import { toReadResult } from "../results.ts";
-import { cacheFields } from "../stamp.ts";
-import type { MethodHandler } from "./method.ts";
+import type { Call } from "../calls/call.ts";
+import { shown } from "../calls/failure.ts";
+import { assertTotalRoom, permittedUris } from "../catalogue/subscriptions.ts";
+import { converted, encodeRead } from "./encode-results.ts";
+import { toReadResult } from "../results/results.ts";
+import { cacheFields } from "../calls/stamp.ts";
+import type { MethodHandler } from "../calls/method.ts";
 
 export const readResource: MethodHandler = {
   async run(call) {

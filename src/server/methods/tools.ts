@@ -15,10 +15,10 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import { orAsk } from "../asking/input-required.ts";
 import { visitRefusal } from "../asking/visits.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../calls/call.ts";
 import { propertiesOf } from "../../schema/object-schema.ts";
-import { converted, encodeToolResult } from "../encode-results.ts";
-import { cannotSend, describeFailure, isForClient, isRefusal, shown } from "../failure.ts";
+import { converted, encodeToolResult } from "./encode-results.ts";
+import { cannotSend, describeFailure, isForClient, isRefusal, shown } from "../calls/failure.ts";
 import {
   asToolResult,
   looksLikeResult,
@@ -26,10 +26,10 @@ import {
   toErrorResult,
   toStructuredResult,
   toToolResult,
-} from "../results.ts";
+} from "../results/results.ts";
 import { beginTask } from "../tasks/begin.ts";
-import { isThenable } from "../thenable.ts";
-import type { MethodHandler } from "./method.ts";
+import { isThenable } from "../../async/promises.ts";
+import type { MethodHandler } from "../calls/method.ts";
 
 export const callTool: MethodHandler = {
   run(call) {

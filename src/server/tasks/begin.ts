@@ -3,12 +3,12 @@ import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../
 import { extensionIds } from "../../protocol/meta.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { isObject } from "../../wire/message.ts";
-import { letRun } from "../background.ts";
-import type { Call } from "../call.ts";
-import { callerOf } from "../connection.ts";
+import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import type { Call } from "../calls/call.ts";
+import { callerOf } from "../context/connection.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
-import { isDeclared, requireDeclared } from "../extensions.ts";
-import { stampAs } from "../stamp.ts";
+import { isDeclared, requireDeclared } from "../catalogue/extensions.ts";
+import { stampAs } from "../calls/stamp.ts";
 import { coreTask, extensionTask, TaskCreated, type TaskForm } from "./forms.ts";
 import type { TaskRecord } from "./store.ts";
 import { ownerOf } from "./table.ts";
@@ -58,7 +58,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call): Promise<vo
   call.conversation.askThrough(run.asker);
   tasks.runs.set(record.id, run);
   tellOf(run);
-  letRun(call.core.settings.logger, "A task", run.follow());
+  logRejection(call.core.settings.logger, "A task", run.follow());
   call.interrupt?.(
     new TaskCreated(
       record.form === "core" ? { task: coreTask(record) } : stampAs("task", extensionTask(record), call),

@@ -1,10 +1,10 @@
 // The methods of tasks for clients of 2025-11-25: get, result, list and cancel.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Call } from "../call.ts";
-import { readCursor, writeCursor } from "../cursors.ts";
-import { RelayedError } from "../failure.ts";
-import type { MethodHandler } from "../methods/method.ts";
+import type { Call } from "../calls/call.ts";
+import { readCursor, writeCursor } from "../catalogue/cursors.ts";
+import { RelayedError } from "../calls/failure.ts";
+import type { MethodHandler } from "../calls/method.ts";
 import { coreTask, relatedTask } from "./forms.ts";
 import { hasEnded, type TaskRecord } from "./store.ts";
 import { isFor, ownerOf } from "./table.ts";

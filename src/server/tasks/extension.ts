@@ -1,9 +1,9 @@
 // Tasks for modern clients: a fragment of the tables like any other extension's.
 import { invalidParams } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Extension } from "../extensions.ts";
-import type { Call } from "../call.ts";
-import type { Context } from "../context.ts";
+import type { Extension } from "../catalogue/extensions.ts";
+import type { Call } from "../calls/call.ts";
+import type { Context } from "../context/context.ts";
 import { detailedTask } from "./forms.ts";
 import { hasEnded } from "./store.ts";
 import type { Caller, TaskTable } from "./table.ts";

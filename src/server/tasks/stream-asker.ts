@@ -5,7 +5,7 @@ import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
 import type { AskOptions, Question } from "../asking/question.ts";
-import { inBackground } from "../timers.ts";
+import { inBackground } from "../../async/timers.ts";
 import { relatedTask } from "./forms.ts";
 import type { TaskAsker } from "./task-asker.ts";
 

@@ -7,7 +7,7 @@ import { type Grant, isGranted } from "../../protocol/scopes.ts";
 import type { Place } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { TaskEnd } from "../events.ts";
+import type { TaskEnd } from "../../diagnostics/events.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
 import type { TaskSettings } from "./options.ts";
 import type { TaskRecord, TaskStore } from "./store.ts";

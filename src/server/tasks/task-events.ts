@@ -1,5 +1,5 @@
 // A task as events.
-import { peerOf } from "../events.ts";
+import { peerOf } from "../../diagnostics/events.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** Tells that a call has become a task, and, when the time comes, how that ended. */

@@ -1,10 +1,10 @@
 // A legacy session takes pushes: what it is told of, and from when to when.
-import { listChanged, resourceUpdated } from "../protocol/notifications.ts";
-import type { Stream } from "../push/listener.ts";
-import { topicOf } from "../push/topic.ts";
-import { type Connection, grantOf } from "./connection.ts";
+import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
+import type { Stream } from "../../push/listener.ts";
+import { topicOf } from "../../push/topic.ts";
+import { type Connection, grantOf } from "../context/connection.ts";
 import type { Core, SessionEnd } from "./core.ts";
-import { peerOf } from "./events.ts";
+import { peerOf } from "../../diagnostics/events.ts";
 import { tellSessionClosed } from "./notifications.ts";
 
 /** How a session takes pushes. */

@@ -1,12 +1,12 @@
 // Who may subscribe to a resource, and what the author is told of: its first subscriber, and its last one's leaving.
-import { invalidRequest } from "../errors.ts";
-import { resourceUpdated } from "../protocol/notifications.ts";
-import type { TopicWatch } from "../push/hub.ts";
-import { topicOf } from "../push/topic.ts";
-import { letRun } from "./background.ts";
-import type { Context } from "./context.ts";
-import type { Core } from "./core.ts";
-import type { Settings } from "./options.ts";
+import { invalidRequest } from "../../errors.ts";
+import { resourceUpdated } from "../../protocol/notifications.ts";
+import type { TopicWatch } from "../../push/hub.ts";
+import { topicOf } from "../../push/topic.ts";
+import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import type { Context } from "../context/context.ts";
+import type { Core } from "../calls/core.ts";
+import type { Settings } from "../options.ts";
 
 /** Tells the author; nothing is watched when nobody wants to know. */
 export function watchSubscribers(settings: Settings): TopicWatch | undefined {
@@ -16,7 +16,7 @@ export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   const tell = (name: string, hook: Settings["onSubscribed"], topic: string): void => {
     if (hook === undefined || !topic.startsWith(prefix)) return;
     // Nobody waits for the author's code, and what it throws is no concern of the client's.
-    letRun(settings.logger, `${name}()`, Promise.resolve(topic.slice(prefix.length)).then(hook));
+    logRejection(settings.logger, `${name}()`, Promise.resolve(topic.slice(prefix.length)).then(hook));
   };
   return {
     first: (topic) => tell("onSubscribed", onSubscribed, topic),

@@ -1,11 +1,11 @@
 // What is known of one peer. Transports make it and pass it in; the server keeps nothing of its own about a peer.
-import type { Load } from "../limits/loads.ts";
-import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
-import { principalKey } from "../protocol/principal.ts";
-import type { Grant } from "../protocol/scopes.ts";
-import type { Revision } from "../protocol/revision.ts";
-import type { Listener, Stream } from "../push/listener.ts";
-import type { RequestId } from "../wire/message.ts";
+import type { Load } from "../../limits/loads.ts";
+import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
+import { principalKey } from "../../protocol/principal.ts";
+import type { Grant } from "../../protocol/scopes.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import type { Listener, Stream } from "../../push/listener.ts";
+import type { RequestId } from "../../wire/message.ts";
 import { InFlight } from "./in-flight.ts";
 
 const noCapabilities: ClientCapabilities = Object.freeze({});

@@ -1,31 +1,31 @@
 // One request being answered.
-import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
-import { encodeShape } from "../protocol/codec.ts";
+import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
+import { encodeShape } from "../../protocol/codec.ts";
 import {
   type ClientCapabilities,
   type Implementation,
   isLogged,
   type LogLevel,
   type Principal,
-} from "../protocol/model.ts";
-import { logMessage, protocolNotifications } from "../protocol/notifications.ts";
-import type { RequestRow, Revision } from "../protocol/revision.ts";
-import type { Grant } from "../protocol/scopes.ts";
-import type { AnySchema, Validated } from "../schema/compile.ts";
+} from "../../protocol/model.ts";
+import { logMessage, protocolNotifications } from "../../protocol/notifications.ts";
+import type { RequestRow, Revision } from "../../protocol/revision.ts";
+import type { Grant } from "../../protocol/scopes.ts";
+import type { AnySchema, Validated } from "../../schema/compile.ts";
 import {
   encodeNotification,
   isStamp,
   type JsonObject,
   type RequestId,
   type RpcRequest,
-} from "../wire/message.ts";
-import { Conversation } from "./asking/conversation.ts";
-import type { UrlAskOptions } from "./asking/elicitation.ts";
-import { mayBeLetGo } from "./asking/let-go.ts";
-import { type AskOptions, noWayBack } from "./asking/question.ts";
-import type { SampleOptions } from "./asking/sampling.ts";
-import { type Exchange, grantOf, type Peer } from "./connection.ts";
-import type { Context } from "./context.ts";
+} from "../../wire/message.ts";
+import { Conversation } from "../asking/conversation.ts";
+import type { UrlAskOptions } from "../asking/elicitation.ts";
+import { ignoreRejection } from "../../async/promises.ts";
+import { type AskOptions, noWayBack } from "../asking/question.ts";
+import type { SampleOptions } from "../asking/sampling.ts";
+import { type Exchange, grantOf, type Peer } from "../context/connection.ts";
+import type { Context } from "../context/context.ts";
 import type { Core } from "./core.ts";
 
 const noMeta: JsonObject = {};
@@ -194,7 +194,7 @@ export class Call implements Context {
   }
 
   ask(method: string, params?: object, options: { readonly timeoutMs?: number } = {}): Promise<JsonObject> {
-    return mayBeLetGo(this.#request(method, params, options.timeoutMs ?? 60_000));
+    return ignoreRejection(this.#request(method, params, options.timeoutMs ?? 60_000));
   }
 
   async #request(method: string, params: object | undefined, timeoutMs: number): Promise<JsonObject> {
@@ -231,7 +231,7 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
-    const answer = mayBeLetGo(this.conversation.elicit(message, asked, options));
+    const answer = ignoreRejection(this.conversation.elicit(message, asked, options));
     return answer as Promise<S extends URL ? void : Validated<S>>;
   }
 
@@ -240,24 +240,24 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
-    const answer = mayBeLetGo(this.conversation.tryElicit(message, asked, options));
+    const answer = ignoreRejection(this.conversation.tryElicit(message, asked, options));
     return answer as Promise<Elicited<S extends URL ? undefined : Validated<S>>>;
   }
 
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {
-    return mayBeLetGo(this.conversation.sample(messages, options));
+    return ignoreRejection(this.conversation.sample(messages, options));
   }
 
   roots(options?: AskOptions): Promise<readonly Root[]> {
-    return mayBeLetGo(this.conversation.roots(options));
+    return ignoreRejection(this.conversation.roots(options));
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    return mayBeLetGo(this.conversation.onces.run(key, work) as Promise<T>);
+    return ignoreRejection(this.conversation.onces.run(key, work) as Promise<T>);
   }
 
   startTask(): Promise<boolean> {
-    return mayBeLetGo(this.#startTask());
+    return ignoreRejection(this.#startTask());
   }
 
   progress(progress: number, total?: number, message?: string): void {

@@ -1,14 +1,14 @@
 // Under which revision a request is answered: said by the request itself (modern) or agreed before (legacy).
-import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../errors.ts";
-import { hasModernKey, metaKeys } from "../protocol/meta.ts";
-import { type ClientCapabilities, isLogLevel } from "../protocol/model.ts";
-import type { Revision } from "../protocol/revision.ts";
-import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
-import { findAdded } from "./added-methods.ts";
-import type { Connection, Exchange, Peer } from "./connection.ts";
+import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
+import { type ClientCapabilities, isLogLevel } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
+import { findAdded } from "../added-methods.ts";
+import type { Connection, Exchange, Peer } from "../context/connection.ts";
 import type { Core } from "./core.ts";
 import { shown } from "./failure.ts";
-import { readImplementation } from "./methods/handshake.ts";
+import { readImplementation } from "../methods/handshake.ts";
 
 /** A peer whose revision is known. */
 export type KnownPeer = Peer & { readonly revision: Revision };

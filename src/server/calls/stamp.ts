@@ -1,12 +1,12 @@
 // What every modern result carries beside its own members: its type, who answered, and how long it may be cached.
-import { encodeImplementation } from "../protocol/codec.ts";
-import { metaKeys } from "../protocol/meta.ts";
-import type { CacheHint } from "../protocol/model.ts";
-import type { Revision } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { encodeImplementation } from "../../protocol/codec.ts";
+import { metaKeys } from "../../protocol/meta.ts";
+import type { CacheHint } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import type { JsonObject } from "../../wire/message.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
-import type { ListMethod } from "./options.ts";
+import type { ListMethod } from "../options.ts";
 
 const serverMetas = new WeakMap<Core, Map<Revision, JsonObject>>();
 

@@ -1,12 +1,12 @@
 // Extensions: fragments that add methods and listen filters to the tables of the modern era, or methods to those of both.
-import { ConfigurationError, errorCodes, ProtocolError } from "../errors.ts";
-import { checkOptions, type Known } from "../options.ts";
-import { extensionIdProblem } from "../protocol/meta.ts";
-import type { Revision } from "../protocol/revision.ts";
-import { isProtocolMethod, revisions } from "../protocol/revisions/index.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
-import type { AddedMethod } from "./catalogue/methods.ts";
-import type { Context } from "./context.ts";
+import { ConfigurationError, errorCodes, ProtocolError } from "../../errors.ts";
+import { checkOptions, type Known } from "../../options.ts";
+import { extensionIdProblem } from "../../protocol/meta.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { isProtocolMethod, revisions } from "../../protocol/revisions/index.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { AddedMethod } from "./methods.ts";
+import type { Context } from "../context/context.ts";
 
 /** Answers a method that an extension adds. */
 export type ExtensionRequest = (params: JsonObject, ctx: Context) => object | Promise<object>;

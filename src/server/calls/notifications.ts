@@ -1,11 +1,11 @@
 // What clients say without expecting an answer, and what authors are told of their coming and going.
-import type { Load } from "../limits/loads.ts";
-import { metaKeys } from "../protocol/meta.ts";
-import type { Principal } from "../protocol/model.ts";
-import { isObject, isRequestId, type JsonObject, type RpcNotification } from "../wire/message.ts";
-import type { Connection, Exchange } from "./connection.ts";
+import type { Load } from "../../limits/loads.ts";
+import { metaKeys } from "../../protocol/meta.ts";
+import type { Principal } from "../../protocol/model.ts";
+import { isObject, isRequestId, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import type { Connection, Exchange } from "../context/connection.ts";
 import type { Core, NotificationSource, SessionEnd } from "./core.ts";
-import { readImplementation } from "./methods/handshake.ts";
+import { readImplementation } from "../methods/handshake.ts";
 
 /** Takes a notification; one that is unknown or malformed is never answered. Nobody waits for the author's handlers. */
 export async function receiveNotification(

@@ -1,11 +1,11 @@
 // What a handler gets beside its arguments: who asks, and the ways back to them while the call runs.
-import type { Elicited, Root, Sampled, SamplingMessage } from "../protocol/asking.ts";
-import type { AnySchema, Validated } from "../schema/compile.ts";
-import type { UrlAskOptions } from "./asking/elicitation.ts";
-import type { AskOptions } from "./asking/question.ts";
-import type { SampleOptions } from "./asking/sampling.ts";
-import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
-import type { JsonObject, RequestId } from "../wire/message.ts";
+import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
+import type { AnySchema, Validated } from "../../schema/compile.ts";
+import type { UrlAskOptions } from "../asking/elicitation.ts";
+import type { AskOptions } from "../asking/question.ts";
+import type { SampleOptions } from "../asking/sampling.ts";
+import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
+import type { JsonObject, RequestId } from "../../wire/message.ts";
 
 /**
  * The context of one call: the second argument of every handler.

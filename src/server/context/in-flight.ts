@@ -1,5 +1,5 @@
 // The calls of one connection that are running, found by id to be cancelled.
-import type { RequestId } from "../wire/message.ts";
+import type { RequestId } from "../../wire/message.ts";
 
 export interface Cancellable {
   readonly id: RequestId;

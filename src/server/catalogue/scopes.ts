@@ -1,15 +1,15 @@
 // Which scopes a request needs, whether its caller has them, and what of the catalogue a caller may see.
-import { errorCodes, ProtocolError } from "../errors.ts";
-import { revisions } from "../protocol/revisions/index.ts";
-import { type Grant, hasScope, isGranted } from "../protocol/scopes.ts";
-import { resourceUpdated } from "../protocol/notifications.ts";
-import { topicOf } from "../push/topic.ts";
-import { isObject, type JsonObject, type RpcRequest } from "../wire/message.ts";
-import type { Described } from "./catalogue/definition.ts";
-import type { Entry, Registry } from "./catalogue/registry.ts";
-import { guardOf, resolveResource } from "./catalogue/resources.ts";
-import type { Core } from "./core.ts";
-import { keysProblem } from "./subscribed-keys.ts";
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
+import { type Grant, hasScope, isGranted } from "../../protocol/scopes.ts";
+import { resourceUpdated } from "../../protocol/notifications.ts";
+import { topicOf } from "../../push/topic.ts";
+import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
+import type { Described } from "./definition.ts";
+import type { Entry, Registry } from "./registry.ts";
+import { guardOf, resolveResource } from "./resources.ts";
+import type { Core } from "../calls/core.ts";
+import { keysProblem } from "../subscribed-keys.ts";
 
 const none: readonly string[] = [];
 

@@ -8,18 +8,18 @@ import {
   type RpcFailure,
   type RpcRequest,
   type RpcResponse,
-} from "../wire/message.ts";
-import { InputRequired, orAsk } from "./asking/input-required.ts";
-import { isRetry, questionsOf, settleInput, takeUp } from "./asking/settle-input.ts";
-import { type Exchange, grantOf } from "./connection.ts";
+} from "../../wire/message.ts";
+import { InputRequired, orAsk } from "../asking/input-required.ts";
+import { isRetry, questionsOf, settleInput, takeUp } from "../asking/settle-input.ts";
+import { type Exchange, grantOf } from "../context/connection.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
-import { peerOf } from "./events.ts";
+import { peerOf } from "../../diagnostics/events.ts";
 import { subjectOf, toRpcError } from "./failure.ts";
-import type { MethodHandler } from "./methods/method.ts";
+import type { MethodHandler } from "./method.ts";
 import { receiveNotification } from "./notifications.ts";
 import { openCall } from "./open-call.ts";
-import { TaskCreated } from "./tasks/forms.ts";
+import { TaskCreated } from "../tasks/forms.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
 /** An answer, or the promise of one where it is not there at once; undefined when there is nothing to say. */

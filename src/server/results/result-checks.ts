@@ -1,13 +1,13 @@
 // What a result must be to be sent, field by field: a handler, or middleware, may have returned anything.
-import { type Known, nearest } from "../options.ts";
+import { type Known, nearest } from "../../options.ts";
 import type {
   CallToolResult,
   ContentBlock,
   GetPromptResult,
   ReadResourceResult,
   ResourceContents,
-} from "../protocol/model.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+} from "../../protocol/model.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
 
 /** The fields that a block of each type cannot do without. */
 const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {

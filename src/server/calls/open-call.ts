@@ -1,16 +1,16 @@
 // Everything that is settled before a handler runs: who asks, whether they may, and whether their revision has the method.
-import { errorCodes, invalidRequest, ProtocolError } from "../errors.ts";
-import type { RequestRow } from "../protocol/revision.ts";
-import { type RpcError, rpcErrorOf, type RpcRequest } from "../wire/message.ts";
-import { findAdded } from "./added-methods.ts";
-import { type Exchange, grantOf } from "./connection.ts";
+import { errorCodes, invalidRequest, ProtocolError } from "../../errors.ts";
+import type { RequestRow } from "../../protocol/revision.ts";
+import { type RpcError, rpcErrorOf, type RpcRequest } from "../../wire/message.ts";
+import { findAdded } from "../added-methods.ts";
+import { type Exchange, grantOf } from "../context/connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { shown } from "./failure.ts";
-import { methods } from "./methods/index.ts";
-import type { MethodHandler } from "./methods/method.ts";
+import { methods } from "../methods/index.ts";
+import type { MethodHandler } from "./method.ts";
 import { type KnownPeer, resolvePeer } from "./peer.ts";
-import { assertScopes } from "./scopes.ts";
+import { assertScopes } from "../catalogue/scopes.ts";
 
 /** A call that may run, or why there is none. */
 export type Opened =

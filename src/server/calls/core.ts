@@ -1,27 +1,27 @@
 // The parts of a server, as the code that answers requests sees them. McpServer puts them together.
-import type { Loads } from "../limits/loads.ts";
-import type { ClientCapabilities, Implementation, Principal } from "../protocol/model.ts";
-import type { Asks } from "../push/asks.ts";
-import type { Hub } from "../push/hub.ts";
-import type { JsonObject } from "../wire/message.ts";
-import type { ElicitationIds } from "./asking/elicitation-ids.ts";
-import type { RequestState } from "./request-state/request-state.ts";
-import type { CompletionHandler } from "./catalogue/completers.ts";
-import type { AddedMethod, MethodOptions } from "./catalogue/methods.ts";
-import type { CompiledPrompt, PromptOptions } from "./catalogue/prompts.ts";
-import type { Registry } from "./catalogue/registry.ts";
+import type { Loads } from "../../limits/loads.ts";
+import type { ClientCapabilities, Implementation, Principal } from "../../protocol/model.ts";
+import type { Asks } from "../../push/asks.ts";
+import type { Hub } from "../../push/hub.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { ElicitationIds } from "../asking/elicitation-ids.ts";
+import type { RequestState } from "../request-state/request-state.ts";
+import type { CompletionHandler } from "../catalogue/completers.ts";
+import type { AddedMethod, MethodOptions } from "../catalogue/methods.ts";
+import type { CompiledPrompt, PromptOptions } from "../catalogue/prompts.ts";
+import type { Registry } from "../catalogue/registry.ts";
 import type {
   CompiledResource,
   CompiledTemplate,
   ResourceOptions,
   TemplateOptions,
-} from "./catalogue/resources.ts";
-import type { CompiledTool, ToolOptions } from "./catalogue/tools.ts";
-import type { Extensions } from "./extensions.ts";
-import type { Features } from "./features.ts";
+} from "../catalogue/resources.ts";
+import type { CompiledTool, ToolOptions } from "../catalogue/tools.ts";
+import type { Extensions } from "../catalogue/extensions.ts";
+import type { Features } from "../catalogue/features.ts";
 import type { Middlewares } from "./middleware.ts";
-import type { Settings } from "./options.ts";
-import type { TaskTable } from "./tasks/table.ts";
+import type { Settings } from "../options.ts";
+import type { TaskTable } from "../tasks/table.ts";
 
 export interface Core {
   readonly info: Implementation;

@@ -1,5 +1,5 @@
 // What it takes to answer one method.
-import type { Call } from "../call.ts";
+import type { Call } from "./call.ts";
 
 export interface MethodHandler {
   /** The result in the neutral model, as middleware sees it. */

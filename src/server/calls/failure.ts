@@ -8,13 +8,13 @@ import {
   ResourceNotFoundError,
   ToolError,
   UrlElicitationRequired,
-} from "../errors.ts";
-import { type RpcError, rpcErrorOf } from "../wire/message.ts";
-import { urlRequired } from "./asking/visits.ts";
+} from "../../errors.ts";
+import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import { urlRequired } from "../asking/visits.ts";
 import type { Call } from "./call.ts";
-import type { ShownErrors } from "./catalogue/definition.ts";
-import { peerOf } from "./events.ts";
-import type { Logger } from "./logger.ts";
+import type { ShownErrors } from "../catalogue/definition.ts";
+import { peerOf } from "../../diagnostics/events.ts";
+import { newErrorId } from "../../diagnostics/error-ids.ts";
 
 /** The JSON-RPC error for whatever a handler threw. */
 export function toRpcError(error: unknown, call: Call): RpcError {
@@ -34,7 +34,7 @@ export function describeFailure(
   error: unknown,
   call: Call,
   shows: ShownErrors = call.core.settings.errors,
-  what: string = internal,
+  what = "Internal error",
 ): { readonly errorId: string; readonly message: string } {
   const errorId = logFailure(error, call);
   const own = shows === "message" && messageOf(error);
@@ -49,8 +49,6 @@ function messageOf(error: unknown): unknown {
     return undefined;
   }
 }
-
-const internal = "Internal error";
 
 /** An error that was made for this client before, and is told again as it was. */
 export class RelayedError extends Error {
@@ -97,18 +95,6 @@ function logFailure(error: unknown, call: Call): string {
 export function cannotSend(what: string, problem: string, call: Call): ProtocolError {
   const errorId = logFailure(new TypeError(`${what}: ${problem}`), call);
   return new ProtocolError(errorCodes.internal, `${what} (error id ${errorId})`, { errorId });
-}
-
-/** What a client may know of a failure of the server itself; the log has it whole, under the same id. */
-export function internalError(logger: Pick<Logger, "error">, what: string, error: unknown): RpcError {
-  const errorId = newErrorId();
-  logger.error(`${what} (error id ${errorId})`, { errorId, error });
-  return { code: errorCodes.internal, message: `${internal} (error id ${errorId})`, data: { errorId } };
-}
-
-/** An id that a client and the log both have. */
-export function newErrorId(): string {
-  return crypto.randomUUID().slice(0, 8);
 }
 
 /** A name of the client's, as an error may repeat it: one that is too long is cut. */

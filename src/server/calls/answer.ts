@@ -1,7 +1,7 @@
 // One message or, where the revision has them, a batch: parsed, answered, and written as text.
-import { errorCodes } from "../errors.ts";
-import type { Load } from "../limits/loads.ts";
-import { parseJson } from "../wire/json.ts";
+import { errorCodes } from "../../errors.ts";
+import type { Load } from "../../limits/loads.ts";
+import { parseJson } from "../../wire/json.ts";
 import {
   encodeResponse,
   type Incoming,
@@ -11,11 +11,11 @@ import {
   readIncoming,
   readMessage,
   type RpcResponse,
-} from "../wire/message.ts";
-import { callerOf, type Exchange } from "./connection.ts";
+} from "../../wire/message.ts";
+import { callerOf, type Exchange } from "../context/connection.ts";
 import type { Core } from "./core.ts";
 import { type Answering, dispatch, refuse } from "./dispatch.ts";
-import { newErrorId } from "./failure.ts";
+import { newErrorId } from "../../diagnostics/error-ids.ts";
 
 /** What one message, or one batch, is answered with. */
 export type Answer = RpcResponse | readonly RpcResponse[];

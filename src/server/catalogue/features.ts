@@ -1,12 +1,12 @@
 // What the server has to offer, and what of it this peer can be told: capabilities are derived, never set by hand.
-import type { ServerCapabilities } from "../protocol/model.ts";
-import type { Feature, Revision } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
-import type { Exchange } from "./connection.ts";
-import type { CompiledPrompt, PromptOptions } from "./catalogue/prompts.ts";
-import type { Registry } from "./catalogue/registry.ts";
-import type { CompiledTemplate, TemplateOptions } from "./catalogue/resources.ts";
-import type { Settings } from "./options.ts";
+import type { ServerCapabilities } from "../../protocol/model.ts";
+import type { Feature, Revision } from "../../protocol/revision.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Exchange } from "../context/connection.ts";
+import type { CompiledPrompt, PromptOptions } from "./prompts.ts";
+import type { Registry } from "./registry.ts";
+import type { CompiledTemplate, TemplateOptions } from "./resources.ts";
+import type { Settings } from "../options.ts";
 
 /** What the answers are derived from. */
 interface Offer {

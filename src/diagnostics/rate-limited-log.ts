@@ -1,12 +1,12 @@
-// What strangers make a server say: so many lines a second, or they could fill the disk with them.
+// Log lines that clients can cause: a few each second, so that nobody can fill the disk with them.
 import type { Logger } from "./logger.ts";
 
 const maxLines = 10;
 const periodMs = 1000;
-const calmLogs = new WeakMap<Logger, CalmLog>();
+const limitedLogs = new WeakMap<Logger, RateLimitedLog>();
 
 /** Takes warnings and errors for a logger. There is one for each logger, whoever says something. */
-export class CalmLog {
+export class RateLimitedLog {
   readonly #logger: Logger;
   #endsAt = 0;
   #lines = 0;
@@ -16,10 +16,10 @@ export class CalmLog {
     this.#logger = logger;
   }
 
-  static of(logger: Logger): CalmLog {
-    let calmLog = calmLogs.get(logger);
-    if (calmLog === undefined) calmLogs.set(logger, (calmLog = new CalmLog(logger)));
-    return calmLog;
+  static of(logger: Logger): RateLimitedLog {
+    let limitedLog = limitedLogs.get(logger);
+    if (limitedLog === undefined) limitedLogs.set(logger, (limitedLog = new RateLimitedLog(logger)));
+    return limitedLog;
   }
 
   warn(message: string, details?: object): void {
@@ -45,4 +45,9 @@ export class CalmLog {
     else if (details === undefined) this.#logger[level](message);
     else this.#logger[level](message, details);
   }
+}
+
+/** Logs the rejection of a promise that nobody awaits. `what` says what was being done. */
+export function logRejection(logger: Logger, what: string, work: Promise<unknown>): void {
+  work.catch((error: unknown) => RateLimitedLog.of(logger).error(`${what} failed`, { error }));
 }

@@ -1,9 +1,9 @@
 // Results as they are sent: checked, whoever returned them, and written as the revision of their client can carry them.
-import { encodeCallToolResult, encodeContents, encodePromptResult } from "../protocol/codec.ts";
-import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../protocol/model.ts";
-import type { Call } from "./call.ts";
-import { cannotSend, subjectOf } from "./failure.ts";
-import { type ResultKind, resultProblem } from "./result-checks.ts";
+import { encodeCallToolResult, encodeContents, encodePromptResult } from "../../protocol/codec.ts";
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../../protocol/model.ts";
+import type { Call } from "../calls/call.ts";
+import { cannotSend, subjectOf } from "../calls/failure.ts";
+import { type ResultKind, resultProblem } from "../results/result-checks.ts";
 
 export function encodeToolResult(result: CallToolResult, call: Call): Record<string, unknown> {
   assertSendable("Tool", result, call);

@@ -1,6 +1,6 @@
 // What handlers return, and how it becomes a result: content helpers and conversions.
-import { checkOptions, type Known } from "../options.ts";
-import { toBase64 } from "../protocol/base64.ts";
+import { checkOptions, type Known } from "../../options.ts";
+import { toBase64 } from "../../wire/base64.ts";
 import type {
   AudioContent,
   CallToolResult,
@@ -9,8 +9,8 @@ import type {
   ImageContent,
   ReadResourceResult,
   TextContent,
-} from "../protocol/model.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+} from "../../protocol/model.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
 import { isBlock, isContents, kindOf, openFields } from "./result-checks.ts";
 
 /** A process may hold two copies of this package: what either made is known by this mark, not by its class. */

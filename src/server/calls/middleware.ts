@@ -9,9 +9,9 @@ import type {
   Resource,
   ResourceTemplate,
   Tool,
-} from "../protocol/model.ts";
-import type { JsonObject } from "../wire/message.ts";
-import type { Context } from "./context.ts";
+} from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Context } from "../context/context.ts";
 
 /** The requests that have a type of their own in middleware, with their parameters and results. */
 export interface RequestKinds {

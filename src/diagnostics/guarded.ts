@@ -1,9 +1,9 @@
 // The author's logger and observer, so that what they throw or reject harms nothing.
 import { identityOf } from "../protocol/principal.ts";
-import { CalmLog } from "./calm-log.ts";
+import { RateLimitedLog } from "./rate-limited-log.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Logger } from "./logger.ts";
-import { isThenable } from "./thenable.ts";
+import { isThenable } from "../async/promises.ts";
 
 /** A logger that fails must not fail what it tells of, and there is nowhere left to tell that it did. */
 export function guardedLogger(logger: Logger): Logger {
@@ -22,7 +22,7 @@ export function guardedObserver(
   observe: (event: ServerEvent) => void,
   logger: Logger,
 ): (event: ServerEvent) => void {
-  const onFailure = (error: unknown): void => CalmLog.of(logger).error("observe() failed", { error });
+  const onFailure = (error: unknown): void => RateLimitedLog.of(logger).error("observe() failed", { error });
   return (event) =>
     guard(
       () => observe("principal" in event ? { ...event, principal: identityOf(event.principal) } : event),

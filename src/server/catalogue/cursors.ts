@@ -1,5 +1,5 @@
 // Cursors of lists: a place written as text that says nothing to a client, and is looked at only if it can be ours.
-import { textFromBase64Url, toBase64Url } from "../protocol/base64.ts";
+import { textFromBase64Url, toBase64Url } from "../../wire/base64.ts";
 
 /** Ours are shorter: a longer one need not be decoded. */
 const maxLength = 256;
