@@ -123,15 +123,15 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "result()": { give: result, type: ["src/server/results/results.ts", "ToolResultParts"] },
   "ctx.elicit": {
     give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
-    type: ["src/server/asking/elicitation.ts", "UrlAskOptions"],
+    type: ["src/protocol/asking.ts", "UrlAskOptions"],
   },
   "ctx.sample": {
     give: (options) => ask((ctx) => ctx.sample("?", options)),
-    type: ["src/server/asking/sampling.ts", "SampleOptions"],
+    type: ["src/protocol/asking.ts", "SampleOptions"],
   },
   "ctx.roots": {
     give: (options) => ask((ctx) => ctx.roots(options)),
-    type: ["src/server/asking/question.ts", "AskOptions"],
+    type: ["src/protocol/asking.ts", "AskOptions"],
   },
   "server.log": {
     give: (options) => makeServer().server.log("info", "x", options),

@@ -9,7 +9,7 @@ import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Holdings } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
-import type { SessionEnd } from "../server/calls/core.ts";
+import type { SessionEnd } from "../server/calls/notifications.ts";
 import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import { refuseHeavy, refuseUnread } from "./body.ts";

@@ -10,7 +10,7 @@ import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import { Connection } from "../server/context/connection.ts";
 import type { Detach } from "../server/calls/attach.ts";
-import type { SessionEnd } from "../server/calls/core.ts";
+import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";

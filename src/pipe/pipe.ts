@@ -9,7 +9,7 @@ import { peerOf } from "../diagnostics/events.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import type { Detach } from "../server/calls/attach.ts";
-import type { SessionEnd } from "../server/calls/core.ts";
+import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
 import { isSilentText } from "./silent.ts";

@@ -1,6 +1,6 @@
 // One message or, where the revision has them, a batch: parsed, answered, and written as text.
 import { errorCodes } from "../../errors.ts";
-import type { Load } from "../../limits/loads.ts";
+import type { Load, Loads } from "../../limits/loads.ts";
 import { parseJson } from "../../wire/json.ts";
 import {
   encodeResponse,
@@ -21,14 +21,19 @@ import { newErrorId } from "../../diagnostics/error-ids.ts";
 export type Answer = RpcResponse | readonly RpcResponse[];
 
 /** The text of the answer; undefined when there is nothing to say. */
-export async function answerText(core: Core, text: string, exchange: Exchange): Promise<string | undefined> {
+export async function answerText(
+  core: Core,
+  loads: Loads,
+  text: string,
+  exchange: Exchange,
+): Promise<string | undefined> {
   const parsed = parseJson(text, core.settings.limits);
   if (!parsed.ok) {
     const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
     return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
   }
   const { connection, stream, era, principal, headers, address } = exchange;
-  const load = core.loads.begin(callerOf(exchange));
+  const load = loads.begin(callerOf(exchange));
   try {
     const incoming = readIncoming(parsed.value);
     if (!isTaken(load, parsed.weight, incoming)) return refuseLoad(core, exchange, incoming);

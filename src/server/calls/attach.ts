@@ -3,9 +3,9 @@ import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { Stream } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import { type Connection, grantOf } from "../context/connection.ts";
-import type { Core, SessionEnd } from "./core.ts";
+import type { Core } from "./core.ts";
 import { peerOf } from "../../diagnostics/events.ts";
-import { tellSessionClosed } from "./notifications.ts";
+import { type SessionEnd, tellSessionClosed } from "./notifications.ts";
 
 /** How a session takes pushes. */
 export interface AttachOptions {

@@ -1,5 +1,14 @@
 // One request being answered.
-import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
+import { ignoreRejection } from "../../async/promises.ts";
+import type {
+  AskOptions,
+  Elicited,
+  Root,
+  Sampled,
+  SampleOptions,
+  SamplingMessage,
+  UrlAskOptions,
+} from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import {
   type ClientCapabilities,
@@ -11,22 +20,23 @@ import {
 import { logMessage, protocolNotifications } from "../../protocol/notifications.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Grant } from "../../protocol/scopes.ts";
+import type { Asks } from "../../push/asks.ts";
+import type { Hub } from "../../push/hub.ts";
 import type { AnySchema, Validated } from "../../schema/compile.ts";
 import {
   encodeNotification,
-  isStamp,
+  isShortId,
   type JsonObject,
   type RequestId,
   type RpcRequest,
+  type RpcResponse,
 } from "../../wire/message.ts";
-import { Conversation } from "../asking/conversation.ts";
-import type { UrlAskOptions } from "../asking/elicitation.ts";
-import { ignoreRejection } from "../../async/promises.ts";
-import { type AskOptions, noWayBack } from "../asking/question.ts";
-import type { SampleOptions } from "../asking/sampling.ts";
+import type { Features } from "../catalogue/features.ts";
 import { type Exchange, grantOf, type Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
-import type { Core } from "./core.ts";
+import type { Settings } from "../settings/settings.ts";
+import { askClient } from "./ask-client.ts";
+import type { Conversation, OwnTask, PendingAnswer, Reply } from "./parts.ts";
 
 const noMeta: JsonObject = {};
 const unknownPeer: Peer = {
@@ -36,34 +46,32 @@ const unknownPeer: Peer = {
   logLevel: undefined,
 };
 
-/** A call that goes on as a task says what it has to say there. */
-interface Task {
-  readonly record: { readonly id: string };
-  /** How far the work is, for people. */
-  report(status: string): void;
-  send(method: string, params: object): void;
+/** What a call needs of its server. */
+export interface CallCore {
+  readonly info: Implementation;
+  readonly settings: Settings;
+  readonly features: Features;
+  readonly hub: Hub;
+  readonly asks: Asks;
+  readonly asking: { converse(call: Call): Conversation };
 }
 
 /** One request being answered. Handlers see it as a {@link Context}; what they may not need is made on first use. */
 export class Call implements Context {
-  readonly core: Core;
+  readonly core: CallCore;
   request: RpcRequest;
   exchange: Exchange;
   peer: Peer;
-  readonly table: Revision;
+  /** The revision that the request is answered under. */
+  readonly protocol: Revision;
   readonly row: RequestRow;
-  finished = false;
-  cancelled = false;
   /** What its definition asks of a caller; whoever is asked something for it needs the same. */
-  scopes: readonly string[] | undefined;
-  /** Set when the call has become a task. */
-  task: Task | undefined;
-  /** Makes a task of the call, where its client and its tool allow it. */
-  beginTask: (() => Promise<void>) | undefined;
-  /** Answers the call before its handler has ended: with questions, or with a task that goes on. */
-  interrupt: ((answer: object | Promise<object>) => void) | undefined;
-  /** What the call comes to in the end, whatever it has been answered with meanwhile. */
-  outcome: (() => Promise<unknown>) | undefined;
+  readonly scopes: readonly string[] | undefined;
+  cancelled = false;
+  #finished = false;
+  #pending: PendingAnswer | undefined;
+  #task: OwnTask | undefined;
+  #beginTask: (() => Promise<void>) | undefined;
   #conversation: Conversation | undefined;
   #controller: AbortController | undefined;
   #questions: AbortController | undefined;
@@ -76,19 +84,20 @@ export class Call implements Context {
   #startingTask: Promise<void> | undefined;
 
   constructor(
-    core: Core,
+    core: CallCore,
     request: RpcRequest,
     exchange: Exchange,
-    peer: Peer,
-    table: Revision,
+    peer: Peer & { readonly revision: Revision },
     row: RequestRow,
+    scopes?: readonly string[],
   ) {
     this.core = core;
     this.request = request;
     this.exchange = exchange;
     this.peer = peer;
-    this.table = table;
+    this.protocol = peer.revision;
     this.row = row;
+    this.scopes = scopes;
   }
 
   get id(): RequestId {
@@ -108,7 +117,7 @@ export class Call implements Context {
   }
 
   get revision(): string {
-    return this.table.date;
+    return this.protocol.date;
   }
 
   get client(): Implementation | undefined {
@@ -120,7 +129,7 @@ export class Call implements Context {
   }
 
   get session(): string | undefined {
-    return this.table.era === "legacy" ? this.exchange.connection.session : undefined;
+    return this.protocol.era === "legacy" ? this.exchange.connection.session : undefined;
   }
 
   get principal(): Principal | undefined {
@@ -153,7 +162,7 @@ export class Call implements Context {
   }
 
   /** Aborts when nobody waits for an answer to its questions any more; the reason is why, in words. */
-  get asking(): AbortSignal {
+  get askSignal(): AbortSignal {
     this.#questions ??= new AbortController();
     if (this.#whyNoAnswers !== undefined) this.#questions.abort(this.#whyNoAnswers);
     return this.#questions.signal;
@@ -194,28 +203,21 @@ export class Call implements Context {
   }
 
   ask(method: string, params?: object, options: { readonly timeoutMs?: number } = {}): Promise<JsonObject> {
-    return ignoreRejection(this.#request(method, params, options.timeoutMs ?? 60_000));
-  }
-
-  async #request(method: string, params: object | undefined, timeoutMs: number): Promise<JsonObject> {
-    const { session, scopes } = this;
-    const stream = this.exchange.stream ?? (session && this.core.hub.reach(session, scopes)?.stream);
-    if (session !== undefined && stream) {
-      const taskId = this.task?.record.id;
-      const ask = { to: this, stream, taskId, scopes, method, params, timeoutMs, signal: this.asking };
-      return this.core.asks.ask(ask);
-    }
-    throw noWayBack(method, this.table.era === "modern" ? "modern" : session ? "stream" : "session");
+    return ignoreRejection(askClient(this, method, params, options.timeoutMs ?? 60_000));
   }
 
   /** Its questions and answers; most calls have none. */
   get conversation(): Conversation {
-    return (this.#conversation ??= new Conversation(this));
+    return (this.#conversation ??= this.core.asking.converse(this));
   }
 
   /** Whether its questions have answered it: what becomes of this run of the handler is of no matter. */
   get hasAsked(): boolean {
-    return this.#conversation?.hasClosed ?? false;
+    return this.#conversation?.hasEndedCall ?? false;
+  }
+
+  unfinishedWork(): Promise<void> | undefined {
+    return this.#conversation?.hasEndedCall ? this.#conversation.idle() : undefined;
   }
 
   get inputResponses(): { readonly [key: string]: JsonObject } | undefined {
@@ -223,7 +225,7 @@ export class Call implements Context {
   }
 
   requestState<T>(): T | undefined {
-    return this.#conversation?.before.own as T | undefined;
+    return this.#conversation?.requestState<T>();
   }
 
   elicit<S extends AnySchema | URL>(
@@ -231,8 +233,7 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
-    const answer = ignoreRejection(this.conversation.elicit(message, asked, options));
-    return answer as Promise<S extends URL ? void : Validated<S>>;
+    return ignoreRejection(this.conversation.elicit(message, asked, options));
   }
 
   tryElicit<S extends AnySchema | URL>(
@@ -240,8 +241,7 @@ export class Call implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
-    const answer = ignoreRejection(this.conversation.tryElicit(message, asked, options));
-    return answer as Promise<Elicited<S extends URL ? undefined : Validated<S>>>;
+    return ignoreRejection(this.conversation.tryElicit(message, asked, options));
   }
 
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {
@@ -253,23 +253,67 @@ export class Call implements Context {
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    return ignoreRejection(this.conversation.onces.run(key, work) as Promise<T>);
+    return ignoreRejection(this.conversation.once(key, work));
   }
 
   startTask(): Promise<boolean> {
     return ignoreRejection(this.#startTask());
   }
 
+  /** Dispatch will answer the call when its handler ends, unless {@link Call.answerNow} does before. */
+  waitsFor(pending: PendingAnswer): void {
+    this.#pending = pending;
+  }
+
+  /** Whether it can still be answered before its handler ends. */
+  get canAnswerNow(): boolean {
+    return this.#pending?.isAnswered === false && !this.cancelled;
+  }
+
+  /**
+   * Answers the call before its handler ends: with questions, or with a task that goes on. `later` gets the response that the
+   * handler comes to in the end; without it, what the handler still does is ignored.
+   */
+  answerNow(reply: Reply | Promise<Reply>, later?: (response: RpcResponse) => void): void {
+    this.#pending?.answerNow(reply, later);
+  }
+
+  /** The handler decides when the call becomes a task: `ctx.startTask()` calls `begin`, once. */
+  mayStartTask(begin: () => Promise<void>): void {
+    this.#beginTask = begin;
+  }
+
+  /** Takes the call out of its connection and its stream: it goes on as a task, and a client that goes away does not cancel it. */
+  continueAs(task: OwnTask): void {
+    const { connection, era, principal, headers, address } = this.exchange;
+    connection.inFlight.delete(this);
+    this.exchange = { connection, era, principal, headers, address };
+    this.#task = task;
+  }
+
+  /** The task that the call goes on as. */
+  get taskId(): string | undefined {
+    return this.#task?.id;
+  }
+
+  /** The call has been answered. A task is no longer a matter of its connection, and goes on asking. */
+  finish(): void {
+    this.#finished = true;
+    if (this.#task !== undefined) return;
+    this.exchange.connection.inFlight.delete(this);
+    this.stopAsking();
+  }
+
   progress(progress: number, total?: number, message?: string): void {
-    if (this.task !== undefined && Number.isFinite(progress)) {
-      this.task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
+    if (this.#task !== undefined && Number.isFinite(progress)) {
+      this.#task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
     }
     const progressToken = this.meta["progressToken"];
-    if (!isStamp(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
+    if (!isShortId(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
     this.#lastProgress = progress;
     const known = Number.isFinite(total) ? total : undefined;
     const params = { progressToken, progress, total: known, message };
-    this.#send("notifications/progress", encodeShape(params, "progress", this.table));
+    this.#send("notifications/progress", encodeShape(params, "progress", this.protocol));
     if (this.exchange.connection.sharesPipe) this.#reportedAt = performance.now();
   }
 
@@ -297,7 +341,7 @@ export class Call implements Context {
   }
 
   closeStream(): void {
-    if (!this.finished && !this.cancelled) this.exchange.stream?.pause?.();
+    if (!this.#finished && !this.cancelled) this.exchange.stream?.pause?.();
   }
 
   /** Adds what middleware gives to later middleware and to the handler. */
@@ -312,8 +356,8 @@ export class Call implements Context {
   }
 
   async #startTask(): Promise<boolean> {
-    if (this.task === undefined) await (this.#startingTask ??= this.beginTask?.());
-    return this.task !== undefined;
+    if (this.#task === undefined) await (this.#startingTask ??= this.#beginTask?.());
+    return this.#task !== undefined;
   }
 
   #abort(): void {
@@ -322,10 +366,10 @@ export class Call implements Context {
 
   /** Progress and logs may be lost to a slow reader: waiting for it would cost memory without a bound. */
   #send(method: string, params?: object): void {
-    if (this.task !== undefined) return this.task.send(method, params ?? {});
+    if (this.#task !== undefined) return this.#task.send(method, params ?? {});
     const { stream } = this.exchange;
     if (stream === undefined || stream.congested || this.row.stream) return;
-    if (this.finished || this.cancelled) return;
+    if (this.#finished || this.cancelled) return;
     try {
       stream.write(encodeNotification(method, params));
     } catch (error) {

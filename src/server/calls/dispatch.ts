@@ -1,4 +1,5 @@
 // From one message to its answer: run what it asks for, and write what that comes to as the revision of its client does.
+import { peerOf } from "../../diagnostics/events.ts";
 import {
   isObject,
   type JsonObject,
@@ -9,24 +10,22 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from "../../wire/message.ts";
-import { InputRequired, orAsk } from "../asking/input-required.ts";
-import { isRetry, questionsOf, settleInput, takeUp } from "../asking/settle-input.ts";
 import { type Exchange, grantOf } from "../context/connection.ts";
+import { orAsk } from "../results/input-required.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
-import { peerOf } from "../../diagnostics/events.ts";
 import { subjectOf, toRpcError } from "./failure.ts";
-import type { MethodHandler } from "./method.ts";
 import { receiveNotification } from "./notifications.ts";
 import { openCall } from "./open-call.ts";
-import { TaskCreated } from "../tasks/forms.ts";
+import { type PendingAnswer, Reply } from "./parts.ts";
+import type { MethodHandler } from "./seams.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
 /** An answer, or the promise of one where it is not there at once; undefined when there is nothing to say. */
 export type Answering<A> = A | undefined | Promise<A | undefined>;
 
 /**
- * Answers one message; nothing for a notification, a response, or a call that was cancelled. At once where the handler
+ * Answers one message. Nothing is sent for a notification, a response, or a call that was cancelled. At once where the handler
  * answers at once: each turn of the microtask queue costs as much as a small tool.
  */
 export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Answering<RpcResponse> {
@@ -60,65 +59,125 @@ export function refuse(
 
 function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<RpcResponse> {
   const opened = openCall(core, request, exchange);
-  if (opened.ok) return run(opened.call, opened.handler);
+  if (opened.ok) return run(core, opened.call, opened.handler);
   return refuse(core, exchange, request.id, opened.error);
 }
 
 /** Runs the handler, and what surrounds it. */
-function run(call: Call, handler: MethodHandler): Answering<RpcResponse> {
-  const started = call.core.settings.observe && performance.now();
+function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcResponse> {
+  const started = core.settings.observe && performance.now();
   call.exchange.connection.inFlight.add(call);
-  let result: JsonObject;
+  let running: unknown;
+  let response: RpcResponse | undefined;
   try {
-    const running = isRetry(call) ? takeUp(call).then(() => around(call, handler)) : around(call, handler);
-    if (running instanceof Promise && call.row.stream) return settleAtEnd(call, handler, running, started);
-    const isReady = !(running instanceof Promise || running instanceof InputRequired);
-    if (!isReady) return settle(call, handler, running, started);
-    result = encode(running, call, handler);
+    const resuming = core.asking.resume(call);
+    const { middlewares } = core;
+    running =
+      resuming === undefined
+        ? middlewares.around(call, handler.run)
+        : resuming.then(() => middlewares.around(call, handler.run));
+    if (!(running instanceof Promise)) response = success(running, call, handler);
   } catch (error) {
-    return settle(call, handler, Promise.reject(error as Error), started);
+    running = Promise.reject(error as Error);
   }
-  return close(call, { jsonrpc: "2.0", id: call.id, result }, started);
+  if (response !== undefined) return close(call, response, started);
+  const wait = (): Promise<RpcResponse | undefined> =>
+    new Promise((resolve) =>
+      new LaterAnswer(core, call, handler, started, resolve).await(running as Promise<unknown>),
+    );
+  // A call that may be open for days keeps less until it ends.
+  return call.row.stream ? (running as Promise<unknown>).then(wait, wait) : wait();
 }
 
-/** For a call that may be open for days: a suspended function would weigh more than the call itself. */
-function settleAtEnd(
-  call: Call,
-  handler: MethodHandler,
-  running: Promise<unknown>,
-  started: number | undefined,
-): Promise<RpcResponse | undefined> {
-  const atEnd = (): Promise<RpcResponse | undefined> => settle(call, handler, running, started);
-  return running.then(atEnd, atEnd);
-}
+/** The answer of a call whose handler answers later: what the handler comes to, or what answers the call before that. */
+class LaterAnswer implements PendingAnswer {
+  readonly #core: Core;
+  readonly #call: Call;
+  readonly #handler: MethodHandler;
+  readonly #started: number | undefined;
+  readonly #resolve: (response: Answering<RpcResponse>) => void;
+  #later: ((response: RpcResponse) => void) | undefined;
+  isAnswered = false;
 
-/** Waits for what the handler comes to, and makes a response of it. */
-async function settle(
-  call: Call,
-  handler: MethodHandler,
-  running: unknown,
-  started: number | undefined,
-): Promise<RpcResponse | undefined> {
-  const { id } = call;
-  let response: RpcResponse;
-  try {
-    const returned = running instanceof Promise ? await orInterrupted(call, handler, running) : running;
-    const finished = finish(returned, call, handler);
-    response = { jsonrpc: "2.0", id, result: finished instanceof Promise ? await finished : finished };
-  } catch (error) {
-    response = await toFailure(error, call, handler);
+  constructor(
+    core: Core,
+    call: Call,
+    handler: MethodHandler,
+    started: number | undefined,
+    resolve: (response: Answering<RpcResponse>) => void,
+  ) {
+    this.#core = core;
+    this.#call = call;
+    this.#handler = handler;
+    this.#started = started;
+    this.#resolve = resolve;
+    call.waitsFor(this);
   }
-  return close(call, response, started);
+
+  await(running: Promise<unknown>): void {
+    running.then(
+      (returned) => this.#returned(returned),
+      (error: unknown) => this.#threw(error),
+    );
+  }
+
+  answerNow(reply: Reply | Promise<Reply>, later: ((response: RpcResponse) => void) | undefined): void {
+    if (this.isAnswered) return;
+    this.isAnswered = true;
+    this.#later = later;
+    if (reply instanceof Reply) return this.#send(success(reply, this.#call, this.#handler));
+    reply.then(
+      (sealed) => this.#send(success(sealed, this.#call, this.#handler)),
+      (error: unknown) => this.#send(failure(this.#core, error, this.#call, this.#handler)),
+    );
+  }
+
+  /** Whether nothing that the handler still does matters: its questions have answered the call. */
+  get #isOver(): boolean {
+    return this.isAnswered && this.#later === undefined;
+  }
+
+  #returned(returned: unknown): void {
+    if (this.#isOver) return;
+    let response: RpcResponse;
+    try {
+      response = success(returned, this.#call, this.#handler);
+    } catch (error) {
+      return this.#threw(error);
+    }
+    this.#end(response);
+  }
+
+  #threw(error: unknown): void {
+    if (this.#isOver) return;
+    const again = (): unknown => this.#core.middlewares.around(this.#call, this.#handler.run);
+    const settled = this.#core.asking.settle(error, this.#call, again);
+    if (settled === undefined) return this.#fail(error);
+    if (settled === "answered") return;
+    settled.then(
+      (returned) => this.#returned(returned),
+      (failed: unknown) => this.#fail(failed),
+    );
+  }
+
+  #fail(error: unknown): void {
+    this.#end(failure(this.#core, error, this.#call, this.#handler));
+  }
+
+  #end(response: RpcResponse): void {
+    if (this.isAnswered) return this.#later?.(response);
+    this.isAnswered = true;
+    this.#send(response);
+  }
+
+  #send(response: RpcResponse): void {
+    this.#resolve(close(this.#call, response, this.#started));
+  }
 }
 
 /** The call has been answered. */
 function close(call: Call, response: RpcResponse, started: number | undefined): Answering<RpcResponse> {
-  call.finished = true;
-  // A task is no longer a matter of its connection, and goes on asking.
-  if (call.task === undefined) {
-    call.exchange.connection.inFlight.delete(call);
-    call.stopAsking();
-  }
+  call.finish();
   if (started !== undefined) report(call, response, performance.now() - started);
   if (call.cancelled) return undefined;
   return call.hasJustReported ? afterReports(response) : response;
@@ -133,40 +192,11 @@ function afterReports(response: RpcResponse): Promise<RpcResponse> {
   return new Promise((resolve) => setTimeout(() => setTimeout(resolve, 1, response), 1));
 }
 
-function around(call: Call, handler: MethodHandler): unknown {
-  return call.core.middlewares.around(call, handler.run);
-}
-
-/** What the handler comes to, or what answers the call before that. Most calls cannot be interrupted, and pay nothing. */
-function orInterrupted(call: Call, handler: MethodHandler, running: Promise<unknown>): Promise<unknown> {
-  const canBe = call.row.repeats !== undefined || call.params["task"] !== undefined;
-  if (!canBe) return running;
-  call.outcome = () =>
-    running
-      .then(orAsk)
-      .catch((error: unknown) => settleInput(call, questionsOf(error, call), () => around(call, handler)))
-      .catch((error: unknown) => {
-        const result = handler.recover?.(error, call);
-        if (result === undefined) throw error;
-        return result;
-      });
-  return new Promise((resolve, reject) => {
-    call.interrupt = resolve;
-    running.then(resolve, reject);
-  });
-}
-
-/** The result as it is sent. */
-function finish(result: unknown, call: Call, handler: MethodHandler): JsonObject | Promise<JsonObject> {
-  if (result instanceof TaskCreated) return result.reply;
-  if (!(result instanceof InputRequired)) return encode(result, call, handler);
-  const { comesBack } = call.conversation;
-  const settled = settleInput(call, result, () => {
-    const running = around(call, handler);
-    // Middleware may have asked before there was a task: this run makes one, and answers the call with it.
-    return running instanceof Promise ? orInterrupted(call, handler, running) : running;
-  });
-  return comesBack ? settled : settled.then((last) => finish(last, call, handler));
+/** The response for what a handler, or middleware, returned. Throws what stands for questions, and for what cannot be sent. */
+function success(returned: unknown, call: Call, handler: MethodHandler): RpcResponse {
+  const { id } = call;
+  if (returned instanceof Reply) return { jsonrpc: "2.0", id, result: returned.result };
+  return { jsonrpc: "2.0", id, result: encode(orAsk(returned), call, handler) };
 }
 
 function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject {
@@ -179,15 +209,11 @@ function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject
     : stampResult(result, call);
 }
 
-async function toFailure(error: unknown, call: Call, handler: MethodHandler): Promise<RpcResponse> {
+function failure(core: Core, error: unknown, call: Call, handler: MethodHandler): RpcResponse {
   const { id } = call;
-  try {
-    return { jsonrpc: "2.0", id, result: await finish(questionsOf(error, call), call, handler) };
-  } catch (failure) {
-    const result = handler.recover?.(failure, call);
-    if (result !== undefined) return { jsonrpc: "2.0", id, result: encode(result, call, handler) };
-    return { jsonrpc: "2.0", id, error: toRpcError(failure, call) };
-  }
+  const result = handler.recover?.(error, call);
+  if (result !== undefined) return { jsonrpc: "2.0", id, result: encode(result, call, handler) };
+  return { jsonrpc: "2.0", id, error: toRpcError(error, call, core.asking) };
 }
 
 function report(call: Call, response: RpcResponse, durationMs: number): void {

@@ -10,20 +10,20 @@ import {
   UrlElicitationRequired,
 } from "../../errors.ts";
 import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
-import { urlRequired } from "../asking/visits.ts";
 import type { Call } from "./call.ts";
-import type { ShownErrors } from "../catalogue/definition.ts";
+import type { Asking } from "./seams.ts";
+import type { ShownErrors } from "../settings/checks.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import { newErrorId } from "../../diagnostics/error-ids.ts";
 
 /** The JSON-RPC error for whatever a handler threw. */
-export function toRpcError(error: unknown, call: Call): RpcError {
+export function toRpcError(error: unknown, call: Call, asking: Asking): RpcError {
   if (error instanceof ProtocolError) return rpcErrorOf(error);
   if (error instanceof ResourceNotFoundError) {
-    return { code: call.table.resourceNotFoundCode, message: error.message, data: { uri: error.uri } };
+    return { code: call.protocol.resourceNotFoundCode, message: error.message, data: { uri: error.uri } };
   }
   if (error instanceof RelayedError) return error.error;
-  if (error instanceof UrlElicitationRequired) return urlRequired(error, call);
+  if (error instanceof UrlElicitationRequired) return asking.urlRequired(error, call);
   if (isForClient(error)) return { code: errorCodes.internal, message: error.message };
   const { errorId, message } = describeFailure(error, call);
   return { code: errorCodes.internal, message, data: { errorId } };
@@ -64,13 +64,13 @@ export class RelayedError extends Error {
 export function isForClient(error: unknown): error is HalyardError {
   return (
     error instanceof ToolError ||
-    isRefusal(error) ||
+    isInputRefused(error) ||
     (error instanceof HalyardError && error.code === "ASK_FAILED")
   );
 }
 
-/** Whether the user gave no answer, which is no failure. */
-export function isRefusal(error: unknown): error is HalyardError {
+/** Whether the user declined or cancelled a question, which is no failure. */
+export function isInputRefused(error: unknown): error is HalyardError {
   return error instanceof InputDeclined || error instanceof InputCancelled;
 }
 
@@ -95,11 +95,6 @@ function logFailure(error: unknown, call: Call): string {
 export function cannotSend(what: string, problem: string, call: Call): ProtocolError {
   const errorId = logFailure(new TypeError(`${what}: ${problem}`), call);
   return new ProtocolError(errorCodes.internal, `${what} (error id ${errorId})`, { errorId });
-}
-
-/** A name of the client's, as an error may repeat it: one that is too long is cut. */
-export function shown(name: string): string {
-  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
 
 /** The tool or prompt that a request names, or the resource. */

@@ -1,15 +1,70 @@
 // What clients say without expecting an answer, and what authors are told of their coming and going.
 import type { Load } from "../../limits/loads.ts";
 import { metaKeys } from "../../protocol/meta.ts";
-import type { Principal } from "../../protocol/model.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
+import {
+  type ClientCapabilities,
+  type Implementation,
+  type Principal,
+  readImplementation,
+} from "../../protocol/model.ts";
+import type { Asks } from "../../push/asks.ts";
 import { isObject, isRequestId, type JsonObject, type RpcNotification } from "../../wire/message.ts";
 import type { Connection, Exchange } from "../context/connection.ts";
-import type { Core, NotificationSource, SessionEnd } from "./core.ts";
-import { readImplementation } from "../methods/handshake.ts";
+
+/** What an author has asked to be told of. */
+export interface Observers {
+  notification: ClientNotificationHandler | undefined;
+  rootsChanged: ((from: NotificationSource) => void | Promise<void>) | undefined;
+  initialized: ((client: NotificationSource) => void | Promise<void>) | undefined;
+  sessionClosed: ((client: NotificationSource, reason: SessionEnd) => void | Promise<void>) | undefined;
+}
+
+/** An author who has asked for nothing yet. */
+export function noObservers(): Observers {
+  return {
+    notification: undefined,
+    rootsChanged: undefined,
+    initialized: undefined,
+    sessionClosed: undefined,
+  };
+}
+
+/** Who sent a notification, or whose session it is. */
+export interface NotificationSource {
+  readonly session: string | undefined;
+  readonly principal: Principal | undefined;
+  readonly transport: string;
+  /** The date of the revision: what a legacy client agreed on, or what a modern notification says in its `_meta`. */
+  readonly revision: string | undefined;
+  /** What the client says it is: not to be trusted. */
+  readonly client: Implementation | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+}
+
+/**
+ * Why a session has ended for this process: its client left, deleted it, was idle for too long, lost its place to another one,
+ * or had a token that expired; or the server shuts down.
+ */
+export type SessionEnd = "left" | "deleted" | "idle" | "evicted" | "expired" | "shutdown";
+
+/** Sees the notifications that clients send. */
+export type ClientNotificationHandler = (
+  method: string,
+  params: JsonObject,
+  from: NotificationSource,
+) => void | Promise<void>;
+
+/** What taking notifications takes. */
+interface Receiver {
+  readonly observers: Observers;
+  readonly asks: Asks;
+  readonly settings: { readonly logger: Logger };
+}
 
 /** Takes a notification; one that is unknown or malformed is never answered. Nobody waits for the author's handlers. */
 export async function receiveNotification(
-  core: Core,
+  core: Receiver,
   notification: RpcNotification,
   exchange: Exchange,
 ): Promise<undefined> {
@@ -19,17 +74,17 @@ export async function receiveNotification(
   const isHandshake = method === "notifications/initialized" && connection.revision !== undefined;
   const isFirst = isHandshake && !connection.initialized;
   if (isHandshake) connection.initialized = true;
-  if (method === "notifications/cancelled") cancel(core, params, exchange);
+  if (method === "notifications/cancelled") cancel(core.settings.logger, params, exchange);
   if (method === "notifications/progress") core.asks.progressed(connection.session, params["progressToken"]);
   const { notification: observer, rootsChanged, initialized } = core.observers;
   if (observer === undefined && rootsChanged === undefined && initialized === undefined) return undefined;
   const from = sourceOf(connection, exchange.principal, params["_meta"]);
   const { load } = exchange;
-  void run(core, method, () => observer?.(method, params, from), load);
-  if (isFirst) void run(core, method, () => initialized?.(from), load);
+  void run(core.settings.logger, method, () => observer?.(method, params, from), load);
+  if (isFirst) void run(core.settings.logger, method, () => initialized?.(from), load);
   const isLegacy = connection.revision !== undefined;
   if (isLegacy && method === "notifications/roots/list_changed")
-    void run(core, method, () => rootsChanged?.(from), load);
+    void run(core.settings.logger, method, () => rootsChanged?.(from), load);
   return undefined;
 }
 
@@ -55,18 +110,18 @@ function sourceOf(
 
 /** Tells the author that a session has ended. */
 export async function tellSessionClosed(
-  core: Core,
+  { observers, settings }: Receiver,
   connection: Connection,
   reason: SessionEnd,
 ): Promise<void> {
-  const { sessionClosed } = core.observers;
+  const { sessionClosed } = observers;
   if (sessionClosed !== undefined)
-    await run(core, "onSessionClosed", () => sessionClosed(sourceOf(connection), reason));
+    await run(settings.logger, "onSessionClosed", () => sessionClosed(sourceOf(connection), reason));
 }
 
 /** Runs one handler: what it throws is logged, and is no concern of the other's. The message counts until it has ended. */
 async function run(
-  core: Core,
+  logger: Logger,
   method: string,
   handler: () => void | Promise<void>,
   load?: Load,
@@ -75,21 +130,21 @@ async function run(
   try {
     await handler();
   } catch (error) {
-    core.settings.logger.error(`The handler of ${method} failed`, { error });
+    logger.error(`The handler of ${method} failed`, { error });
   } finally {
     release?.();
   }
 }
 
-function cancel(core: Core, params: JsonObject, { connection }: Exchange): void {
+function cancel(logger: Logger, params: JsonObject, { connection }: Exchange): void {
   const { requestId, reason } = params;
   if (!isRequestId(requestId)) return;
   const outcome = connection.inFlight.cancel(
     requestId,
     typeof reason === "string" ? reason : "Cancelled by the client",
   );
-  if (outcome === "cancelled") core.settings.logger.debug("A client cancelled a call", { requestId, reason });
+  if (outcome === "cancelled") logger.debug("A client cancelled a call", { requestId, reason });
   if (outcome === "ambiguous") {
-    core.settings.logger.warn("Ignored a cancellation: several calls have this id", { requestId });
+    logger.warn("Ignored a cancellation: several calls have this id", { requestId });
   }
 }

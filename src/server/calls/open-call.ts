@@ -1,14 +1,11 @@
 // Everything that is settled before a handler runs: who asks, whether they may, and whether their revision has the method.
-import { errorCodes, invalidRequest, ProtocolError } from "../../errors.ts";
+import { clip, errorCodes, invalidRequest, ProtocolError } from "../../errors.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
 import { type RpcError, rpcErrorOf, type RpcRequest } from "../../wire/message.ts";
-import { findAdded } from "../added-methods.ts";
 import { type Exchange, grantOf } from "../context/connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
-import { shown } from "./failure.ts";
-import { methods } from "../methods/index.ts";
-import type { MethodHandler } from "./method.ts";
+import type { MethodHandler } from "./seams.ts";
 import { type KnownPeer, resolvePeer } from "./peer.ts";
 import { assertScopes } from "../catalogue/scopes.ts";
 
@@ -23,21 +20,20 @@ export function openCall(core: Core, request: RpcRequest, exchange: Exchange): O
     if (connection.sharesPipe && connection.inFlight.has(request.id)) {
       throw invalidRequest("A request with this id is still being answered");
     }
-    const { maxInFlight } = core.settings.limits;
-    if (connection.running >= maxInFlight) {
-      throw invalidRequest(`More than ${maxInFlight} requests at once: wait for an answer`);
+    const { limits } = core.settings;
+    if (connection.running >= limits.maxInFlight) {
+      throw invalidRequest(`More than ${limits.maxInFlight} requests at once: wait for an answer`);
     }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
-    const scopes = assertScopes(core, request, grantOf(exchange));
+    const scopes = assertScopes(core.catalogue, request, grantOf(exchange), limits);
     const mustWait =
       core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
     if (mustWait && !row.beforeInitialized) {
       throw invalidRequest("Send notifications/initialized first");
     }
-    const call = new Call(core, request, exchange, peer, peer.revision, row);
-    if (scopes.length > 0) call.scopes = scopes;
-    return { ok: true, handler, call };
+    const needed = scopes.length > 0 ? scopes : undefined;
+    return { ok: true, handler, call: new Call(core, request, exchange, peer, row, needed) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { ok: false, error: rpcErrorOf(error) };
@@ -54,10 +50,10 @@ function findMethod(
   const isThere =
     row !== undefined &&
     (row.feature === undefined || core.features.isOffered(row.feature, revision, exchange));
-  const handler = isThere ? methods.get(method) : undefined;
+  const handler = isThere ? core.methods.get(method) : undefined;
   if (row !== undefined && handler !== undefined) return { row, handler };
-  const added = findAdded(core, method, revision.era);
+  const added = core.catalogue.findMethod(method, revision.era);
   if (added !== undefined)
     return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
-  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
+  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
 }

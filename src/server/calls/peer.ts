@@ -1,14 +1,11 @@
 // Under which revision a request is answered: said by the request itself (modern) or agreed before (legacy).
-import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import { clip, errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
-import { type ClientCapabilities, isLogLevel } from "../../protocol/model.ts";
+import { type ClientCapabilities, isLogLevel, readImplementation } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
-import { findAdded } from "../added-methods.ts";
 import type { Connection, Exchange, Peer } from "../context/connection.ts";
 import type { Core } from "./core.ts";
-import { shown } from "./failure.ts";
-import { readImplementation } from "../methods/handshake.ts";
 
 /** A peer whose revision is known. */
 export type KnownPeer = Peer & { readonly revision: Revision };
@@ -53,7 +50,10 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
   const { legacy, modern } = revisions;
   const row = legacy?.requests.get(method);
   if (legacy !== undefined && row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
-  if (row !== undefined || (legacy !== undefined && findAdded(core, method, "legacy") !== undefined)) {
+  if (
+    row !== undefined ||
+    (legacy !== undefined && core.catalogue.findMethod(method, "legacy") !== undefined)
+  ) {
     const otherwise = modern ? `, or put ${metaKeys.protocolVersion} into _meta` : "";
     throw invalidRequest(
       `This ${connection.transport} connection is not initialized: send initialize first${otherwise}`,
@@ -66,9 +66,10 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
       String(params?.["protocolVersion"]),
       "This server has no initialize: see supported",
     );
-  const isModern = revisions.has(method, "modern") || findAdded(core, method, "modern") !== undefined;
+  const isModern =
+    revisions.has(method, "modern") || core.catalogue.findMethod(method, "modern") !== undefined;
   if (modern !== undefined && isModern) throw missing(metaKeys.protocolVersion);
-  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${shown(method)}`);
+  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
 }
 
 const emptyPeer = { clientInfo: undefined, clientCapabilities: {}, logLevel: undefined };
@@ -82,7 +83,7 @@ function unsupported(core: Core, requested: string, problem?: string): ProtocolE
   const isLegacy = revisions.find(requested)?.era === "legacy";
   const unspoken = isLegacy
     ? `Revision ${requested} is spoken after initialize, not in _meta`
-    : `Unsupported protocol version: ${shown(requested)}`;
+    : `Unsupported protocol version: ${clip(requested)}`;
   const message = problem ?? unspoken;
   // A client that took the date it sent from the list would come back with it for ever.
   const supported = revisions.dates(isLegacy ? "modern" : undefined);

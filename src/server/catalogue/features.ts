@@ -3,34 +3,24 @@ import type { ServerCapabilities } from "../../protocol/model.ts";
 import type { Feature, Revision } from "../../protocol/revision.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Exchange } from "../context/connection.ts";
-import type { CompiledPrompt, PromptOptions } from "./prompts.ts";
-import type { Registry } from "./registry.ts";
-import type { CompiledTemplate, TemplateOptions } from "./resources.ts";
-import type { Settings } from "../options.ts";
-
-/** What the answers are derived from. */
-interface Offer {
-  readonly settings: Settings;
-  readonly tools: { readonly used: boolean };
-  readonly resources: { readonly used: boolean };
-  readonly prompts: Registry<PromptOptions, CompiledPrompt>;
-  readonly templates: Registry<TemplateOptions, CompiledTemplate>;
-  readonly completion: { readonly handler: unknown };
-  readonly extensions: { settings(era: Revision["era"]): JsonObject | undefined };
-  readonly tasks: { readonly offered: boolean };
-}
+import type { Catalogue } from "./catalogue.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** Answers what is there, from what is registered and what was declared ahead. */
 export class Features {
-  readonly #offer: Offer;
+  readonly #catalogue: Catalogue;
+  readonly #settings: Settings;
+  readonly #tasks: { readonly offered: boolean };
 
-  constructor(offer: Offer) {
-    this.#offer = offer;
+  constructor(catalogue: Catalogue, settings: Settings, tasks: { readonly offered: boolean }) {
+    this.#catalogue = catalogue;
+    this.#settings = settings;
+    this.#tasks = tasks;
   }
 
   has(feature: Feature): boolean {
-    const { settings, tools, prompts, resources, templates, completion } = this.#offer;
-    const declared = settings.capabilities;
+    const { tools, prompts, resources, templates, completion } = this.#catalogue;
+    const declared = this.#settings.capabilities;
     switch (feature) {
       case "tools":
         return tools.used || declared.tools === true;
@@ -39,7 +29,7 @@ export class Features {
       case "resources":
         return resources.used || templates.used || declared.resources === true;
       case "completions":
-        return completion.handler !== undefined || declared.completions === true || this.#hasCompleters();
+        return completion !== undefined || declared.completions === true || this.#hasCompleters();
       case "logging":
         return declared.logging !== false;
       case "subscribe":
@@ -47,34 +37,34 @@ export class Features {
       case "listen":
         return this.has("tools") || this.has("prompts") || this.has("resources");
       case "tasks":
-        return this.#offer.tasks.offered;
+        return this.#tasks.offered;
     }
   }
 
   #hasCompleters(): boolean {
-    const { prompts, templates } = this.#offer;
+    const { prompts, templates } = this.#catalogue;
     return [...prompts.visible, ...templates.visible].some(
       ({ compiled }) => compiled.options.complete !== undefined,
     );
   }
 
   /** Whether the feature can be used over this exchange: what cannot be delivered does not exist. */
-  isOffered(feature: Feature, table: Revision, exchange: Exchange): boolean {
+  isOffered(feature: Feature, revision: Revision, exchange: Exchange): boolean {
     if (!this.has(feature)) return false;
-    return feature === "subscribe" || feature === "listen" ? this.canPush(table, exchange) : true;
+    return feature === "subscribe" || feature === "listen" ? this.canPush(revision, exchange) : true;
   }
 
   /** Whether changes can reach this peer: a modern one on the stream of its listen request, a legacy one in its session. */
-  canPush(table: Revision, exchange: Exchange): boolean {
-    if (table.era === "modern") return exchange.stream !== undefined;
-    return exchange.connection.session !== undefined && this.#offer.settings.mode !== "stateless";
+  canPush(revision: Revision, exchange: Exchange): boolean {
+    if (revision.era === "modern") return exchange.stream !== undefined;
+    return exchange.connection.session !== undefined && this.#settings.mode !== "stateless";
   }
 
   /** The capabilities as a peer is told of them, to whom changes can be pushed or not. */
-  capabilities(table: Revision, canPush: boolean): ServerCapabilities {
+  capabilities(revision: Revision, canPush: boolean): ServerCapabilities {
     const listChanged = canPush ? { listChanged: true } : {};
     const subscribe = canPush ? { subscribe: true } : {};
-    const { experimental } = this.#offer.settings.capabilities;
+    const { experimental } = this.#settings.capabilities;
     const all: Record<keyof ServerCapabilities, JsonObject | undefined> = {
       tools: this.has("tools") ? listChanged : undefined,
       prompts: this.has("prompts") ? listChanged : undefined,
@@ -85,10 +75,10 @@ export class Features {
       tasks: this.has("tasks")
         ? { ...(canPush && { list: {} }), cancel: {}, requests: { tools: { call: {} } } }
         : undefined,
-      extensions: this.#offer.extensions.settings(table.era),
+      extensions: this.#catalogue.extensions.settings(revision.era),
     };
     const known = Object.entries(all).filter(
-      ([name, value]) => value !== undefined && table.serverCapabilities.has(name),
+      ([name, value]) => value !== undefined && revision.serverCapabilities.has(name),
     );
     return Object.fromEntries(known);
   }

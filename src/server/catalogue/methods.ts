@@ -51,7 +51,7 @@ export interface AddedMethod {
   run(params: JsonObject, ctx: Context): unknown;
 }
 
-interface CompiledMethod extends AddedMethod {
+export interface CompiledMethod extends AddedMethod {
   readonly options: MethodOptions;
 }
 

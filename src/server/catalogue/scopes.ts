@@ -5,48 +5,44 @@ import { type Grant, hasScope, isGranted } from "../../protocol/scopes.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { topicOf } from "../../push/topic.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
+import type { ServerLimits } from "../settings/limits.ts";
+import type { Catalogue } from "./catalogue.ts";
 import type { Described } from "./definition.ts";
 import type { Entry, Registry } from "./registry.ts";
 import { guardOf, resolveResource } from "./resources.ts";
-import type { Core } from "../calls/core.ts";
-import { keysProblem } from "../subscribed-keys.ts";
+import { keysProblem } from "./subscriptions.ts";
 
 const none: readonly string[] = [];
 
-/** Whether any definition names scopes, or ever did: without one, nothing here costs a request anything. */
-export function usesScopes({ tools, prompts, resources, templates, methods }: Core): boolean {
-  return tools.isScoped || prompts.isScoped || resources.isScoped || templates.isScoped || methods.isScoped;
-}
-
 /** By method: the definitions that the request names. */
 const subjects: Readonly<
-  Record<string, (core: Core, params: JsonObject) => readonly (Described | undefined)[]>
+  Record<string, (catalogue: Catalogue, params: JsonObject, limits: ServerLimits) => Found["definitions"]>
 > = {
-  "tools/call": (core, { name }) => [named(core.tools, name)],
-  "prompts/get": (core, { name }) => [named(core.prompts, name)],
-  "resources/read": (core, params) => resourcesAt(core, params, [params["uri"]]),
-  "resources/subscribe": (core, params) => resourcesAt(core, params, [params["uri"]]),
-  "subscriptions/listen": (core, params) => {
+  "tools/call": (catalogue, { name }) => [named(catalogue.tools, name)],
+  "prompts/get": (catalogue, { name }) => [named(catalogue.prompts, name)],
+  "resources/read": (catalogue, params) => resourcesAt(catalogue, params, [params["uri"]]),
+  "resources/subscribe": (catalogue, params) => resourcesAt(catalogue, params, [params["uri"]]),
+  "subscriptions/listen": (catalogue, params, limits) => {
     const { notifications } = params;
     const member = "resourceSubscriptions";
     const uris = isObject(notifications) ? notifications[member] : undefined;
     // Past a limit the request is refused, whatever it names.
-    const isRefused = keysProblem({ member, notification: resourceUpdated }, uris, core.settings.limits);
-    return isRefused === undefined ? resourcesAt(core, params, uris as unknown[]) : [];
+    const isRefused = keysProblem({ member, notification: resourceUpdated }, uris, limits);
+    return isRefused === undefined ? resourcesAt(catalogue, params, uris as unknown[]) : [];
   },
-  "completion/complete": (core, { ref }) => {
+  "completion/complete": (catalogue, { ref }) => {
     if (!isObject(ref)) return [];
     const { name, uri } = ref;
     return ref["type"] === "ref/prompt"
-      ? [named(core.prompts, name)]
-      : [named(core.templates, uri) ?? named(core.resources, uri)];
+      ? [named(catalogue.prompts, name)]
+      : [named(catalogue.templates, uri) ?? named(catalogue.resources, uri)];
   },
 };
 
-function canBeInBatch(core: Core, message: unknown): boolean {
+function canBeInBatch(catalogue: Catalogue, message: unknown): boolean {
   if (!isObject(message)) return false;
   const method = message["method"] as string;
-  if (core.methods.find(method) !== undefined) return true;
+  if (catalogue.methods.find(method) !== undefined) return true;
   return revisions.some(({ hasBatches, requests }) => hasBatches && requests.has(method));
 }
 
@@ -61,26 +57,30 @@ function named<Options extends Described>(
 /** What the URIs of a request were found to be, and in what. */
 interface Found {
   readonly uris: readonly unknown[];
-  readonly catalogue: readonly unknown[];
+  readonly visible: readonly unknown[];
   readonly definitions: readonly (Described | undefined)[];
 }
 
 /** By the params of a request, which is asked about at the HTTP endpoint and again in the server. */
 const lastFound = new WeakMap<JsonObject, Found>();
 
-function resourcesAt(core: Core, params: JsonObject, uris: readonly unknown[]): Found["definitions"] {
-  const { resources, templates } = core;
+function resourcesAt(
+  catalogue: Catalogue,
+  params: JsonObject,
+  uris: readonly unknown[],
+): Found["definitions"] {
+  const { resources, templates } = catalogue;
   // Matching costs: where no template names scopes, there is nothing to be found by it.
   if (!templates.isScoped) return uris.map((uri) => named(resources, uri));
-  const catalogue = [resources.visible, templates.visible];
+  const visible = [resources.visible, templates.visible];
   const last = lastFound.get(params);
-  if (last !== undefined && isSame(last.catalogue, catalogue) && isSame(last.uris, uris)) {
+  if (last !== undefined && isSame(last.visible, visible) && isSame(last.uris, uris)) {
     return last.definitions;
   }
   const definitions = uris.map((uri) =>
     typeof uri === "string" ? resolveResource(uri, resources, templates)?.source.options : undefined,
   );
-  lastFound.set(params, { uris: [...uris], catalogue, definitions });
+  lastFound.set(params, { uris: [...uris], visible, definitions });
   return definitions;
 }
 
@@ -92,7 +92,7 @@ const updatedTopic = topicOf(resourceUpdated, "");
 
 /** What whoever is told of a topic needs, as the catalogue is now. */
 export function topicScopes(
-  { resources, templates }: Pick<Core, "resources" | "templates">,
+  { resources, templates }: Catalogue,
   topic: string,
 ): readonly string[] | undefined {
   if (!(resources.isScoped || templates.isScoped) || !topic.startsWith(updatedTopic)) return undefined;
@@ -100,30 +100,35 @@ export function topicScopes(
 }
 
 /** Every scope that a message, or the messages of a batch, need together. What is no request needs none. */
-export function neededScopes(core: Core, value: unknown): readonly string[] {
-  if (!usesScopes(core)) return none;
+export function neededScopes(catalogue: Catalogue, value: unknown, limits: ServerLimits): readonly string[] {
+  if (!catalogue.isScoped) return none;
   if (Array.isArray(value)) {
     // Past the limit none of its messages is answered, and neither is a method that came after batches had gone.
-    if (value.length > core.settings.limits.maxBatch) return none;
-    const batch = value.filter((message) => canBeInBatch(core, message));
-    return [...new Set(batch.flatMap((message) => scopesOfMessage(core, message)))];
+    if (value.length > limits.maxBatch) return none;
+    const batch = value.filter((message) => canBeInBatch(catalogue, message));
+    return [...new Set(batch.flatMap((message) => scopesOfMessage(catalogue, message, limits)))];
   }
-  return scopesOfMessage(core, value);
+  return scopesOfMessage(catalogue, value, limits);
 }
 
-function scopesOfMessage(core: Core, message: unknown): readonly string[] {
+function scopesOfMessage(catalogue: Catalogue, message: unknown, limits: ServerLimits): readonly string[] {
   if (!isObject(message) || typeof message["method"] !== "string") return none;
   const find = Object.hasOwn(subjects, message["method"]) ? subjects[message["method"]] : undefined;
-  if (find === undefined) return core.methods.find(message["method"])?.options.scopes ?? none;
+  if (find === undefined) return catalogue.methods.find(message["method"])?.options.scopes ?? none;
   const params = isObject(message["params"]) ? message["params"] : {};
-  const found = find(core, params).flatMap((definition) => definition?.scopes ?? []);
+  const found = find(catalogue, params, limits).flatMap((definition) => definition?.scopes ?? []);
   return [...new Set(found)];
 }
 
 /** The scopes that a request needs, all of which its caller has. Refuses one that lacks any. */
-export function assertScopes(core: Core, message: RpcRequest, grant: Grant): readonly string[] {
-  if (!usesScopes(core)) return none;
-  const needed = scopesOfMessage(core, message);
+export function assertScopes(
+  catalogue: Catalogue,
+  message: RpcRequest,
+  grant: Grant,
+  limits: ServerLimits,
+): readonly string[] {
+  if (!catalogue.isScoped) return none;
+  const needed = scopesOfMessage(catalogue, message, limits);
   if (isGranted(needed, grant)) return needed;
   const text = `Insufficient scope: this needs ${needed.join(" ")}`;
   throw new ProtocolError(errorCodes.invalidRequest, text, { requiredScopes: needed });

@@ -1,9 +1,14 @@
 // What a handler gets beside its arguments: who asks, and the ways back to them while the call runs.
-import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
+import type {
+  AskOptions,
+  Elicited,
+  Root,
+  Sampled,
+  SampleOptions,
+  SamplingMessage,
+  UrlAskOptions,
+} from "../../protocol/asking.ts";
 import type { AnySchema, Validated } from "../../schema/compile.ts";
-import type { UrlAskOptions } from "../asking/elicitation.ts";
-import type { AskOptions } from "../asking/question.ts";
-import type { SampleOptions } from "../asking/sampling.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
 import type { JsonObject, RequestId } from "../../wire/message.ts";
 
@@ -24,7 +29,7 @@ import type { JsonObject, RequestId } from "../../wire/message.ts";
  * });
  * ```
  */
-export interface Context {
+export interface Context extends Questions {
   /** The id of the request. */
   readonly id: RequestId;
   readonly method: string;
@@ -45,6 +50,39 @@ export interface Context {
   readonly address: string | undefined;
   /** Aborts when the client cancels the call or goes away. */
   readonly signal: AbortSignal;
+  /**
+   * Goes on as a task from here, for a tool that says so: the client is told, and comes back for the result. False where
+   * the client knows no tasks, and waits.
+   */
+  startTask(): Promise<boolean>;
+  /**
+   * Sends a request to the client and waits for its result: for legacy clients only. It goes on the stream of this call, else
+   * on another stream of the session; without either it rejects.
+   */
+  ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
+  /** Reports progress, if the client asked for it; a report that does not increase is left out. */
+  progress(progress: number, total?: number, message?: string): void;
+  /**
+   * Sends a log message to the client, if it wants messages of that level. A legacy client gets `info` and above unless
+   * it asks for another level; a modern one gets none unless its request asks. After the call has ended it goes nowhere.
+   */
+  log(level: LogLevel, data: unknown, logger?: string): void;
+  /**
+   * Sends a notification of your own on the stream of this call, to clients of every revision. What the protocol has is not
+   * yours to send: it throws. As with progress, nothing is sent once the call has ended, where there is no stream, or while the
+   * client is behind with reading.
+   */
+  notify(method: string, params?: JsonObject): Promise<void>;
+  /**
+   * Closes the connection that this call is answered on, for a call that takes long: the client comes back for what was
+   * sent meanwhile, and for the result. Nothing happens where the client could not come back: over anything but
+   * Streamable HTTP, without a session, or under a revision whose streams do not begin with an event to resume from.
+   */
+  closeStream(): void;
+}
+
+/** What a handler can ask its client. */
+export interface Questions {
   /**
    * Asks the user: a form to fill in, from the schema of an object of plain fields, or a page to visit. Resolves with the
    * content of the form. Throws {@link InputDeclined} or {@link InputCancelled} when the user gives none.
@@ -77,33 +115,4 @@ export interface Context {
   readonly inputResponses: { readonly [key: string]: JsonObject } | undefined;
   /** What `inputRequired({ requestState })` kept. */
   requestState<T>(): T | undefined;
-  /**
-   * Goes on as a task from here, for a tool that says so: the client is told, and comes back for the result. False where
-   * the client knows no tasks, and waits.
-   */
-  startTask(): Promise<boolean>;
-  /**
-   * Sends a request to the client and waits for its result: for legacy clients only. It goes on the stream of this call, else
-   * on another stream of the session; without either it rejects.
-   */
-  ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
-  /** Reports progress, if the client asked for it; a report that does not increase is left out. */
-  progress(progress: number, total?: number, message?: string): void;
-  /**
-   * Sends a log message to the client, if it wants messages of that level. A legacy client gets `info` and above unless
-   * it asks for another level; a modern one gets none unless its request asks. After the call has ended it goes nowhere.
-   */
-  log(level: LogLevel, data: unknown, logger?: string): void;
-  /**
-   * Sends a notification of your own on the stream of this call, to clients of every revision. What the protocol has is not
-   * yours to send: it throws. As with progress, nothing is sent once the call has ended, where there is no stream, or while the
-   * client is behind with reading.
-   */
-  notify(method: string, params?: JsonObject): Promise<void>;
-  /**
-   * Closes the connection that this call is answered on, for a call that takes long: the client comes back for what was
-   * sent meanwhile, and for the result. Nothing happens where the client could not come back: over anything but
-   * Streamable HTTP, without a session, or under a revision whose streams do not begin with an event to resume from.
-   */
-  closeStream(): void;
 }

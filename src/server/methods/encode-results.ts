@@ -2,29 +2,34 @@
 import { encodeCallToolResult, encodeContents, encodePromptResult } from "../../protocol/codec.ts";
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../../protocol/model.ts";
 import type { Call } from "../calls/call.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { cannotSend, subjectOf } from "../calls/failure.ts";
 import { type ResultKind, resultProblem } from "../results/result-checks.ts";
 
-export function encodeToolResult(result: CallToolResult, call: Call): Record<string, unknown> {
+export function encodeToolResult(
+  result: CallToolResult,
+  call: Call,
+  tools: Catalogue["tools"],
+): Record<string, unknown> {
   assertSendable("Tool", result, call);
-  const isObjectOutput = result.structuredContent === undefined || promisesObject(call);
-  return encodeCallToolResult(result, call.table, isObjectOutput);
+  const isObjectOutput = result.structuredContent === undefined || promisesObject(call, tools);
+  return encodeCallToolResult(result, call.protocol, isObjectOutput);
 }
 
 /** A tool that says nothing of its output promises nothing else. */
-function promisesObject(call: Call): boolean {
-  const { output } = call.core.tools.find(call.params["name"] as string) ?? {};
+function promisesObject(call: Call, tools: Catalogue["tools"]): boolean {
+  const { output } = tools.find(call.params["name"] as string) ?? {};
   return output === undefined || output.json["type"] === "object";
 }
 
 export function encodePrompt(result: GetPromptResult, call: Call): Record<string, unknown> {
   assertSendable("Prompt", result, call);
-  return encodePromptResult(result, call.table);
+  return encodePromptResult(result, call.protocol);
 }
 
 export function encodeRead(result: ReadResourceResult, call: Call): Record<string, unknown> {
   assertSendable("Resource", result, call);
-  const contents = result.contents.map((each) => encodeContents(each, call.table));
+  const contents = result.contents.map((each) => encodeContents(each, call.protocol));
   return { ...result, contents };
 }
 
