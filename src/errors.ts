@@ -310,3 +310,8 @@ export class ConfigurationError extends HalyardError {
     this.field = where.field;
   }
 }
+
+/** A text of the client's, as an error may repeat it: cut where it is too long. */
+export function clip(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

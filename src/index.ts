@@ -17,10 +17,12 @@ export {
   UrlElicitationRequired,
 } from "./errors.ts";
 export type {
+  AskOptions,
   Elicited,
   InputRequest,
   Root,
   Sampled,
+  SampleOptions,
   SamplingContent,
   SamplingMessage,
   SamplingTool,
@@ -53,10 +55,8 @@ export type { TemplateParams } from "./protocol/template-params.ts";
 export { UriTemplate } from "./protocol/uri-template.ts";
 export type { AnySchema, JsonSchema } from "./schema/compile.ts";
 export type { StandardSchema } from "./schema/standard.ts";
-export { InputRequired, inputRequired } from "./server/asking/input-required.ts";
-export type { AskOptions } from "./server/asking/question.ts";
+export { InputRequired, inputRequired } from "./server/results/input-required.ts";
 export type { RequestStateOptions } from "./server/request-state/options.ts";
-export type { SampleOptions } from "./server/asking/sampling.ts";
 export { MemorySingleUseStore, type SingleUseStore } from "./server/request-state/single-use.ts";
 export type { CompletionHandler } from "./server/catalogue/completers.ts";
 export type { MethodDefinition, RequestHandler } from "./server/catalogue/methods.ts";
@@ -76,15 +76,22 @@ export type {
   ToolReturn,
 } from "./server/catalogue/tool-definition.ts";
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
-export type { Context } from "./server/context.ts";
-export type { NotificationSource, SessionEnd } from "./server/core.ts";
-export type { ServerEvent } from "./server/events.ts";
-export type { Extension } from "./server/extensions.ts";
-export type { Logger } from "./server/logger.ts";
-export type { IncomingRequest, MethodMiddleware, Middleware, RequestKinds } from "./server/middleware.ts";
-export type { ServerLimits, ServerMode, ServerOptions } from "./server/options.ts";
+export type { Context } from "./server/context/context.ts";
+export type { NotificationSource, SessionEnd } from "./server/calls/notifications.ts";
+export type { ServerEvent } from "./diagnostics/events.ts";
+export type { Extension } from "./server/catalogue/extensions.ts";
+export type { Logger } from "./diagnostics/logger.ts";
+export type {
+  IncomingRequest,
+  MethodMiddleware,
+  Middleware,
+  RequestKinds,
+} from "./server/calls/middleware.ts";
+export type { ServerOptions } from "./server/options.ts";
+export type { ServerLimits } from "./server/settings/limits.ts";
+export type { ServerMode } from "./server/settings/settings.ts";
 export type { Push } from "./server/push.ts";
-export { audio, image, result, text, ToolResult } from "./server/results.ts";
+export { audio, image, result, text, ToolResult } from "./server/results/results.ts";
 export type { Servable } from "./server/port.ts";
 export { McpServer } from "./server/server.ts";
 export { MemoryTaskStore } from "./server/tasks/memory-store.ts";

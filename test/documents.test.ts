@@ -118,7 +118,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/guides/migrating.md": { json: "test/samples.test.ts", cjs: "test/samples.test.ts", js: "none" },
   "docs/guides/results.md": { text: "none" },
   "bench/README.md": { sh: "none" },
-  "ARCHITECTURE.md": { "": "none", text: "none" },
+  "ARCHITECTURE.md": { "": "none", text: "none", mermaid: "none" },
 };
 
 test.each(documents)("%s has no block of code that no test runs", (path) => {

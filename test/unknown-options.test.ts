@@ -100,17 +100,17 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   "server.extension": {
     give: (extension) => makeServer().server.extension("com.example/x", extension),
-    type: ["src/server/extensions.ts", "Extension"],
+    type: ["src/server/catalogue/extensions.ts", "Extension"],
   },
   "an extension's method": {
     give: (method) => makeServer().server.extension("com.example/x", { requests: { "x/y": method } }),
     needed: { run: () => ({}) },
-    type: ["src/server/extensions.ts", "ExtensionMethod"],
+    type: ["src/server/catalogue/extensions.ts", "ExtensionMethod"],
   },
   "an extension's filter": {
     give: (filter) => makeServer().server.extension("com.example/x", { listens: { x: filter } }),
     needed: { notification: "notifications/x", kind: "flag" },
-    type: ["src/server/extensions.ts", "ExtensionListen"],
+    type: ["src/server/catalogue/extensions.ts", "ExtensionListen"],
   },
   secureRequestState: {
     give: (options) => makeServer().server.secureRequestState(options),
@@ -120,18 +120,18 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     give: (options) => new MemoryTaskStore(options),
     type: ["src/server/tasks/memory-store.ts", "MemoryTaskStoreOptions"],
   },
-  "result()": { give: result, type: ["src/server/results.ts", "ToolResultParts"] },
+  "result()": { give: result, type: ["src/server/results/results.ts", "ToolResultParts"] },
   "ctx.elicit": {
     give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
-    type: ["src/server/asking/elicitation.ts", "UrlAskOptions"],
+    type: ["src/protocol/asking.ts", "UrlAskOptions"],
   },
   "ctx.sample": {
     give: (options) => ask((ctx) => ctx.sample("?", options)),
-    type: ["src/server/asking/sampling.ts", "SampleOptions"],
+    type: ["src/protocol/asking.ts", "SampleOptions"],
   },
   "ctx.roots": {
     give: (options) => ask((ctx) => ctx.roots(options)),
-    type: ["src/server/asking/question.ts", "AskOptions"],
+    type: ["src/protocol/asking.ts", "AskOptions"],
   },
   "server.log": {
     give: (options) => makeServer().server.log("info", "x", options),

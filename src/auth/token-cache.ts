@@ -1,6 +1,6 @@
 // Answers about tokens, kept for a while under a digest: the token itself is kept nowhere.
 import { Holdings } from "../limits/holdings.ts";
-import { toBase64Url } from "../protocol/base64.ts";
+import { toBase64Url } from "../wire/base64.ts";
 
 interface Kept<Answer> {
   /** Who it is counted for. */

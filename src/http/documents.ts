@@ -8,7 +8,7 @@ const readable: HttpHeaders = { "access-control-allow-origin": "*" };
 
 /** Answers a request for one of the documents. */
 export async function answerDocument(
-  { calmLog }: HttpState,
+  { rateLimitedLog }: HttpState,
   read: () => string | Promise<string>,
   request: HttpRequest,
   responder: HttpResponder,
@@ -27,7 +27,7 @@ export async function answerDocument(
     try {
       responder.reply(200, headers, await read());
     } catch (error) {
-      calmLog.error(`${request.path} cannot be read`, { error });
+      rateLimitedLog.error(`${request.path} cannot be read`, { error });
       refuse(responder, 503, "The document cannot be had at the moment", { "retry-after": "5" });
     }
   }

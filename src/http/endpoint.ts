@@ -1,7 +1,7 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
 import { type Auth, isRefusal } from "../auth/door.ts";
 import { ConfigurationError } from "../errors.ts";
-import { within } from "../pipe/within.ts";
+import { within } from "../async/timers.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { ServerPort } from "../server/port.ts";
@@ -77,7 +77,7 @@ export class Endpoint {
     }
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
-      this.#state.calmLog.warn(refusal.reason);
+      this.#state.rateLimitedLog.warn(refusal.reason);
       return refuse(responder, refusal.status, refusal.reason);
     }
     this.#inFlight++;

@@ -2,7 +2,7 @@
 import type { Principal } from "../protocol/model.ts";
 import type { ReplayLogs, StreamLog } from "../push/replay.ts";
 import type { Stream } from "../push/listener.ts";
-import { Callbacks } from "../push/callbacks.ts";
+import { Callbacks } from "../async/callbacks.ts";
 import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../wire/sse.ts";
 import type { EventSink } from "./exchange.ts";
 

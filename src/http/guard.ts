@@ -1,7 +1,6 @@
 // The guard in front of every route: whom we are spoken to as, from which page, and in which form.
 import type { Auth, Authenticate } from "../auth/door.ts";
-import { ConfigurationError } from "../errors.ts";
-import { shown } from "../server/failure.ts";
+import { clip, ConfigurationError } from "../errors.ts";
 import type { HttpRequest } from "./exchange.ts";
 
 /** Why a request is refused before anything is done with it. */
@@ -68,7 +67,7 @@ export class Guard {
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;
     if (!this.isOriginAllowed(origin)) {
-      return { status: 403, reason: `Origin ${shown(origin)} is not allowed: add it to allowedOrigins` };
+      return { status: 403, reason: `Origin ${clip(origin)} is not allowed: add it to allowedOrigins` };
     }
     this.#lastOrigin = origin;
     return undefined;
@@ -92,7 +91,7 @@ export class Guard {
 }
 
 function refusedHost(host: string | undefined): Refusal {
-  return { status: 403, reason: `Host ${shown(String(host))} is not allowed: add it to allowedHosts` };
+  return { status: 403, reason: `Host ${clip(String(host))} is not allowed: add it to allowedHosts` };
 }
 
 /** A browser sends other types without asking first, so a POST of anything else may come from a foreign page. */

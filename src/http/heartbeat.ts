@@ -1,6 +1,6 @@
 // One timer for everything that has to happen now and then; it runs only while there is something to look after.
-import type { CalmLog } from "../server/calm-log.ts";
-import { inBackground } from "../server/timers.ts";
+import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { inBackground } from "../async/timers.ts";
 
 /** Something that wants to be looked at about once a second. */
 export interface Tended {
@@ -18,10 +18,10 @@ export class Heartbeat {
    * garbage collection. Most pending calls would be promoted that way, with everything that they refer to.
    */
   readonly #tended: Tended[] = [];
-  readonly #log: CalmLog;
+  readonly #log: RateLimitedLog;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(log: CalmLog) {
+  constructor(log: RateLimitedLog) {
     this.#log = log;
   }
 

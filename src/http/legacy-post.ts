@@ -1,9 +1,8 @@
 // A legacy POST: under a session where the server has them, and never cancelled by a lost connection.
-import { errorCodes } from "../errors.ts";
+import { clip, errorCodes } from "../errors.ts";
 import { revisionWithoutHeader } from "../protocol/revisions/index.ts";
-import type { Connection } from "../server/connection.ts";
-import { shown } from "../server/failure.ts";
-import type { Answer } from "../server/answer.ts";
+import type { Connection } from "../server/context/connection.ts";
+import type { Answer } from "../server/calls/answer.ts";
 import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./event-stream.ts";
@@ -45,7 +44,7 @@ function answerInSession(
 export function refuseVersion(state: HttpState, request: HttpRequest, responder: HttpResponder): boolean {
   const requested = request.header(versionHeader)?.trim();
   if (requested === undefined || state.server.revisions.find(requested)?.era === "legacy") return false;
-  const message = `Unsupported protocol version: ${shown(requested)}`;
+  const message = `Unsupported protocol version: ${clip(requested)}`;
   // A server that does not speak the modern era must not look as if it did.
   if (state.server.revisions.modern === undefined) refuse(responder, 400, message);
   else {
@@ -65,7 +64,7 @@ export function findSession(
   const id = request.header(sessionHeader);
   if (id === undefined)
     return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
-  // A store may be far away, and need not be shown what no session is called.
+  // A store may be far away, and need not be clip what no session is called.
   const found = id.length > maxIdLength ? undefined : state.sessions.find(id, principal, request.caller);
   return found instanceof Promise
     ? found.then((session) => orRefuse(session, responder))

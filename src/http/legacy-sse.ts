@@ -8,8 +8,8 @@ import { parseJson, weightOf } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Holdings } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
-import { letRun } from "../server/background.ts";
-import type { SessionEnd } from "../server/core.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import type { SessionEnd } from "../server/calls/notifications.ts";
 import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import { refuseHeavy, refuseUnread } from "./body.ts";
@@ -126,7 +126,7 @@ export class LegacySse {
 
   /** Lets running calls finish within that time, then ends the stream; nobody waits for it. */
   #endLater({ pipe, sink }: Client, graceMs: number, reason: SessionEnd): void {
-    letRun(
+    logRejection(
       this.#state.server.logger,
       "The end of a stream",
       pipe.end(graceMs, reason).then(() => sink.end()),

@@ -1,7 +1,7 @@
 // A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
 import { errorCodes } from "../errors.ts";
 import { isPast } from "../protocol/principal.ts";
-import type { Connection } from "../server/connection.ts";
+import type { Connection } from "../server/context/connection.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
 import type { HttpResponder } from "./exchange.ts";

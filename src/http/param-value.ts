@@ -1,5 +1,5 @@
 // The values of mirrored headers: plain text, or base64 between markers for what a header cannot carry.
-import { textFromBase64 } from "../protocol/base64.ts";
+import { textFromBase64 } from "../wire/base64.ts";
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
 /** What a header may hold as it is: visible ASCII, with blanks between. */

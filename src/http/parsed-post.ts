@@ -1,7 +1,7 @@
 // A POST whose body has been read.
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
-import { Connection } from "../server/connection.ts";
+import { Connection } from "../server/context/connection.ts";
 import type { Incoming } from "../wire/message.ts";
 import type { Accepted } from "./accept.ts";
 import type { HttpRequest, HttpResponder } from "./exchange.ts";

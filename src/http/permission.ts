@@ -10,7 +10,7 @@ import type { HttpState } from "./state.ts";
 export function refuseAuth(state: HttpState, responder: HttpResponder, refusal: AuthRefusal): void {
   const { status, message, headers, problem } = refusal;
   if (problem === undefined) state.server.logger.debug(message);
-  else state.calmLog.error(problem);
+  else state.rateLimitedLog.error(problem);
   refuse(responder, status, message, headers);
 }
 

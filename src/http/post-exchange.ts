@@ -2,7 +2,7 @@
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isPast } from "../protocol/principal.ts";
-import type { Connection, Exchange } from "../server/connection.ts";
+import type { Connection, Exchange } from "../server/context/connection.ts";
 import { EventStream } from "./event-stream.ts";
 import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
 import type { Tended } from "./heartbeat.ts";

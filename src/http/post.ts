@@ -2,7 +2,7 @@
 import { errorCodes } from "../errors.ts";
 import { hasModernKey } from "../protocol/meta.ts";
 import type { Principal } from "../protocol/model.ts";
-import { isTaken } from "../server/answer.ts";
+import { isTaken } from "../server/calls/answer.ts";
 import { checkValue, parseJson } from "../wire/json.ts";
 import { isObject, readIncoming } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";

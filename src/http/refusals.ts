@@ -1,6 +1,6 @@
 // What the endpoint itself refuses, told to `observe`: what the server refuses, the server tells.
 import type { Principal } from "../protocol/model.ts";
-import type { ServerEvent } from "../server/events.ts";
+import type { ServerEvent } from "../diagnostics/events.ts";
 import type { RpcError } from "../wire/message.ts";
 
 /** Follows one request, and tells of its refusal. Made only where somebody observes. */

@@ -1,8 +1,8 @@
 // What the routes of the endpoint share: the server, its sessions, the logs of streams, and what is open.
 import type { Principal } from "../protocol/model.ts";
 import { ReplayLogs, type StreamKind } from "../push/replay.ts";
-import { CalmLog } from "../server/calm-log.ts";
-import { internalError } from "../server/failure.ts";
+import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { internalError } from "../diagnostics/error-ids.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Sessions } from "../session/sessions.ts";
 import { StoreUnavailable, WatchedStore } from "../session/watched-store.ts";
@@ -23,7 +23,7 @@ export class HttpState {
   readonly heartbeat: Heartbeat;
   readonly unsent: Unsent;
   /** For what anybody can make the server say. */
-  readonly calmLog: CalmLog;
+  readonly rateLimitedLog: RateLimitedLog;
   /** Set when the server is being closed: what runs may finish, and nothing new begins. */
   closing = false;
   /** What came in since, in case it lets something finish that runs. */
@@ -33,14 +33,18 @@ export class HttpState {
   constructor(server: ServerPort, settings: HttpSettings) {
     const { sessionStore, limits } = settings;
     this.server = server;
-    this.calmLog = CalmLog.of(server.logger);
-    this.heartbeat = new Heartbeat(this.calmLog);
+    this.rateLimitedLog = RateLimitedLog.of(server.logger);
+    this.heartbeat = new Heartbeat(this.rateLimitedLog);
     this.settings = settings;
     this.listens = new Listens(limits);
-    this.sessions = new Sessions(new WatchedStore(sessionStore, this.calmLog), limits, (record, caller) => {
-      this.heartbeat.add(this.#sweeper);
-      return HttpSession.revive(server, record, caller);
-    });
+    this.sessions = new Sessions(
+      new WatchedStore(sessionStore, this.rateLimitedLog),
+      limits,
+      (record, caller) => {
+        this.heartbeat.add(this.#sweeper);
+        return HttpSession.revive(server, record, caller);
+      },
+    );
     this.logs = new ReplayLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
   }
@@ -72,7 +76,7 @@ export class HttpState {
     if (error instanceof StoreUnavailable) {
       return refuse(responder, 503, "Sessions cannot be looked up at the moment", { "retry-after": "5" });
     }
-    replyError(responder, 500, internalError(this.calmLog, "A request could not be answered", error));
+    replyError(responder, 500, internalError(this.rateLimitedLog, "A request could not be answered", error));
   }
 
   /** The headers as handlers see them: a token that let its bearer in here is for nobody else. */

@@ -2,18 +2,18 @@
 import { errorCodes } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal } from "../protocol/principal.ts";
-import { Callbacks } from "../push/callbacks.ts";
+import { Callbacks } from "../async/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
-import { Connection, type Exchange } from "../server/connection.ts";
-import { peerOf } from "../server/events.ts";
-import { CalmLog } from "../server/calm-log.ts";
-import { internalError } from "../server/failure.ts";
-import type { Detach } from "../server/attach.ts";
-import type { SessionEnd } from "../server/core.ts";
+import { Connection, type Exchange } from "../server/context/connection.ts";
+import { peerOf } from "../diagnostics/events.ts";
+import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { internalError } from "../diagnostics/error-ids.ts";
+import type { Detach } from "../server/calls/attach.ts";
+import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
 import { encodeNotification, type RpcError } from "../wire/message.ts";
 import { isSilentText } from "./silent.ts";
-import { within } from "./within.ts";
+import { within } from "../async/timers.ts";
 
 /** Where a pipe's messages go. */
 export interface PipeOutput {
@@ -213,7 +213,7 @@ export class Pipe {
   }
 
   #failure(what: string, error: unknown): RpcError {
-    return internalError(CalmLog.of(this.#server.logger), what, error);
+    return internalError(RateLimitedLog.of(this.#server.logger), what, error);
   }
 
   /** An error that answers no request in particular. */

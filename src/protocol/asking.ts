@@ -74,3 +74,35 @@ export interface InputRequest {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   readonly params?: JsonObject;
 }
+
+/** How a question is asked. */
+export interface AskOptions {
+  /**
+   * Names the question among those of the call, for a modern client's retry to find its answer.
+   * @default {made of the question itself, and of how often it was asked before}
+   */
+  readonly key?: string;
+  /** How long to wait for an answer; a sign of progress from the client starts it again. Modern clients come back when they like. */
+  readonly timeoutMs?: number;
+}
+
+/** How the user is sent to a page. */
+export interface UrlAskOptions extends AskOptions {
+  /** Names it in `server.push.elicitationComplete(id)`. @default {a random one} */
+  readonly elicitationId?: string;
+}
+
+/** How the client's model is asked. */
+export interface SampleOptions extends AskOptions {
+  /** How many tokens the answer may have at most. @default {1024} */
+  readonly maxTokens?: number;
+  readonly systemPrompt?: string;
+  readonly temperature?: number;
+  readonly stopSequences?: readonly string[];
+  readonly modelPreferences?: ModelPreferences;
+  /** Passed on to the provider of the model. */
+  readonly metadata?: JsonObject;
+  /** Tools that the model may use, for clients that declare `sampling.tools`. */
+  readonly tools?: readonly SamplingTool[];
+  readonly toolChoice?: { readonly mode: "auto" | "required" | "none" };
+}

@@ -1,5 +1,5 @@
 // The revision-neutral model: the types that handlers receive and return, the same for every revision.
-import type { JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
 
 /** An icon of a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
 export interface Icon {
@@ -252,4 +252,11 @@ export interface Principal {
   readonly expiresAt?: number | undefined;
   /** The claims of the token. Only handlers see them: they never reach the log, `observe` or a session store. */
   readonly claims?: JsonObject | undefined;
+}
+
+/** What a client says it is; anything that is not well-formed counts as nothing, since nothing depends on it. */
+export function readImplementation(value: unknown): Implementation | undefined {
+  if (!isObject(value) || typeof value["name"] !== "string" || typeof value["version"] !== "string")
+    return undefined;
+  return value as unknown as Implementation;
 }

@@ -13,16 +13,17 @@ import {
   type RpcMessage,
   type RpcResponse,
 } from "../wire/message.ts";
-import { findAdded } from "./added-methods.ts";
-import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
-import { attach, type AttachOptions, type Detach } from "./attach.ts";
-import { Connection, type Exchange } from "./connection.ts";
-import type { Core } from "./core.ts";
-import { type Answering, dispatch } from "./dispatch.ts";
-import type { ServerEvent } from "./events.ts";
-import type { Logger } from "./logger.ts";
-import type { ServerLimits, ServerMode } from "./options.ts";
-import { neededScopes, usesScopes } from "./scopes.ts";
+import { type Answer, answerIncoming, answerText, encodeAnswer } from "./calls/answer.ts";
+import { attach, type AttachOptions, type Detach } from "./calls/attach.ts";
+import { Connection, type Exchange } from "./context/connection.ts";
+import type { Core } from "./calls/core.ts";
+import { type Answering, dispatch } from "./calls/dispatch.ts";
+import type { ServerEvent } from "../diagnostics/events.ts";
+import type { Logger } from "../diagnostics/logger.ts";
+import type { RequestState } from "./request-state/request-state.ts";
+import type { ServerLimits } from "./settings/limits.ts";
+import type { ServerMode } from "./settings/settings.ts";
+import { neededScopes } from "./catalogue/scopes.ts";
 
 /**
  * Any {@link McpServer}, whatever its middleware adds to `ctx`.
@@ -84,33 +85,42 @@ const ports = new WeakMap<object, ServerPort>();
 /** Marks every McpServer, so that one of another copy of the package can be told from any other object. */
 const mark = Symbol.for("halyard.McpServer");
 
+/** The parts of a server that a transport drives. */
+interface Driven {
+  readonly core: Core;
+  readonly loads: Loads;
+  readonly requestState: RequestState;
+}
+
 /** Makes the port of a server. */
-export function openPort(server: Servable, core: Core): ServerPort {
+export function openPort(server: Servable, { core, loads, requestState }: Driven): ServerPort {
+  const { catalogue } = core;
   const { mode, revisions, limits, logger, observe } = core.settings;
   const port: ServerPort = {
     mode,
     revisions,
     limits,
     logger,
-    loads: core.loads,
+    loads,
     observe,
     handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
     handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }) }) =>
-      answerText(core, text, exchange),
+      answerText(core, loads, text, exchange),
     // The answer to a message that is no batch is no batch.
     answer: (incoming: Incoming, exchange: Exchange) =>
       answerIncoming(core, incoming, exchange) as Answering<RpcResponse>,
     encode: (answer) => encodeAnswer(core, answer),
     attach: (connection, stream, options = {}) => attach(core, connection, stream, options),
-    paramHeaders: (tool) => core.tools.find(tool)?.paramHeaders ?? [],
-    rowOf: (method, revision) => revision.requests.get(method) ?? findAdded(core, method, revision.era)?.row,
+    paramHeaders: (tool) => catalogue.tools.find(tool)?.paramHeaders ?? [],
+    rowOf: (method, revision) =>
+      revision.requests.get(method) ?? catalogue.findMethod(method, revision.era)?.row,
     get unsharedRequestState() {
-      return core.requestState.unshared;
+      return requestState.unshared;
     },
     get usesScopes() {
-      return usesScopes(core);
+      return catalogue.isScoped;
     },
-    neededScopes: (value) => neededScopes(core, value),
+    neededScopes: (value) => neededScopes(catalogue, value, limits),
   };
   ports.set(server, port);
   Object.defineProperty(server, mark, { value: true });

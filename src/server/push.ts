@@ -35,18 +35,18 @@ export const knownLogOptions: Known<LogOptions> = { session: true, logger: true 
 export class Push {
   readonly #hub: Hub;
   readonly #asks: Asks;
-  readonly #elicitations: ElicitationIds;
+  readonly #elicitationIds: ElicitationIds;
   readonly #observe: ServerOptions["observe"];
 
   constructor(parts: {
     readonly hub: Hub;
     readonly asks: Asks;
-    readonly elicitations: ElicitationIds;
+    readonly elicitationIds: ElicitationIds;
     readonly observe: ServerOptions["observe"];
   }) {
     this.#hub = parts.hub;
     this.#asks = parts.asks;
-    this.#elicitations = parts.elicitations;
+    this.#elicitationIds = parts.elicitationIds;
     this.#observe = parts.observe;
   }
 
@@ -92,7 +92,7 @@ export class Push {
    * no such client, or it has been told: modern clients find out by calling again.
    */
   async elicitationComplete(elicitationId: string): Promise<boolean> {
-    const session = this.#elicitations.take(elicitationId);
+    const session = this.#elicitationIds.take(elicitationId);
     if (session === undefined) return false;
     return this.toSession(session, "notifications/elicitation/complete", { elicitationId });
   }

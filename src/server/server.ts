@@ -12,6 +12,8 @@ import { logMessage } from "../protocol/notifications.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonObject, RpcMessage, RpcResponse } from "../wire/message.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
+import type { RequestState } from "./request-state/request-state.ts";
+import { checkImplementation } from "./settings/settings.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
@@ -28,11 +30,12 @@ import type {
 import type { ToolDefinition, ToolHandler } from "./catalogue/tool-definition.ts";
 import type { ToolOptions } from "./catalogue/tools.ts";
 import { Collection, ResourceCollection } from "./catalogue/collections.ts";
-import type { Exchange } from "./connection.ts";
-import type { ClientNotificationHandler, Core, NotificationSource, SessionEnd } from "./core.ts";
-import type { Extension } from "./extensions.ts";
-import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./middleware.ts";
-import { checkImplementation, resolveOptions, type ServerOptions } from "./options.ts";
+import type { Exchange } from "./context/connection.ts";
+import type { Core } from "./calls/core.ts";
+import type { ClientNotificationHandler, NotificationSource, SessionEnd } from "./calls/notifications.ts";
+import type { Extension } from "./catalogue/extensions.ts";
+import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./calls/middleware.ts";
+import type { ServerOptions } from "./options.ts";
 import { openPort, type Servable, type ServerPort } from "./port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 
@@ -58,19 +61,23 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly resourceTemplates: Collection<TemplateOptions>;
   readonly push: Push;
   readonly #core: Core;
+  readonly #requestState: RequestState;
   readonly #port: ServerPort;
 
   constructor(info: Implementation, options: ServerOptions = {}) {
     checkImplementation(info);
-    const { core, push } = assemble(info, resolveOptions(options));
+    const parts = assemble(info, options);
+    const { core, push } = parts;
+    const { tools, prompts, resources, templates } = core.catalogue;
     this.info = info;
-    this.tools = new Collection(core.tools);
-    this.prompts = new Collection(core.prompts);
-    this.resources = new ResourceCollection(core.resources, push);
-    this.resourceTemplates = new Collection(core.templates);
+    this.tools = new Collection(tools);
+    this.prompts = new Collection(prompts);
+    this.resources = new ResourceCollection(resources, (...change) => push.publish(...change));
+    this.resourceTemplates = new Collection(templates);
     this.push = push;
     this.#core = core;
-    this.#port = openPort(this, core);
+    this.#requestState = parts.requestState;
+    this.#port = openPort(this, parts);
   }
 
   /** Offers a tool. Throws when its name or one of its schemas cannot work, naming the tool and the field. */
@@ -79,7 +86,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: ToolDefinition<I, O>,
     handler: ToolHandler<I, O, Extra>,
   ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>> {
-    return this.#core.tools.add(name, definition, handler);
+    return this.#core.catalogue.tools.add(name, definition, handler);
   }
 
   /** Offers the resource at `uri`. */
@@ -88,7 +95,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: ResourceDefinition,
     handler: ResourceHandler<Extra>,
   ): Handle<Partial<ResourceDefinition & { readonly handler: ResourceHandler<Extra> }>> {
-    return this.#core.resources.add(uri, definition, handler);
+    return this.#core.catalogue.resources.add(uri, definition, handler);
   }
 
   /** Offers every resource whose URI matches the template (RFC 6570). */
@@ -97,7 +104,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: TemplateDefinition,
     handler: TemplateHandler<Template, Extra>,
   ): Handle<Partial<TemplateDefinition & { readonly handler: TemplateHandler<Template, Extra> }>> {
-    return this.#core.templates.add(template, definition, handler);
+    return this.#core.catalogue.templates.add(template, definition, handler);
   }
 
   /** Offers a prompt. */
@@ -106,12 +113,12 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: PromptDefinition<A>,
     handler: PromptHandler<A, Extra>,
   ): Handle<Partial<PromptDefinition<A> & { readonly handler: PromptHandler<A, Extra> }>> {
-    return this.#core.prompts.add(name, definition, handler);
+    return this.#core.catalogue.prompts.add(name, definition, handler);
   }
 
   /** Completes arguments in one place; what it leaves undefined goes to the argument's own completer. */
   completion(handler: CompletionHandler): this {
-    this.#core.completion.handler = handler;
+    this.#core.catalogue.completion = handler;
     return this;
   }
 
@@ -138,12 +145,12 @@ export class McpServer<Extra extends object = object> implements Servable {
     definition: MethodDefinition<P, R>,
     handler: RequestHandler<P, R, Extra>,
   ): Handle<Partial<MethodDefinition<P, R> & { readonly handler: RequestHandler<P, R, Extra> }>> {
-    return this.#core.methods.add(name, definition, handler);
+    return this.#core.catalogue.methods.add(name, definition, handler);
   }
 
   /** Adds an extension of the protocol, for clients of the modern era that declare it unless it says otherwise. */
   extension(identifier: string, extension: Extension = {}): this {
-    this.#core.extensions.add(identifier, extension);
+    this.#core.catalogue.extensions.add(identifier, extension);
     return this;
   }
 
@@ -161,7 +168,7 @@ export class McpServer<Extra extends object = object> implements Servable {
    * ```
    */
   secureRequestState(options: RequestStateOptions): this {
-    this.#core.requestState.configure(options);
+    this.#requestState.configure(options);
     return this;
   }
 
@@ -265,15 +272,15 @@ export class McpServer<Extra extends object = object> implements Servable {
   /** The capabilities as a client of that revision is told of them, over a transport that can push. */
   capabilities(revision?: string): ServerCapabilities {
     const { revisions, mode } = this.#port;
-    const table = revision === undefined ? revisions.newest : revisions.find(revision);
-    if (table === undefined) throw new RangeError(`Not a protocol revision of this server: ${revision}`);
-    const canPush = table.era === "modern" || mode !== "stateless";
-    return this.#core.features.capabilities(table, canPush);
+    const found = revision === undefined ? revisions.newest : revisions.find(revision);
+    if (found === undefined) throw new RangeError(`Not a protocol revision of this server: ${revision}`);
+    const canPush = found.era === "modern" || mode !== "stateless";
+    return this.#core.features.capabilities(found, canPush);
   }
 
   /** The input schema of a tool as it is published; undefined when there is no such tool. */
   toolInputSchema(name: string): JsonObject | undefined {
-    return this.#core.tools.find(name)?.inputSchema;
+    return this.#core.catalogue.tools.find(name)?.inputSchema;
   }
 
   /** Answers one message. Nothing comes back for a notification, or for a call that was cancelled. */

@@ -6,9 +6,9 @@
 import type { Readable, Writable } from "node:stream";
 import { checkOptions, type Known } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
-import { within } from "../pipe/within.ts";
-import { letRun } from "../server/background.ts";
-import { type Logger, outliveStderr } from "../server/logger.ts";
+import { within } from "../async/timers.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import { type Logger, outliveStderr } from "../diagnostics/logger.ts";
 import { portOf, type Servable, type ServerPort } from "../server/port.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
@@ -131,7 +131,7 @@ class Stdio implements StdioServer {
     this.#input.on("end", () => {
       this.#decoder.end();
       const taken = within(this.#graceLeft(), this.#lines.taken());
-      letRun(
+      logRejection(
         this.#logger,
         "The end of the input",
         taken.then(() => this.#leave()),
@@ -166,12 +166,12 @@ class Stdio implements StdioServer {
 
   /** The client is gone: nobody answers any more. */
   #leave(): void {
-    letRun(this.#logger, "The end of the pipe", this.#pipe.end(this.#graceLeft()));
+    logRejection(this.#logger, "The end of the pipe", this.#pipe.end(this.#graceLeft()));
     this.#closeLater();
   }
 
   #closeLater(): void {
-    letRun(this.#logger, "The end of the server", this.close());
+    logRejection(this.#logger, "The end of the server", this.close());
   }
 
   #graceLeft(): number {

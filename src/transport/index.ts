@@ -10,10 +10,10 @@ export type { ParamHeader } from "../protocol/param-headers.ts";
 export type { RequestRow, Revision } from "../protocol/revision.ts";
 export type { SpokenRevisions } from "../protocol/revisions/index.ts";
 export type { Listener, Stream } from "../push/listener.ts";
-export type { Answer } from "../server/answer.ts";
-export type { AttachOptions, Detach } from "../server/attach.ts";
-export { Connection, type ConnectionOptions, type Exchange } from "../server/connection.ts";
-export type { Answering } from "../server/dispatch.ts";
+export type { Answer } from "../server/calls/answer.ts";
+export type { AttachOptions, Detach } from "../server/calls/attach.ts";
+export { Connection, type ConnectionOptions, type Exchange } from "../server/context/connection.ts";
+export type { Answering } from "../server/calls/dispatch.ts";
 export { portOf, type ServerPort } from "../server/port.ts";
 export {
   type Incoming,

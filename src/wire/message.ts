@@ -74,11 +74,11 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
 
-const maxStampLength = 4096;
+const maxShortIdLength = 4096;
 
 /** Whether `value` is a valid id and short enough to keep and to repeat in many messages. */
-export function isStamp(value: unknown): value is RequestId {
-  return isRequestId(value) && !(typeof value === "string" && value.length > maxStampLength);
+export function isShortId(value: unknown): value is RequestId {
+  return isRequestId(value) && !(typeof value === "string" && value.length > maxShortIdLength);
 }
 
 /** Reads the envelope of one message. */

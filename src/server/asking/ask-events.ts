@@ -1,13 +1,9 @@
 // Questions to clients as events: the ways that they go out and end differ, what is told of them does not.
 import type { JsonObject } from "../../wire/message.ts";
-import { type AskEvent, peerOf, type PeerEvent, type ServerEvent } from "../events.ts";
+import { type AskEvent, peerOf, type PeerEvent, type ServerEvent } from "../../diagnostics/events.ts";
 import type { RoundState } from "./round-state.ts";
 
 type Observe = (event: ServerEvent) => void;
-
-interface Call extends PeerEvent {
-  readonly core: { readonly settings: { readonly observe: Observe | undefined } };
-}
 
 /** A question, as far as it is told. */
 interface Told {
@@ -25,13 +21,17 @@ export function watchAsk(observe: Observe, question: Told): (reason?: string) =>
 }
 
 /** Tells that the questions of a round go out; or, when the client is back, what it has brought. */
-export function tellRound(call: Call, asked: RoundState["asked"], brought?: JsonObject): void {
-  const { observe } = call.core.settings;
+export function tellRound(
+  observe: Observe | undefined,
+  to: PeerEvent,
+  asked: RoundState["asked"],
+  brought?: JsonObject,
+): void {
   if (!observe || !asked) return;
   for (const [key, method] of Object.entries(asked)) {
     const isMissing = brought && !Object.hasOwn(brought, key);
     const reason = isMissing ? "The client came back without it" : undefined;
-    tell(observe, { to: call, method }, brought && { reason });
+    tell(observe, { to, method }, brought && { reason });
   }
 }
 

@@ -1,11 +1,19 @@
 // What a handler and the client say to each other during one call: questions, answers, and what was done between them.
-import { ToolError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import type { Elicited, Root, Sampled, SamplingMessage } from "../../protocol/asking.ts";
-import type { RequestRow } from "../../protocol/revision.ts";
-import type { AnySchema, SchemaSettings } from "../../schema/compile.ts";
+import type {
+  AskOptions,
+  Elicited,
+  Root,
+  Sampled,
+  SampleOptions,
+  SamplingMessage,
+  UrlAskOptions,
+} from "../../protocol/asking.ts";
+import type { AnySchema, SchemaSettings, Validated } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { callerOf, type Exchange } from "../connection.ts";
+import type { Call } from "../calls/call.ts";
+import type { Conversation } from "../calls/parts.ts";
+import { callerOf } from "../context/connection.ts";
 import { directAsker } from "./direct-asker.ts";
 import {
   accepted,
@@ -13,53 +21,45 @@ import {
   elicitationNeeds,
   formQuestion,
   knownUrlAskOptions,
-  type UrlAskOptions,
   urlQuestion,
 } from "./elicitation.ts";
 import type { ElicitationIds } from "./elicitation-ids.ts";
 import { Onces } from "./onces.ts";
-import {
-  assertCanAsk,
-  type Asked,
-  type AskOptions,
-  type Asker,
-  knownAskOptions,
-  type Question,
-} from "./question.ts";
+import { assertCanAsk, type Asker, knownAskOptions, type Question } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import { RememberingAsker } from "./remembering-asker.ts";
 import { rootsQuestion } from "./roots.ts";
+import { type InputRequests, RoundAsker } from "./round-asker.ts";
 import { firstRound, type RoundState } from "./round-state.ts";
-import { RoundAsker } from "./round-asker.ts";
-import { knownSampleOptions, type SampleOptions, samplingQuestion } from "./sampling.ts";
+import { knownSampleOptions, samplingQuestion } from "./sampling.ts";
 
-/** The call, as far as its conversation has to know it. */
-interface Asking extends Asked {
-  readonly row: RequestRow;
-  readonly exchange: Exchange;
-  readonly core: {
-    readonly elicitations: ElicitationIds;
-    readonly settings: SchemaSettings;
-  };
-  readonly interrupt: ((answer: object) => void) | undefined;
-  readonly signal: AbortSignal;
-  ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
+/** What conversations need of their server. */
+export interface ConversationParts {
+  readonly elicitationIds: ElicitationIds;
+  readonly settings: SchemaSettings;
 }
 
-export class Conversation {
-  readonly #call: Asking;
+/** Takes the questions of a round when it ends: the call is answered with them. */
+export type EndRound = (round: InputRequests | Promise<InputRequests>) => void;
+
+export class CallConversation implements Conversation {
+  readonly #call: Call;
+  readonly #parts: ConversationParts;
+  readonly #endRound: EndRound;
   /** What the rounds before this one have brought. */
   before: RoundState = firstRound;
   inputResponses: { readonly [key: string]: JsonObject } | undefined;
   onces: Onces = new Onces();
   #asker: RoundAsker | RememberingAsker | undefined;
 
-  constructor(call: Asking) {
+  constructor(call: Call, parts: ConversationParts, endRound: EndRound) {
     this.#call = call;
+    this.#parts = parts;
+    this.#endRound = endRound;
   }
 
   /** Whether questions end the call, for the client to come back with answers. */
-  get comesBack(): boolean {
+  get asksInRounds(): boolean {
     return this.#call.row.repeats !== undefined && !(this.#asker instanceof RememberingAsker);
   }
 
@@ -85,7 +85,7 @@ export class Conversation {
   }
 
   /** Whether open questions have ended the call, so that nothing that the handler still does matters. */
-  get hasClosed(): boolean {
+  get hasEndedCall(): boolean {
     return this.#rounds?.isClosed ?? false;
   }
 
@@ -102,37 +102,63 @@ export class Conversation {
   /** Goes on from an earlier round. */
   takeUp(before: RoundState, inputResponses: JsonObject): void {
     // Where the call itself asks again, what was done once stays done.
-    if (this.comesBack) this.onces = new Onces(before.onces);
+    if (this.asksInRounds) this.onces = new Onces(before.onces);
     if (this.#asker instanceof RememberingAsker) this.#asker.rewind();
     this.before = before;
     this.inputResponses = inputResponses as { readonly [key: string]: JsonObject };
   }
 
-  async elicit(message: string, asked: AnySchema | URL, options?: UrlAskOptions): Promise<unknown> {
-    return accepted(message, await this.tryElicit(message, asked, options));
+  idle(): Promise<void> {
+    return this.onces.idle();
   }
 
-  async tryElicit(
+  requestState<T>(): T | undefined {
+    return this.before.own as T | undefined;
+  }
+
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    return this.onces.run(key, work) as Promise<T>;
+  }
+
+  async elicit<S extends AnySchema | URL>(
     message: string,
-    asked: AnySchema | URL,
+    asked: S,
+    options?: UrlAskOptions,
+  ): Promise<S extends URL ? void : Validated<S>> {
+    const content: unknown = accepted(message, await this.tryElicit(message, asked, options));
+    return content as S extends URL ? void : Validated<S>;
+  }
+
+  async tryElicit<S extends AnySchema | URL>(
+    message: string,
+    asked: S,
     options: UrlAskOptions = {},
-  ): Promise<Elicited<unknown>> {
-    const { table, session, core, exchange } = this.#call;
+  ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
     checkOptions({ subject: "ctx.elicit" }, options, knownUrlAskOptions);
     const isPage = asked instanceof URL;
+    // Before the form is written: a client that takes none need not be able to show this one.
     assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
-    if (!isPage) {
-      const question = formQuestion(message, asked, table, core.settings);
-      return this.#ask<Elicited<unknown>>(question, options);
-    }
+    const question: Question<Elicited<unknown>> = isPage
+      ? this.#pageQuestion(message, asked, options)
+      : formQuestion(message, asked, this.#call.protocol, this.#parts.settings);
+    const answer = await this.asker.ask(question, options);
+    return answer as Elicited<S extends URL ? undefined : Validated<S>>;
+  }
+
+  #pageQuestion(message: string, url: URL, options: UrlAskOptions): Question<Elicited<undefined>> {
     const { elicitationId = crypto.randomUUID() } = options;
-    core.elicitations.remember(elicitationId, session, callerOf(exchange));
-    return this.#ask(urlQuestion(message, asked, elicitationId, table), options);
+    this.#remember(elicitationId);
+    return urlQuestion(message, url, elicitationId, this.#call.protocol);
+  }
+
+  #remember(elicitationId: string): void {
+    const { session, exchange } = this.#call;
+    this.#parts.elicitationIds.remember(elicitationId, session, callerOf(exchange));
   }
 
   async sample(messages: string | readonly SamplingMessage[], options: SampleOptions = {}): Promise<Sampled> {
     checkOptions({ subject: "ctx.sample" }, options, knownSampleOptions);
-    return this.#ask(samplingQuestion(messages, options, this.#call.table), options);
+    return this.#ask(samplingQuestion(messages, options, this.#call.protocol), options);
   }
 
   async roots(options: AskOptions = {}): Promise<readonly Root[]> {
@@ -144,9 +170,7 @@ export class Conversation {
   askAnew(question: Question<JsonObject>, key: string): Promise<JsonObject> {
     const { asker } = this;
     const { elicitationId } = question.params ?? {};
-    const { core, session, exchange } = this.#call;
-    if (typeof elicitationId === "string")
-      core.elicitations.remember(elicitationId, session, callerOf(exchange));
+    if (typeof elicitationId === "string") this.#remember(elicitationId);
     return asker instanceof RememberingAsker ? asker.askAnew(question, key) : asker.ask(question, { key });
   }
 
@@ -157,22 +181,10 @@ export class Conversation {
 
   #makeAsker(): RoundAsker | RememberingAsker {
     const call = this.#call;
-    if (!this.comesBack) {
+    if (!this.asksInRounds) {
       const direct = directAsker((method, params, options) => call.ask(method, params, options));
       return new RememberingAsker(direct, new QuestionKeys());
     }
-    return new RoundAsker(this.before, this.onces, (round) =>
-      call.interrupt?.(round instanceof Promise ? orAborted(round, call.signal) : round),
-    );
+    return new RoundAsker(this.before, this.onces, this.#endRound);
   }
-}
-
-/** The round when what is done once has ended; that may be never, and a call has its time. */
-function orAborted(round: Promise<object>, signal: AbortSignal): Promise<object> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(new ToolError((signal.reason as Error).message));
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp);
-    round.then(resolve, reject);
-  });
 }

@@ -1,20 +1,14 @@
 // Elicitation: a form for the user to fill in, or a page for the user to visit.
 import { InputCancelled, InputDeclined } from "../../errors.ts";
 import type { Known } from "../../options.ts";
-import type { Elicited } from "../../protocol/asking.ts";
+import type { Elicited, UrlAskOptions } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { AnySchema, SchemaSettings } from "../../schema/compile.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { compileForm, formFor } from "./form.ts";
-import { type AskOptions, knownAskOptions, type Question, type Reading } from "./question.ts";
-
-/** How the user is sent to a page. */
-export interface UrlAskOptions extends AskOptions {
-  /** Names it in `server.push.elicitationComplete(id)`. @default {a random one} */
-  readonly elicitationId?: string;
-}
+import { compileForm, encodeForm } from "./form.ts";
+import { knownAskOptions, type Question, type Reading } from "./question.ts";
 
 export const knownUrlAskOptions: Known<UrlAskOptions> = { ...knownAskOptions, elicitationId: true };
 
@@ -36,7 +30,7 @@ export function formQuestion(
   settings: SchemaSettings,
 ): Question<Elicited<unknown>> {
   const compiled = compileForm(schema, settings);
-  const requestedSchema = formFor(compiled.json, revision);
+  const requestedSchema = encodeForm(compiled.json, revision);
   return {
     method: elicitationMethod,
     params: encodeShape({ mode: "form", message, requestedSchema }, "elicitation", revision),

@@ -37,7 +37,7 @@ export function compileForm(schema: AnySchema, settings: SchemaSettings): Compil
 }
 
 /** The form as it is sent. Throws when it is not an object of plain fields, or has one that the revision cannot show. */
-export function formFor(schema: JsonObject, revision: Revision): JsonObject {
+export function encodeForm(schema: JsonObject, revision: Revision): JsonObject {
   const { type, properties, required } = (inPlace(schema, schema) ?? {}) as JsonObject;
   if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be that of an object");
   const fields = Object.entries(properties).map(([name, field]) => [

@@ -1,7 +1,8 @@
 // Remembers what a client has answered, for a handler that runs again while its call goes on.
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "./direct-asker.ts";
-import type { AskOptions, Asker, Question } from "./question.ts";
+import type { Asker, Question } from "./question.ts";
+import type { AskOptions } from "../../protocol/asking.ts";
 import type { Named, QuestionKeys } from "./question-keys.ts";
 import type { RoundState } from "./round-state.ts";
 

@@ -1,13 +1,15 @@
 // Asking a client that takes no requests: the call ends with its open questions, and runs again with the answers.
 import { InputPending } from "../../errors.ts";
-import type { InputRequest } from "../../protocol/asking.ts";
+import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { InputRequired } from "./input-required.ts";
 import type { Onces } from "./onces.ts";
-import { type AskOptions, type Asker, type Question, readResponse, toRequest } from "./question.ts";
+import { type Asker, type Question, readResponse, toRequest } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import type { RememberingAsker } from "./remembering-asker.ts";
 import type { RoundState } from "./round-state.ts";
+
+/** The questions of a round as they are sent, by key. */
+export type InputRequests = Readonly<Record<string, InputRequest>>;
 
 /** A question that waits for its answer. */
 interface Open {
@@ -26,7 +28,7 @@ export class RoundAsker implements Asker {
   readonly keys: QuestionKeys = new QuestionKeys();
   readonly #unasked: JsonObject;
   readonly #onces: Onces;
-  readonly #close: (round: InputRequired | Promise<InputRequired>) => void;
+  readonly #close: (round: InputRequests | Promise<InputRequests>) => void;
   readonly #open = new Map<string, Open>();
   #closed = false;
 
@@ -34,7 +36,7 @@ export class RoundAsker implements Asker {
   constructor(
     before: RoundState,
     onces: Onces,
-    close: (round: InputRequired | Promise<InputRequired>) => void,
+    close: (round: InputRequests | Promise<InputRequests>) => void,
   ) {
     this.answers = Object.assign(Object.create(null) as object, before.answers);
     this.#unasked = before.unasked ?? {};
@@ -97,8 +99,7 @@ export class RoundAsker implements Asker {
     if (this.#closed || this.#open.size === 0) return;
     this.#closed = true;
     const requests = [...this.#open].map(([key, { request }]) => [key, request] as const);
-    const round = new InputRequired({ inputRequests: Object.fromEntries(requests) });
-    this.#close(this.#onces.close(round));
+    this.#close(this.#onces.close(Object.fromEntries(requests)));
     for (const { reject } of this.#open.values()) reject(new InputPending());
   }
 }

@@ -1,33 +1,12 @@
 // Sampling: a question to the client's model.
 import type { Known } from "../../options.ts";
-import type {
-  ModelPreferences,
-  Sampled,
-  SamplingContent,
-  SamplingMessage,
-  SamplingTool,
-} from "../../protocol/asking.ts";
+import type { Sampled, SampleOptions, SamplingContent, SamplingMessage } from "../../protocol/asking.ts";
 import { askFailed } from "../../errors.ts";
 import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities, ContentBlock } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { type AskOptions, knownAskOptions, type Question, type Reading } from "./question.ts";
-
-/** How the client's model is asked. */
-export interface SampleOptions extends AskOptions {
-  /** How many tokens the answer may have at most. @default {1024} */
-  readonly maxTokens?: number;
-  readonly systemPrompt?: string;
-  readonly temperature?: number;
-  readonly stopSequences?: readonly string[];
-  readonly modelPreferences?: ModelPreferences;
-  /** Passed on to the provider of the model. */
-  readonly metadata?: JsonObject;
-  /** Tools that the model may use, for clients that declare `sampling.tools`. */
-  readonly tools?: readonly SamplingTool[];
-  readonly toolChoice?: { readonly mode: "auto" | "required" | "none" };
-}
+import { knownAskOptions, type Question, type Reading } from "./question.ts";
 
 export const knownSampleOptions: Known<SampleOptions> = {
   ...knownAskOptions,

@@ -1,7 +1,6 @@
 // The catalogue as authors see it: `server.tools`, `server.resources`, `server.prompts` and others.
 import type { Handle, Registry } from "./registry.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
-import type { Push } from "../push.ts";
 
 /** The definitions of one kind, by key. */
 export class Collection<Options extends object> {
@@ -31,17 +30,20 @@ export class Collection<Options extends object> {
   }
 }
 
+/** Sends a notification about a key to those who listen. */
+type Publish = (notification: string, key: string, params: object) => Promise<number>;
+
 /** The resources, and the notification that one has changed. */
 export class ResourceCollection<Options extends object> extends Collection<Options> {
-  readonly #push: Push;
+  readonly #publish: Publish;
 
-  constructor(registry: Registry<Options, unknown>, push: Push) {
+  constructor(registry: Registry<Options, unknown>, publish: Publish) {
     super(registry);
-    this.#push = push;
+    this.#publish = publish;
   }
 
   /** Notifies every client that subscribed to this URI that it has changed. Resolves with their number. */
   updated(uri: string): Promise<number> {
-    return this.#push.publish(resourceUpdated, uri, { uri });
+    return this.#publish(resourceUpdated, uri, { uri });
   }
 }

@@ -1,6 +1,6 @@
 // Completers: suggestions for the arguments of prompts and the variables of templates.
 import type { CompletionReference } from "../../protocol/model.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../context/context.ts";
 
 /** A request for suggestions: the argument, and what the user has typed so far. */
 export interface CompletionRequest {

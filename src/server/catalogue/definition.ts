@@ -2,10 +2,11 @@
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import type { Annotations, CacheHint, Icon } from "../../protocol/model.ts";
+import type { Annotations, Icon } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import { iconProblem, knownIcon } from "../settings/checks.ts";
 
 /** The fields that tools, resources, templates and prompts share. */
 export interface Described {
@@ -18,17 +19,12 @@ export interface Described {
   readonly scopes?: readonly string[];
 }
 
-/** What a client sees of an unexpected exception: an error id (`hidden`), or its message. */
-export type ShownErrors = "hidden" | "message";
-
 /** A handler as an author registers it; the types of the definition say its parameters. */
 export type AnyHandler = (args: never, ctx: never) => unknown;
 
 /** A handler as Halyard calls it, with validated arguments. */
 export type CheckedHandler = (args: unknown, ctx: unknown) => unknown;
 
-export const knownIcon: Known<Icon> = { src: true, mimeType: true, sizes: true, theme: true };
-export const knownCacheHint: Known<CacheHint> = { ttlMs: true, scope: true };
 export const knownAnnotations: Known<Annotations> = { audience: true, priority: true, lastModified: true };
 
 /** The fields of {@link Described}, and the handler. */
@@ -80,9 +76,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
 }
 
-const iconSize = /^(?:any|\d+x\d+)$/;
 const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
-const iconSource = /^(?:https?|data):/i;
 
 /** Throws for the first field of `options` that cannot be published. */
 export function checkDescribed(subject: string, options: Described & { annotations?: object }): void {
@@ -122,30 +116,10 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
 }
 
-export function checkCacheHint(subject: string, field: string, hint: CacheHint | undefined): void {
-  const { ttlMs = 0, scope = "private" } = hint ?? {};
-  const problem =
-    !Number.isSafeInteger(ttlMs) || ttlMs < 0
-      ? `has the ttlMs ${ttlMs}: use an integer of 0 or more`
-      : scope !== "public" && scope !== "private"
-        ? `has the scope ${scope}: use "public" or "private"`
-        : undefined;
-  if (problem !== undefined) throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
-}
-
 export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {
   if (schema["type"] === "object") return;
   const remedy = 'must be the schema of an object: z.object({ … }), or a JSON Schema with type "object"';
   throw new ConfigurationError("INVALID_SCHEMA", where, remedy);
-}
-
-export function checkErrors(
-  subject: string,
-  errors: ShownErrors | undefined,
-  code: "INVALID_DEFINITION" | "INVALID_OPTION",
-): void {
-  if (errors === undefined || errors === "hidden" || errors === "message") return;
-  throw new ConfigurationError(code, { subject, field: "errors" }, 'must be "hidden" or "message"');
 }
 
 export function checkHandler(subject: string, handler: unknown): void {
@@ -165,21 +139,6 @@ export function checkName(noun: string, name: unknown, allowed: RegExp, rule: st
   if (typeof name === "string" && allowed.test(name)) return;
   const where = { subject: `${noun} ${JSON.stringify(name)}`, field: "name" };
   throw new ConfigurationError("INVALID_NAME", where, rule);
-}
-
-export function iconProblem(icon: Icon): string | undefined {
-  if (typeof icon.src !== "string" || !iconSource.test(icon.src))
-    return "has an invalid src: use an http(s) or data URI";
-  if (
-    icon.sizes !== undefined &&
-    !(Array.isArray(icon.sizes) && icon.sizes.every((size) => iconSize.test(size)))
-  ) {
-    return 'has invalid sizes: use a list like ["48x48", "any"]';
-  }
-  if (icon.theme !== undefined && icon.theme !== "light" && icon.theme !== "dark") {
-    return 'has an unknown theme: use "light" or "dark"';
-  }
-  return undefined;
 }
 
 function isDate(text: string): boolean {

@@ -13,7 +13,7 @@ import {
   type Validated,
 } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../context/context.ts";
 import { type AnyHandler, type CheckedHandler, checkHandler, checkNotEmpty } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
@@ -51,7 +51,7 @@ export interface AddedMethod {
   run(params: JsonObject, ctx: Context): unknown;
 }
 
-interface CompiledMethod extends AddedMethod {
+export interface CompiledMethod extends AddedMethod {
   readonly options: MethodOptions;
 }
 

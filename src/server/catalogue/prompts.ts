@@ -13,8 +13,8 @@ import {
 } from "../../schema/compile.ts";
 import { propertiesOf, typesOf } from "../../schema/object-schema.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { InputRequired } from "../asking/input-required.ts";
-import type { Context } from "../context.ts";
+import type { InputRequired } from "../results/input-required.ts";
+import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,

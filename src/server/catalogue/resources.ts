@@ -12,13 +12,12 @@ import type {
 import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
-import type { InputRequired } from "../asking/input-required.ts";
-import type { Context } from "../context.ts";
+import type { InputRequired } from "../results/input-required.ts";
+import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,
   checkAnnotations,
-  checkCacheHint,
   checkDescribed,
   type CheckedHandler,
   checkHandler,
@@ -26,8 +25,8 @@ import {
   type Described,
   describedFields,
   knownAnnotations,
-  knownCacheHint,
 } from "./definition.ts";
+import { checkCacheHint, knownCacheHint } from "../settings/checks.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 
 /** The definition of a resource. */

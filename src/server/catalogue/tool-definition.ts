@@ -6,10 +6,11 @@ import type {
   ToolAnnotations,
 } from "../../protocol/model.ts";
 import type { AnySchema, Unvalidated, Validated } from "../../schema/compile.ts";
-import type { InputRequired } from "../asking/input-required.ts";
-import type { Context } from "../context.ts";
-import type { ToolResult } from "../results.ts";
-import type { Described, ShownErrors } from "./definition.ts";
+import type { InputRequired } from "../results/input-required.ts";
+import type { Context } from "../context/context.ts";
+import type { ToolResult } from "../results/results.ts";
+import type { Described } from "./definition.ts";
+import type { ShownErrors } from "../settings/checks.ts";
 import type { ToolLimits } from "./tool-limits.ts";
 
 /**

@@ -3,9 +3,9 @@ import { ConfigurationError, ToolError } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
 import type { Known } from "../../options.ts";
 import type { CheckedHandler } from "./definition.ts";
-import { inBackground, longestTimerMs } from "../timers.ts";
-import type { Logger } from "../logger.ts";
-import { isThenable } from "../thenable.ts";
+import { inBackground, longestTimerMs } from "../../async/timers.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
+import { isThenable } from "../../async/promises.ts";
 
 /** Limits of one tool. */
 export interface ToolLimits {
@@ -25,17 +25,20 @@ export const toolLimitFields: Known<ToolLimits> = { timeoutMs: true, maxConcurre
 
 /** The members of a call that the limits need. */
 interface Limited {
-  readonly core: { readonly settings: { readonly logger: Logger } };
   readonly cancelled: boolean;
-  /** Whether questions have ended this run of the handler. Work inside `ctx.once` may still be running. */
-  readonly hasAsked: boolean;
-  readonly conversation: { readonly onces: { idle(): Promise<void> } };
+  /** The work of `ctx.once` that still runs, if questions have ended this run of the handler. */
+  unfinishedWork(): Promise<void> | undefined;
   readonly exchange: { readonly load?: Load | undefined };
   abort(reason: DOMException): void;
 }
 
 /** Wraps the handler in the limits of its tool. Throws for an invalid limit. */
-export function withinLimits(name: string, limits: ToolLimits, handler: CheckedHandler): CheckedHandler {
+export function withinLimits(
+  name: string,
+  limits: ToolLimits,
+  handler: CheckedHandler,
+  logger: Logger,
+): CheckedHandler {
   const { timeoutMs, maxConcurrent } = limits;
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimerMs)) {
     fail(name, "timeoutMs", `must be more than 0 and at most ${longestTimerMs}`);
@@ -44,7 +47,7 @@ export function withinLimits(name: string, limits: ToolLimits, handler: CheckedH
     fail(name, "maxConcurrent", "must be a whole number of at least 1");
   }
   const counted = maxConcurrent === undefined ? handler : atMost(name, maxConcurrent, handler);
-  return timeoutMs === undefined ? counted : inTime(name, timeoutMs, counted);
+  return timeoutMs === undefined ? counted : inTime({ name, timeoutMs, logger }, counted);
 }
 
 function fail(name: string, field: keyof ToolLimits, problem: string): never {
@@ -75,24 +78,29 @@ function atMost(name: string, maxConcurrent: number, handler: CheckedHandler): C
   };
 }
 
-function inTime(name: string, timeoutMs: number, handler: CheckedHandler): CheckedHandler {
+interface TimeLimit {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly logger: Logger;
+}
+
+function inTime(limit: TimeLimit, handler: CheckedHandler): CheckedHandler {
   return (args, ctx) => {
     const returned = handler(args, ctx);
-    return isThenable(returned) ? raceTime(name, timeoutMs, returned, ctx as Limited) : returned;
+    return isThenable(returned) ? raceTime(limit, returned, ctx as Limited) : returned;
   };
 }
 
 /** Settles with the handler or at the timeout. A handler that ignores its signal keeps running, and its result is dropped. */
 function raceTime(
-  name: string,
-  timeoutMs: number,
+  { name, timeoutMs, logger }: TimeLimit,
   pending: PromiseLike<unknown>,
   call: Limited,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       const problem = `Tool ${name} did not finish within its limit of ${timeoutMs} ms`;
-      if (!call.cancelled) call.core.settings.logger.warn(problem);
+      if (!call.cancelled) logger.warn(problem);
       const release = call.exchange.load?.hold();
       if (release !== undefined) pending.then(release, release);
       // Reject before the abort, so that an error that the handler throws because of it does not replace this one.
@@ -102,8 +110,9 @@ function raceTime(
     const timer = inBackground(setTimeout(giveUp, timeoutMs));
     const inTimeAfterAll = (): void => clearTimeout(timer);
     const settle = (finish: (value: unknown) => void) => (value: unknown) => {
-      if (call.hasAsked) void call.conversation.onces.idle().then(inTimeAfterAll);
-      else inTimeAfterAll();
+      const unfinished = call.unfinishedWork();
+      if (unfinished === undefined) inTimeAfterAll();
+      else void unfinished.then(inTimeAfterAll);
       finish(value);
     };
     pending.then(settle(resolve), settle(reject));

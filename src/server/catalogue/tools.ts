@@ -1,5 +1,6 @@
 // Tools: how their definitions are checked, compiled and published.
 import { ConfigurationError } from "../../errors.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
 import type { Known } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ToolAnnotations } from "../../protocol/model.ts";
@@ -13,19 +14,19 @@ import {
 } from "../../schema/compile.ts";
 import { wrapSchema } from "../../schema/object-schema.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { isTimerMs } from "../timers.ts";
+import { isTimerMs } from "../../async/timers.ts";
 import type { TaskDefinition, ToolDefinition } from "./tool-definition.ts";
 import { toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {
   type AnyHandler,
   assertObjectSchema,
   checkDescribed,
-  checkErrors,
   type CheckedHandler,
   checkHandler,
   checkName,
   describedFields,
 } from "./definition.ts";
+import { checkErrors } from "../settings/checks.ts";
 import type { DefinitionKind } from "./registry.ts";
 
 /** The definition of a tool with its handler. */
@@ -72,10 +73,14 @@ const fields: Known<ToolOptions> = {
   errors: true,
 };
 
+interface ToolSettings extends SchemaSettings {
+  readonly logger: Logger;
+}
+
 /** How tools are checked and published. Calls `onTask` for each tool that can run as a task. */
 export function toolKind(
   onTask: () => void,
-  settings: SchemaSettings,
+  settings: ToolSettings,
 ): DefinitionKind<ToolOptions, CompiledTool> {
   return {
     noun: "tool",
@@ -91,7 +96,7 @@ export function toolKind(
   };
 }
 
-function compileTool(name: string, options: ToolOptions, settings: SchemaSettings): CompiledTool {
+function compileTool(name: string, options: ToolOptions, settings: ToolSettings): CompiledTool {
   checkName("tool", name, namePattern, nameRule);
   const subject = `tool "${name}"`;
   checkDescribed(subject, options);
@@ -109,7 +114,7 @@ function compileTool(name: string, options: ToolOptions, settings: SchemaSetting
   assertObjectSchema(inputSchema, { subject, field: "input" });
   const found = readParamHeaders(inputSchema);
   if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
-  const handler = withinLimits(name, options, options.handler as CheckedHandler);
+  const handler = withinLimits(name, options, options.handler as CheckedHandler, settings.logger);
   const task = readTask(options.task, subject);
   return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
 }

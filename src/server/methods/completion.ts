@@ -2,29 +2,29 @@
 import { invalidParams } from "../../errors.ts";
 import type { CompleteResult, CompletionReference } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Completer, CompletionRequest, Suggestions } from "../catalogue/completers.ts";
-import type { Call } from "../call.ts";
-import type { Core } from "../core.ts";
-import type { MethodHandler } from "./method.ts";
+import type { Call } from "../calls/call.ts";
+import type { MethodHandler } from "../calls/seams.ts";
 
 const maxValues = 100;
 
-export const complete: MethodHandler = {
-  async run(call) {
-    const request = readRequest(call.params);
-    const completers = completersOf(request.ref, call.core);
-    const suggestions = await suggest(request, completers, call);
-    return toResult(suggestions ?? []);
-  },
-};
+export function complete(catalogue: Catalogue): MethodHandler {
+  return {
+    async run(call) {
+      const request = readRequest(call.params);
+      const completers = completersOf(request.ref, catalogue);
+      const suggestions = await catalogue.completion?.(request, call);
+      return toResult(suggestions ?? (await suggest(request, completers, call)) ?? []);
+    },
+  };
+}
 
 async function suggest(
   request: CompletionRequest,
   completers: Readonly<Record<string, Completer | undefined>>,
   call: Call,
 ): Promise<Suggestions | undefined> {
-  const suggestions = await call.core.completion.handler?.(request, call);
-  if (suggestions !== undefined) return suggestions;
   const { name, value } = request.argument;
   const completer = Object.hasOwn(completers, name) ? completers[name] : undefined;
   return completer?.(value, request.context, call);
@@ -53,11 +53,12 @@ function readReference(ref: unknown): CompletionReference {
 }
 
 /** The completers of what the reference names; a name that is not there is a mistake of the client's. */
-function completersOf(ref: CompletionReference, core: Core): Readonly<Record<string, Completer | undefined>> {
+function completersOf(
+  ref: CompletionReference,
+  { prompts, templates, resources }: Catalogue,
+): Readonly<Record<string, Completer | undefined>> {
   const target =
-    ref.type === "ref/prompt"
-      ? core.prompts.find(ref.name)
-      : (core.templates.find(ref.uri) ?? core.resources.find(ref.uri));
+    ref.type === "ref/prompt" ? prompts.find(ref.name) : (templates.find(ref.uri) ?? resources.find(ref.uri));
   if (target === undefined) {
     throw invalidParams(`Unknown ${ref.type === "ref/prompt" ? "prompt" : "resource"}`);
   }

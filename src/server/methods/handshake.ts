@@ -1,56 +1,79 @@
 // How a client and the server get to know each other: initialize and its notification, discover, ping, the log level.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { encodeImplementation } from "../../protocol/codec.ts";
-import { type ClientCapabilities, type Implementation, isLogLevel } from "../../protocol/model.ts";
+import {
+  type ClientCapabilities,
+  type Implementation,
+  isLogLevel,
+  readImplementation,
+} from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
 import { isObject } from "../../wire/message.ts";
-import type { MethodHandler } from "./method.ts";
+import type { MethodHandler } from "../calls/seams.ts";
+import type { Features } from "../catalogue/features.ts";
+import type { Exchange } from "../context/connection.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** How much a client may say of itself that is kept. */
 const maxClientLength = 8 * 1024;
 
-export const initialize: MethodHandler = {
-  run(call) {
-    const { connection } = call.exchange;
-    if (connection.revision !== undefined) {
-      throw invalidRequest("This connection is initialized already");
-    }
-    const { protocolVersion, capabilities } = call.params;
-    const clientInfo = keptOf(readImplementation(call.params["clientInfo"]));
-    if (typeof protocolVersion !== "string") {
-      throw invalidParams("protocolVersion must be a string");
-    }
-    // Kept for as long as the session is, and there may be many.
-    if (JSON.stringify([clientInfo, capabilities]).length > maxClientLength) {
-      throw invalidParams(`clientInfo and capabilities may take ${maxClientLength} characters at most`);
-    }
-    const { core } = call;
-    const { revisions } = core.settings;
-    const wanted = revisions.find(protocolVersion);
-    // Nobody comes here unless a legacy revision is spoken: the one that the peer was found to speak until now.
-    const revision = wanted?.era === "legacy" ? wanted : call.table;
-    connection.revision = revision;
-    connection.clientInfo = clientInfo;
-    connection.clientCapabilities = isObject(capabilities) ? (capabilities as ClientCapabilities) : {};
-    connection.logLevel = "info";
-    core.announced.legacy = true;
-    return {
-      protocolVersion: revision.date,
-      capabilities: core.features.capabilities(revision, core.features.canPush(revision, call.exchange)),
-      serverInfo: encodeImplementation(core.info, revision),
-      ...(core.settings.instructions !== undefined && { instructions: core.settings.instructions }),
-    };
-  },
-};
+/** What a client is told of the server. */
+interface Introduction {
+  readonly info: Implementation;
+  readonly settings: Settings;
+  readonly features: Features;
+}
 
-export const discover: MethodHandler = {
-  run({ core, table, exchange }) {
-    return {
-      supportedVersions: core.settings.revisions.dates(),
-      capabilities: core.features.capabilities(table, core.features.canPush(table, exchange)),
-      ...(core.settings.instructions !== undefined && { instructions: core.settings.instructions }),
-    };
-  },
-};
+/** `onAnnounced` is called when a legacy client has been told the capabilities. */
+export function initialize(about: Introduction, onAnnounced: () => void): MethodHandler {
+  return {
+    run(call) {
+      const { connection } = call.exchange;
+      if (connection.revision !== undefined) {
+        throw invalidRequest("This connection is initialized already");
+      }
+      const { protocolVersion, capabilities } = call.params;
+      const clientInfo = keptOf(readImplementation(call.params["clientInfo"]));
+      if (typeof protocolVersion !== "string") {
+        throw invalidParams("protocolVersion must be a string");
+      }
+      // Kept for as long as the session is, and there may be many.
+      if (JSON.stringify([clientInfo, capabilities]).length > maxClientLength) {
+        throw invalidParams(`clientInfo and capabilities may take ${maxClientLength} characters at most`);
+      }
+      const wanted = about.settings.revisions.find(protocolVersion);
+      // Nobody comes here unless a legacy revision is spoken: the one that the peer was found to speak until now.
+      const revision = wanted?.era === "legacy" ? wanted : call.protocol;
+      connection.revision = revision;
+      connection.clientInfo = clientInfo;
+      connection.clientCapabilities = isObject(capabilities) ? (capabilities as ClientCapabilities) : {};
+      connection.logLevel = "info";
+      onAnnounced();
+      return {
+        protocolVersion: revision.date,
+        serverInfo: encodeImplementation(about.info, revision),
+        ...introduce(about, revision, call.exchange),
+      };
+    },
+  };
+}
+
+export function discover(about: Introduction): MethodHandler {
+  return {
+    run: ({ protocol, exchange }) => ({
+      supportedVersions: about.settings.revisions.dates(),
+      ...introduce(about, protocol, exchange),
+    }),
+  };
+}
+
+function introduce({ settings, features }: Introduction, revision: Revision, exchange: Exchange): object {
+  const { instructions } = settings;
+  return {
+    capabilities: features.capabilities(revision, features.canPush(revision, exchange)),
+    ...(instructions !== undefined && { instructions }),
+  };
+}
 
 export const ping: MethodHandler = { run: () => ({}) };
 
@@ -62,13 +85,6 @@ export const setLogLevel: MethodHandler = {
     return {};
   },
 };
-
-/** What a client says it is; anything that is not well-formed counts as nothing, since nothing depends on it. */
-export function readImplementation(value: unknown): Implementation | undefined {
-  if (!isObject(value) || typeof value["name"] !== "string" || typeof value["version"] !== "string")
-    return undefined;
-  return value as unknown as Implementation;
-}
 
 /** What is kept of it for a session: in words, and without icons. */
 function keptOf(client: Implementation | undefined): Implementation | undefined {

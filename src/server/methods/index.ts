@@ -1,32 +1,48 @@
 // Which code answers which method. Whether a method exists for a peer is for the tables of its revision to say.
-import { cancelTask, getTask, getTaskResult, listTasks } from "../tasks/core-methods.ts";
+import type { Implementation } from "../../protocol/model.ts";
+import type { Hub } from "../../push/hub.ts";
+import type { MethodHandler, Tasks } from "../calls/seams.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Features } from "../catalogue/features.ts";
+import type { Settings } from "../settings/settings.ts";
 import { complete } from "./completion.ts";
 import { discover, initialize, ping, setLogLevel } from "./handshake.ts";
-import { listHandler } from "./lists.ts";
 import { listen } from "./listen.ts";
-import type { MethodHandler } from "./method.ts";
+import { listHandler } from "./lists.ts";
 import { getPrompt } from "./prompts.ts";
 import { readResource, subscribeResource, unsubscribeResource } from "./resources.ts";
 import { callTool } from "./tools.ts";
 
-export const methods: ReadonlyMap<string, MethodHandler> = new Map([
-  ["initialize", initialize],
-  ["server/discover", discover],
-  ["ping", ping],
-  ["logging/setLevel", setLogLevel],
-  ["tools/list", listHandler("tools")],
-  ["tools/call", callTool],
-  ["prompts/list", listHandler("prompts")],
-  ["prompts/get", getPrompt],
-  ["resources/list", listHandler("resources")],
-  ["resources/templates/list", listHandler("resourceTemplates")],
-  ["resources/read", readResource],
-  ["resources/subscribe", subscribeResource],
-  ["resources/unsubscribe", unsubscribeResource],
-  ["completion/complete", complete],
-  ["subscriptions/listen", listen],
-  ["tasks/get", getTask],
-  ["tasks/result", getTaskResult],
-  ["tasks/list", listTasks],
-  ["tasks/cancel", cancelTask],
-]);
+/** What the methods are about. */
+interface MethodParts {
+  readonly info: Implementation;
+  readonly settings: Settings;
+  readonly catalogue: Catalogue;
+  readonly features: Features;
+  readonly hub: Hub;
+  readonly tasks: Tasks;
+  /** Called when a legacy client has been told the capabilities. */
+  readonly onAnnounced: () => void;
+}
+
+/** Every method of the protocol, but for those of tasks. */
+export function protocolMethods(parts: MethodParts): [name: string, handler: MethodHandler][] {
+  const { catalogue, settings, hub } = parts;
+  return [
+    ["initialize", initialize(parts, parts.onAnnounced)],
+    ["server/discover", discover(parts)],
+    ["ping", ping],
+    ["logging/setLevel", setLogLevel],
+    ["tools/list", listHandler("tools", catalogue, settings)],
+    ["tools/call", callTool(catalogue, settings, parts.tasks)],
+    ["prompts/list", listHandler("prompts", catalogue, settings)],
+    ["prompts/get", getPrompt(catalogue)],
+    ["resources/list", listHandler("resources", catalogue, settings)],
+    ["resources/templates/list", listHandler("resourceTemplates", catalogue, settings)],
+    ["resources/read", readResource(catalogue)],
+    ["resources/subscribe", subscribeResource(settings, hub)],
+    ["resources/unsubscribe", unsubscribeResource(hub)],
+    ["completion/complete", complete(catalogue)],
+    ["subscriptions/listen", listen(catalogue)],
+  ];
+}

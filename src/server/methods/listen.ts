@@ -1,34 +1,35 @@
 // subscriptions/listen: an ordinary handler whose promise stays open, and a listener in the hub for as long as it does.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
-import type { Revision } from "../../protocol/revision.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import { keyLengthOf, topicOf } from "../../push/topic.ts";
-import { encodeNotification, isObject, isStamp, type JsonObject } from "../../wire/message.ts";
-import type { Call } from "../call.ts";
-import { callerOf } from "../connection.ts";
-import { peerOf } from "../events.ts";
-import type { ExtensionListen } from "../extensions.ts";
-import { keysProblem, sumOf } from "../subscribed-keys.ts";
-import { assertTotalRoom, permittedUris } from "../subscribers.ts";
-import type { MethodHandler } from "./method.ts";
+import { encodeNotification, isObject, isShortId, type JsonObject } from "../../wire/message.ts";
+import type { Call } from "../calls/call.ts";
+import { callerOf } from "../context/connection.ts";
+import { peerOf } from "../../diagnostics/events.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { ExtensionListen, Extensions } from "../catalogue/extensions.ts";
+import { assertTotalRoom, keysProblem, permittedUris, sumOf } from "../catalogue/subscriptions.ts";
+import type { MethodHandler } from "../calls/seams.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
 
-export const listen: MethodHandler = {
-  run(call) {
-    const { stream } = call.exchange;
-    if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
-    if (!isStamp(call.id))
-      throw invalidRequest("The id of a listen request is too long: it comes with every message");
-    const wanted = readFilter(call);
-    const mustAsk =
-      call.core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);
-    if (!mustAsk) return open(call, stream, wanted);
-    return permitted(call, wanted).then((allowed) => open(call, stream, allowed));
-  },
-};
+export function listen({ extensions }: Catalogue): MethodHandler {
+  return {
+    run(call) {
+      const { stream } = call.exchange;
+      if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
+      if (!isShortId(call.id))
+        throw invalidRequest("The id of a listen request is too long: it comes with every message");
+      const wanted = readFilter(extensions, call);
+      const mustAsk =
+        call.core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);
+      if (!mustAsk) return open(call, stream, wanted);
+      return permitted(call, wanted).then((allowed) => open(call, stream, allowed));
+    },
+  };
+}
 
 /** Opens the subscription; what it returns is, in the end, the closing result. */
 function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<object> {
@@ -41,7 +42,7 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
   if (call.cancelled) return Promise.resolve({});
   const { honoured, topics } = honour(members);
   const caller = callerOf(call.exchange);
-  assertTotalRoom(core, caller, sumOf(topics, keyLengthOf));
+  assertTotalRoom(core.hub, caller, sumOf(topics, keyLengthOf));
   // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
   const listener = core.hub.open({
     stream,
@@ -93,14 +94,14 @@ interface Wanted {
   readonly permits?: ExtensionListen["permits"];
 }
 
-function readFilter(call: Call): Wanted[] {
+function readFilter(extensions: Extensions, call: Call): Wanted[] {
   const filter = call.params["notifications"];
   if (!isObject(filter)) throw invalidParams("notifications must be an object");
   const members: Wanted[] = [];
   // By what can be asked for, and not by what is: a filter may have very many members.
-  for (const member of [...call.table.listens.keys(), ...call.core.extensions.listenMembers]) {
+  for (const member of [...call.protocol.listens.keys(), ...extensions.listenMembers]) {
     const wanted = Object.hasOwn(filter, member) ? filter[member] : undefined;
-    const row = wanted === undefined ? undefined : rowOf(member, call.table, call);
+    const row = wanted === undefined ? undefined : rowOf(member, extensions, call);
     if (row === undefined) continue;
     const keys = row.kind === "keys" ? readKeys(member, row, wanted, call) : undefined;
     if (keys === undefined && !isOn(member, wanted)) continue;
@@ -133,9 +134,9 @@ function honour(members: readonly Wanted[]): { honoured: JsonObject; topics: str
 }
 
 /** What the filter member means; undefined when it means nothing to this server. */
-function rowOf(member: string, table: Revision, call: Call): ExtensionListen | undefined {
-  const row = table.listens.get(member);
-  if (row === undefined) return call.core.extensions.listen(member, call);
+function rowOf(member: string, extensions: Extensions, call: Call): ExtensionListen | undefined {
+  const row = call.protocol.listens.get(member);
+  if (row === undefined) return extensions.listen(member, call);
   return call.core.features.has(row.feature) ? row : undefined;
 }
 

@@ -3,14 +3,14 @@ import { invalidParams } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type JsonObject, withEncoded } from "../../wire/message.ts";
 import type { Entry, Registry } from "../catalogue/registry.ts";
-import type { Call } from "../call.ts";
-import type { Core } from "../core.ts";
-import { readCursor, writeCursor } from "../cursors.ts";
-import type { ListMethod } from "../options.ts";
-import { visibleTo } from "../scopes.ts";
-import { cacheFields, stampResult } from "../stamp.ts";
-import { listFrom, type ListedPlace, listingTemplates } from "./listed-resources.ts";
-import type { MethodHandler } from "./method.ts";
+import type { Call } from "../calls/call.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { readCursor, writeCursor } from "../catalogue/cursors.ts";
+import type { ListMethod, Settings } from "../settings/settings.ts";
+import { visibleTo } from "../catalogue/scopes.ts";
+import { cacheFields, stampResult } from "../calls/stamp.ts";
+import { listFrom, type ListedPosition, listingTemplates } from "./listed-resources.ts";
+import type { MethodHandler } from "../calls/seams.ts";
 
 type AnyRegistry = Registry<object, unknown>;
 type Entries = readonly Entry<object, unknown>[];
@@ -18,24 +18,18 @@ type Entries = readonly Entry<object, unknown>[];
 /** The member of the result that has the list. */
 type List = "tools" | "prompts" | "resources" | "resourceTemplates";
 
-const registries: Readonly<Record<List, (core: Core) => AnyRegistry>> = {
-  tools: (core) => core.tools,
-  prompts: (core) => core.prompts,
-  resources: (core) => core.resources,
-  resourceTemplates: (core) => core.templates,
-};
-
 /** Answers the list whose result has the member `list`. */
-export function listHandler(list: List): MethodHandler {
+export function listHandler(list: List, catalogue: Catalogue, settings: Settings): MethodHandler {
+  const registry: AnyRegistry = catalogue[list === "resourceTemplates" ? "templates" : list];
   return {
     run(call) {
-      const registry = registries[list](call.core);
-      const visible = visibleTo(registry, call.grant, call.core.settings.listsAll);
-      const place = placeOf(call.params["cursor"], list);
-      if (list === "resources" && (place.length === 2 || listingTemplates(call).length > 0))
-        return withListed({ registry, visible, place }, call);
-      const start = startOf(place, registry, visible);
-      const pages = pagesOf(visible, call.table);
+      const visible = visibleTo(registry, call.grant, settings.listsAll);
+      const position = readCursorOf(list, call.params["cursor"]);
+      const isListed = list === "resources" && listingTemplates(catalogue, call).length > 0;
+      if (isListed || position.length === 2)
+        return withListed({ registry, visible, position }, catalogue, call);
+      const start = startOf(position, registry, visible);
+      const pages = pagesOf(visible, call.protocol);
       let page = pages.get(start);
       if (page === undefined) pages.set(start, (page = makePage({ list, registry, visible, start }, call)));
       return page;
@@ -46,15 +40,15 @@ export function listHandler(list: List): MethodHandler {
 /** A change makes a new array of visible entries, and with it the pages made of the old one are forgotten. */
 const madePages = new WeakMap<readonly unknown[], Map<Revision, Map<number, JsonObject>>>();
 
-function pagesOf(visible: readonly unknown[], table: Revision): Map<number, JsonObject> {
+function pagesOf(visible: readonly unknown[], revision: Revision): Map<number, JsonObject> {
   let byRevision = madePages.get(visible);
   if (byRevision === undefined) madePages.set(visible, (byRevision = new Map()));
-  let pages = byRevision.get(table);
-  if (pages === undefined) byRevision.set(table, (pages = new Map()));
+  let pages = byRevision.get(revision);
+  if (pages === undefined) byRevision.set(revision, (pages = new Map()));
   return pages;
 }
 
-interface PagePlace {
+interface PageStart {
   readonly list: List;
   readonly registry: AnyRegistry;
   /** What the caller may use. */
@@ -62,11 +56,11 @@ interface PagePlace {
   readonly start: number;
 }
 
-function makePage({ list, registry, visible, start }: PagePlace, call: Call): JsonObject {
+function makePage({ list, registry, visible, start }: PageStart, call: Call): JsonObject {
   const { kind, isScoped } = registry;
   const end = start + call.core.settings.pageSize;
   const entries = visible.slice(start, end);
-  const published = entries.map((entry) => entry.published(kind, call.table));
+  const published = entries.map((entry) => entry.published(kind, call.protocol));
   const last = entries.at(-1);
   const rest = end < visible.length && last ? { nextCursor: encodeCursor(list, last.sequence) } : {};
   // Every caller gets this one page: middleware may answer with a changed copy, but must not change the page itself.
@@ -80,17 +74,18 @@ function makePage({ list, registry, visible, start }: PagePlace, call: Call): Js
 
 /** A page that goes on with what templates list; made for this caller alone. */
 async function withListed(
-  { registry, visible, place }: { registry: AnyRegistry; visible: Entries; place: readonly number[] },
+  { registry, visible, position }: { registry: AnyRegistry; visible: Entries; position: readonly number[] },
+  catalogue: Catalogue,
   call: Call,
 ): Promise<JsonObject> {
   const { pageSize } = call.core.settings;
-  const [first = 0, skipped] = place;
-  const start = skipped === undefined ? startOf(place, registry, visible) : visible.length;
+  const [first = 0, skipped] = position;
+  const start = skipped === undefined ? startOf(position, registry, visible) : visible.length;
   const entries = visible.slice(start, start + pageSize);
-  const registered = entries.map((entry) => entry.published(registry.kind, call.table).value);
+  const registered = entries.map((entry) => entry.published(registry.kind, call.protocol).value);
   const last = start + pageSize < visible.length ? entries.at(-1) : undefined;
-  const from: ListedPlace = skipped === undefined ? [0, 0] : [first, skipped];
-  const listed = last ? undefined : await listFrom(from, pageSize - entries.length, call);
+  const from: ListedPosition = skipped === undefined ? [0, 0] : [first, skipped];
+  const listed = last ? undefined : await listFrom(from, pageSize - entries.length, catalogue, call);
   const next = last ? [last.sequence] : listed?.next;
   return {
     resources: [...registered, ...(listed?.resources ?? [])],
@@ -106,12 +101,12 @@ function ownCache(call: Call): object | undefined {
 }
 
 /**
- * A cursor names the list and the place of the last definition that was sent, not an index: definitions may come and go
- * between pages, and another node that registered the same definitions continues at the same place. One among what templates
+ * A cursor names the list and the position of the last definition that was sent, not an index: definitions may come and go
+ * between pages, and another node that registered the same definitions continues at the same position. One among what templates
  * list names the template, and how many of its resources have been sent.
  */
-function encodeCursor(list: List, ...place: readonly number[]): string {
-  return writeCursor(JSON.stringify([list, ...place]));
+function encodeCursor(list: List, ...position: readonly number[]): string {
+  return writeCursor(JSON.stringify([list, ...position]));
 }
 
 function startOf([sequence]: readonly number[], registry: AnyRegistry, visible: Entries): number {
@@ -122,8 +117,8 @@ function startOf([sequence]: readonly number[], registry: AnyRegistry, visible: 
 
 const cursorPattern = /^\["([A-Za-z]+)",([1-9]\d{0,14})(?:,(0|[1-9]\d{0,14}))?\]$/;
 
-/** The place that a cursor names, nowhere for none; throws for anything that we did not make. */
-function placeOf(cursor: unknown, list: List): readonly number[] {
+/** The position that a cursor names, none without one; throws for anything that we did not make. */
+function readCursorOf(list: List, cursor: unknown): readonly number[] {
   if (cursor === undefined) return [];
   const [, named, first, second] = cursorPattern.exec(readCursor(cursor) ?? "") ?? [];
   if (named !== list || (second !== undefined && list !== "resources")) throw invalidParams("Invalid cursor");

@@ -1,29 +1,33 @@
 // prompts/get: find the prompt, check its arguments, render it.
-import { invalidParams } from "../../errors.ts";
+import { clip, invalidParams } from "../../errors.ts";
 import { isObject } from "../../wire/message.ts";
-import { orAsk } from "../asking/input-required.ts";
-import { converted, encodePrompt } from "../encode-results.ts";
-import { shown } from "../failure.ts";
-import { toPromptResult } from "../results.ts";
-import type { MethodHandler } from "./method.ts";
+import type { MethodHandler } from "../calls/seams.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { orAsk } from "../results/input-required.ts";
+import { toPromptResult } from "../results/results.ts";
+import { converted, encodePrompt } from "./encode-results.ts";
 
-export const getPrompt: MethodHandler = {
-  async run(call) {
-    const { name, arguments: given = {} } = call.params;
-    if (typeof name !== "string") throw invalidParams("name must be a string");
-    const prompt = call.core.prompts.find(name);
-    if (prompt === undefined) throw invalidParams(`Unknown prompt: ${shown(name)}`);
-    if (!isObject(given) || !Object.values(given).every((value) => typeof value === "string")) {
-      throw invalidParams("arguments must be an object of strings");
-    }
-    const checked = prompt.schema ? await prompt.schema.validate(given) : ({ ok: true, value: {} } as const);
-    if (!checked.ok) {
-      const message = `Invalid arguments for prompt ${prompt.name}: ${checked.issues.join("; ")}`;
-      throw invalidParams(message);
-    }
-    const returned = orAsk(await prompt.handler(checked.value, call));
-    return converted("Prompt", call, () => toPromptResult(returned, prompt.options.description));
-  },
+export function getPrompt({ prompts }: Catalogue): MethodHandler {
+  return {
+    async run(call) {
+      const { name, arguments: given = {} } = call.params;
+      if (typeof name !== "string") throw invalidParams("name must be a string");
+      const prompt = prompts.find(name);
+      if (prompt === undefined) throw invalidParams(`Unknown prompt: ${clip(name)}`);
+      if (!isObject(given) || !Object.values(given).every((value) => typeof value === "string")) {
+        throw invalidParams("arguments must be an object of strings");
+      }
+      const checked = prompt.schema
+        ? await prompt.schema.validate(given)
+        : ({ ok: true, value: {} } as const);
+      if (!checked.ok) {
+        const message = `Invalid arguments for prompt ${prompt.name}: ${checked.issues.join("; ")}`;
+        throw invalidParams(message);
+      }
+      const returned = orAsk(await prompt.handler(checked.value, call));
+      return converted("Prompt", call, () => toPromptResult(returned, prompt.options.description));
+    },
 
-  encode: encodePrompt,
-};
+    encode: encodePrompt,
+  };
+}

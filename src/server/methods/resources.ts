@@ -1,67 +1,77 @@
 // resources/read, and the subscriptions of legacy sessions.
-import { invalidParams, invalidRequest, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
+import { clip, invalidParams, invalidRequest, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
+import type { Hub } from "../../push/hub.ts";
 import type { Listener } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
-import { orAsk } from "../asking/input-required.ts";
+import type { Call } from "../calls/call.ts";
+import type { MethodHandler } from "../calls/seams.ts";
+import { cacheFields } from "../calls/stamp.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { resolveResource } from "../catalogue/resources.ts";
-import type { Call } from "../call.ts";
-import { shown } from "../failure.ts";
-import { assertTotalRoom, permittedUris } from "../subscribers.ts";
-import { converted, encodeRead } from "../encode-results.ts";
-import { toReadResult } from "../results.ts";
-import { cacheFields } from "../stamp.ts";
-import type { MethodHandler } from "./method.ts";
+import { assertTotalRoom, permittedUris } from "../catalogue/subscriptions.ts";
+import { orAsk } from "../results/input-required.ts";
+import { toReadResult } from "../results/results.ts";
+import type { ServerLimits } from "../settings/limits.ts";
+import type { Settings } from "../settings/settings.ts";
+import { converted, encodeRead } from "./encode-results.ts";
 
-export const readResource: MethodHandler = {
-  async run(call) {
-    const uri = uriOf(call);
-    const found = resolveResource(uri, call.core.resources, call.core.templates);
-    if (found === undefined) throw new ResourceNotFoundError(uri);
-    const { options, handler } = found.source;
-    const returned = orAsk(await handler(found.args, call));
-    const result = converted("Resource", call, () => toReadResult(returned, uri, options.mimeType));
-    return call.row.cacheable ? { ...result, ...cacheFields(options.cache) } : result;
-  },
+export function readResource({ resources, templates }: Catalogue): MethodHandler {
+  return {
+    async run(call) {
+      const uri = uriOf(call);
+      const found = resolveResource(uri, resources, templates);
+      if (found === undefined) throw new ResourceNotFoundError(uri);
+      const { options, handler } = found.source;
+      const returned = orAsk(await handler(found.args, call));
+      const result = converted("Resource", call, () => toReadResult(returned, uri, options.mimeType));
+      return call.row.cacheable ? { ...result, ...cacheFields(options.cache) } : result;
+    },
 
-  encode: encodeRead,
-};
+    encode: encodeRead,
+  };
+}
 
-export const subscribeResource: MethodHandler = {
-  async run(call) {
-    const uri = uriOf(call);
-    const { listener } = call.exchange.connection;
-    if (listener === undefined) throw notSubscribable();
-    // Nobody learns from the refusal whether the resource is there.
-    if ((await permittedUris(call.core.settings, [uri], call)).length === 0)
-      throw new ResourceNotFoundError(uri);
-    const topic = topicOf(resourceUpdated, uri);
-    if (!listener.topics.has(topic)) assertRoom(call, listener, uri);
-    call.core.hub.subscribe(listener, topic);
-    return {};
-  },
-};
+export function subscribeResource(settings: Settings, hub: Hub): MethodHandler {
+  return {
+    async run(call) {
+      const uri = uriOf(call);
+      const { listener } = call.exchange.connection;
+      if (listener === undefined) throw notSubscribable();
+      // Nobody learns from the refusal whether the resource is there.
+      if ((await permittedUris(settings, [uri], call)).length === 0) throw new ResourceNotFoundError(uri);
+      const topic = topicOf(resourceUpdated, uri);
+      if (!listener.topics.has(topic)) {
+        assertRoom(settings.limits, listener, uri);
+        assertTotalRoom(hub, listener.caller, uri.length);
+      }
+      hub.subscribe(listener, topic);
+      return {};
+    },
+  };
+}
 
-function assertRoom({ core }: Call, listener: Listener, uri: string): void {
-  const { maxSubscribedKeys, maxSubscribedLength } = core.settings.limits;
+function assertRoom(limits: ServerLimits, listener: Listener, uri: string): void {
+  const { maxSubscribedKeys, maxSubscribedLength } = limits;
   if (listener.addedTopics >= maxSubscribedKeys) {
     throw invalidRequest(`A session may subscribe to ${maxSubscribedKeys} resources at most`);
   }
   if (listener.keyLength + uri.length > maxSubscribedLength) {
     throw invalidRequest(`The URIs of a session may have ${maxSubscribedLength} characters at most`);
   }
-  assertTotalRoom(core, listener.caller, uri.length);
 }
 
-export const unsubscribeResource: MethodHandler = {
-  run(call) {
-    const { listener } = call.exchange.connection;
-    if (listener === undefined) throw notSubscribable();
-    call.core.hub.unsubscribe(listener, topicOf(resourceUpdated, uriOf(call)));
-    return {};
-  },
-};
+export function unsubscribeResource(hub: Hub): MethodHandler {
+  return {
+    run(call) {
+      const { listener } = call.exchange.connection;
+      if (listener === undefined) throw notSubscribable();
+      hub.unsubscribe(listener, topicOf(resourceUpdated, uriOf(call)));
+      return {};
+    },
+  };
+}
 
 function notSubscribable(): ProtocolError {
   return invalidRequest("This connection takes no notifications yet");
@@ -71,6 +81,6 @@ function uriOf(call: Call): string {
   const { uri } = call.params;
   if (typeof uri === "string" && isResourceUri(uri) && !climbsOut(uri)) return uri;
   if (uri === undefined) throw invalidParams("uri is missing");
-  const repeated = typeof uri === "string" ? { uri: shown(uri) } : undefined;
+  const repeated = typeof uri === "string" ? { uri: clip(uri) } : undefined;
   throw invalidParams("uri must be an absolute URI (RFC 3986)", repeated);
 }

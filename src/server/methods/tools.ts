@@ -1,5 +1,6 @@
 // tools/call: find the tool, check what goes in, run it, check what comes out.
 import {
+  clip,
   errorCodes,
   InputPending,
   invalidParams,
@@ -7,18 +8,19 @@ import {
   ToolError,
   UrlElicitationRequired,
 } from "../../errors.ts";
+import { isThenable } from "../../async/promises.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { CompiledSchema } from "../../schema/compile.ts";
+import { propertiesOf } from "../../schema/object-schema.ts";
 import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { orAsk } from "../asking/input-required.ts";
-import { visitRefusal } from "../asking/visits.ts";
+import type { Call } from "../calls/call.ts";
+import { cannotSend, describeFailure, isForClient, isInputRefused } from "../calls/failure.ts";
+import type { MethodHandler, Tasks } from "../calls/seams.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
-import type { Call } from "../call.ts";
-import { propertiesOf } from "../../schema/object-schema.ts";
-import { converted, encodeToolResult } from "../encode-results.ts";
-import { cannotSend, describeFailure, isForClient, isRefusal, shown } from "../failure.ts";
+import { orAsk } from "../results/input-required.ts";
 import {
   asToolResult,
   looksLikeResult,
@@ -26,76 +28,80 @@ import {
   toErrorResult,
   toStructuredResult,
   toToolResult,
-} from "../results.ts";
-import { beginTask } from "../tasks/begin.ts";
-import { isThenable } from "../thenable.ts";
-import type { MethodHandler } from "./method.ts";
+} from "../results/results.ts";
+import type { Settings } from "../settings/settings.ts";
+import { converted, encodeToolResult } from "./encode-results.ts";
 
-export const callTool: MethodHandler = {
-  run(call) {
-    const { name, arguments: given = {} } = call.params;
-    if (typeof name !== "string") throw invalidParams("name must be a string");
-    const tool = call.core.tools.find(name);
-    if (tool === undefined) throw invalidParams(`Unknown tool: ${shown(name)}`);
-    if (!isObject(given)) throw invalidParams("arguments must be an object");
-    assertCapabilities(tool, call);
-    // Most schemas answer at once, and a turn of the microtask queue would cost more than they do.
-    const checked = checkInput(tool, given, call);
-    return checked instanceof Promise
-      ? checked.then((input) => start(tool, input, call))
-      : start(tool, checked, call);
-  },
+type Outcome = CallToolResult | Promise<CallToolResult>;
 
-  encode: encodeToolResult,
+export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks): MethodHandler {
+  return {
+    run(call) {
+      const { name, arguments: given = {} } = call.params;
+      if (typeof name !== "string") throw invalidParams("name must be a string");
+      const tool = tools.find(name);
+      if (tool === undefined) throw invalidParams(`Unknown tool: ${clip(name)}`);
+      if (!isObject(given)) throw invalidParams("arguments must be an object");
+      assertCapabilities(tool, call);
+      // Most schemas answer at once, and a turn of the microtask queue would cost more than they do.
+      const checked = checkInput(tool, given, settings, call);
+      return checked instanceof Promise
+        ? checked.then((input) => start(tool, input, tasks, call))
+        : start(tool, checked, tasks, call);
+    },
 
-  recover(error, call) {
-    if (error instanceof ToolError) return toErrorResult(error.message);
-    const tool = failed.get(call);
-    if (tool === undefined || isNoFailure(error)) return undefined;
-    const { message } = describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`);
-    return toErrorResult(message);
-  },
-};
+    encode: (result, call) => encodeToolResult(result, call, tools),
+
+    recover(error, call) {
+      if (error instanceof ToolError) return toErrorResult(error.message);
+      const tool = failed.get(call);
+      if (tool === undefined) return undefined;
+      if (isInputRefused(error)) return toRefusedResult(error);
+      if (isNoFailure(error)) return undefined;
+      const { message } = describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`);
+      return toErrorResult(message);
+    },
+  };
+}
 
 /** Runs the tool, as a task where its client wants one. */
-function start(
-  tool: CompiledTool,
-  input: CheckedInput,
-  call: Call,
-): CallToolResult | Promise<CallToolResult> {
+function start(tool: CompiledTool, input: CheckedInput, tasks: Tasks, call: Call): Outcome {
   const isPlain = tool.task === undefined && call.params["task"] === undefined;
   if (isPlain) return outcomeOf(tool, input, call);
   // A client that asked for a task gets one even for arguments that do not fit: it would not know another reply.
-  if (!input.ok && call.table.tasks !== "core") return input.failure;
-  const begun = beginTask(tool, call);
+  if (!input.ok && call.protocol.tasks !== "core") return input.failure;
+  const begun = tasks.begin(tool, call);
   return begun === undefined ? outcomeOf(tool, input, call) : begun.then(() => outcomeOf(tool, input, call));
 }
 
-function outcomeOf(
-  tool: CompiledTool,
-  input: CheckedInput,
-  call: Call,
-): CallToolResult | Promise<CallToolResult> {
+function outcomeOf(tool: CompiledTool, input: CheckedInput, call: Call): Outcome {
   return input.ok ? invoke(tool, input.args, call) : input.failure;
 }
 
 /** A tool that answers at once is not made to wait: each turn of the microtask queue costs as much as a small tool. */
-function invoke(tool: CompiledTool, args: unknown, call: Call): CallToolResult | Promise<CallToolResult> {
+function invoke(tool: CompiledTool, args: unknown, call: Call): Outcome {
+  let returned: unknown;
   try {
-    const returned = tool.handler(args, call);
-    const isReady = tool.output === undefined && !isThenable(returned);
-    return isReady ? withoutOutput(orAsk(returned), call) : settle(tool, returned, call);
+    returned = tool.handler(args, call);
   } catch (error) {
     return toFailure(tool, error, call);
   }
+  if (!isThenable(returned)) return complete(tool, returned, call);
+  const pending = returned instanceof Promise ? returned : Promise.resolve(returned);
+  return pending.then(
+    (value) => complete(tool, value, call),
+    (error: unknown) => toFailure(tool, error, call),
+  );
 }
 
-async function settle(tool: CompiledTool, pending: unknown, call: Call): Promise<CallToolResult> {
+function complete(tool: CompiledTool, returned: unknown, call: Call): Outcome {
   try {
-    const returned = orAsk(await pending);
-    return tool.output === undefined
-      ? withoutOutput(returned, call)
-      : await checkOutput(tool, tool.output, returned, call);
+    const result = orAsk(returned);
+    if (tool.output === undefined) return withoutOutput(result, call);
+    const checked = checkOutput(tool, tool.output, result, call);
+    return checked instanceof Promise
+      ? checked.catch((error: unknown) => toFailure(tool, error, call))
+      : checked;
   } catch (error) {
     return toFailure(tool, error, call);
   }
@@ -121,9 +127,14 @@ type CheckedInput =
   | { readonly ok: true; readonly args: unknown }
   | { readonly ok: false; readonly failure: CallToolResult };
 
-function checkInput(tool: CompiledTool, given: JsonObject, call: Call): CheckedInput | Promise<CheckedInput> {
+function checkInput(
+  tool: CompiledTool,
+  given: JsonObject,
+  settings: Settings,
+  call: Call,
+): CheckedInput | Promise<CheckedInput> {
   if (tool.input === undefined) return { ok: true, args: {} };
-  if (!(tool.options.validateInput ?? call.core.settings.validateInput)) return { ok: true, args: given };
+  if (!(tool.options.validateInput ?? settings.validateInput)) return { ok: true, args: given };
   const validation = tool.input.validate(given);
   if (validation instanceof Promise) return validation.then((outcome) => toChecked(tool, outcome, call));
   return toChecked(tool, validation, call);
@@ -132,16 +143,12 @@ function checkInput(tool: CompiledTool, given: JsonObject, call: Call): CheckedI
 function toChecked(tool: CompiledTool, outcome: Validation, call: Call): CheckedInput {
   if (outcome.ok) return { ok: true, args: outcome.value };
   const message = `Invalid arguments for tool ${tool.name}: ${outcome.issues.join("; ")}`;
-  if (call.table.invalidArguments === "error") throw invalidParams(message);
+  if (call.protocol.invalidArguments === "error") throw invalidParams(message);
   return { ok: false, failure: toErrorResult(message) };
 }
 
-async function checkOutput(
-  tool: CompiledTool,
-  schema: CompiledSchema,
-  returned: unknown,
-  call: Call,
-): Promise<CallToolResult> {
+/** The result of a tool with an output schema. At once where the schema answers at once. */
+function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unknown, call: Call): Outcome {
   const declares = (name: string): boolean => propertiesOf(schema.json).has(name);
   const given = converted("Tool", call, () => asToolResult(returned, declares));
   if (given?.isError === true) return toStructuredResult(given.structured, given);
@@ -150,11 +157,14 @@ async function checkOutput(
     return toStructuredResult(value, given);
   const problem = `Tool ${tool.name} returned a value that does not fit its output schema`;
   if (given && value === undefined) throw cannotSend(problem, "structuredContent is missing", call);
-  const outcome = await schema.validate(value);
-  if (outcome.ok) return toStructuredResult(outcome.value, given);
-  const isDoubtful = given === undefined && looksLikeResult(returned);
-  const issues = isDoubtful ? [...outcome.issues, meantAsValue] : outcome.issues;
-  throw cannotSend(problem, issues.join("; "), call);
+  const toResult = (outcome: Validation): CallToolResult => {
+    if (outcome.ok) return toStructuredResult(outcome.value, given);
+    const isDoubtful = given === undefined && looksLikeResult(returned);
+    const issues = isDoubtful ? [...outcome.issues, meantAsValue] : outcome.issues;
+    throw cannotSend(problem, issues.join("; "), call);
+  };
+  const outcome = schema.validate(value);
+  return outcome instanceof Promise ? outcome.then(toResult) : toResult(outcome);
 }
 
 const meantAsValue =
@@ -169,10 +179,14 @@ function isNoFailure(error: unknown): boolean {
 const failed = new WeakMap<Call, CompiledTool>();
 
 /** A result where the words are meant for the model. Middleware sees any other exception itself, and may translate it. */
-function toFailure(tool: CompiledTool, thrown: unknown, call: Call): CallToolResult {
-  const error = visitRefusal(thrown, call) ?? thrown;
-  if (isRefusal(error)) return { content: [text(error.message)] };
+function toFailure(tool: CompiledTool, error: unknown, call: Call): CallToolResult {
+  if (isInputRefused(error)) return toRefusedResult(error);
   if (isForClient(error)) return toErrorResult(error.message);
-  if (!isNoFailure(error)) failed.set(call, tool);
+  if (!isNoFailure(error) || error instanceof UrlElicitationRequired) failed.set(call, tool);
   throw error;
+}
+
+/** That the user gave no answer is no failure of the tool. */
+function toRefusedResult(error: Error): CallToolResult {
+  return { content: [text(error.message)] };
 }

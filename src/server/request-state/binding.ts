@@ -1,8 +1,8 @@
 // The request that a state belongs to: its method, what it names, and a digest of what the retry has to repeat.
-import { toBase64Url } from "../../protocol/base64.ts";
+import { toBase64Url } from "../../wire/base64.ts";
 import { isObject } from "../../wire/message.ts";
-import { callerOf } from "../connection.ts";
-import type { Call } from "../call.ts";
+import { callerOf } from "../context/connection.ts";
+import type { Call } from "../calls/call.ts";
 import type { Bound } from "./request-state.ts";
 
 export function boundTo(call: Call): Bound {

@@ -1,5 +1,5 @@
 // The keys that seal request state: the first one seals, all of them open, so that keys can be changed without a gap.
-import { toBase64Url } from "../../protocol/base64.ts";
+import { toBase64Url } from "../../wire/base64.ts";
 
 /** A secret that an author sets: 32 bytes or more. */
 export type Secret = string | Uint8Array;

@@ -1,11 +1,11 @@
 // Sealed request state: what a client carries from one round to the next, and can neither read, change nor use elsewhere.
 import { HalyardError, invalidParams } from "../../errors.ts";
-import { fromBase64Url, toBase64Url } from "../../protocol/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../wire/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
 import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
 import { MemorySingleUseStore } from "./single-use.ts";

@@ -1,76 +1,78 @@
 // The methods of tasks for clients of 2025-11-25: get, result, list and cancel.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Call } from "../call.ts";
-import { readCursor, writeCursor } from "../cursors.ts";
-import { RelayedError } from "../failure.ts";
-import type { MethodHandler } from "../methods/method.ts";
+import type { Call } from "../calls/call.ts";
+import { readCursor, writeCursor } from "../catalogue/cursors.ts";
+import { RelayedError } from "../calls/failure.ts";
+import type { MethodHandler } from "../calls/seams.ts";
 import { coreTask, relatedTask } from "./forms.ts";
 import { hasEnded, type TaskRecord } from "./store.ts";
-import { isFor, ownerOf } from "./table.ts";
+import { isFor, ownerOf, type TaskTable } from "./table.ts";
 
-export const getTask: MethodHandler = {
-  run: async (call) => coreTask(await find(call)),
-};
+/** The methods by name; `pageSize` is that of all lists. */
+export function coreTaskMethods(
+  table: TaskTable,
+  pageSize: number,
+): [name: string, handler: MethodHandler][] {
+  return [
+    ["tasks/get", { run: async (call) => coreTask(await find(table, call)) }],
+    ["tasks/cancel", { run: (call) => cancelTask(table, call) }],
+    ["tasks/result", { run: (call) => taskResult(table, call) }],
+    ["tasks/list", { run: (call) => listTasks(table, pageSize, call) }],
+  ];
+}
 
-export const cancelTask: MethodHandler = {
-  async run(call) {
-    const task = await find(call);
-    const cancelled = !hasEnded(task) ? await call.core.tasks.cancel(task) : undefined;
-    if (cancelled === undefined) throw invalidParams(`The task has ended: it is ${task.status}`);
-    return coreTask(cancelled);
-  },
-};
+async function cancelTask(table: TaskTable, call: Call): Promise<JsonObject> {
+  const task = await find(table, call);
+  const cancelled = !hasEnded(task) ? await table.cancel(task) : undefined;
+  if (cancelled === undefined) throw invalidParams(`The task has ended: it is ${task.status}`);
+  return coreTask(cancelled);
+}
 
 /** Waits for the end of the task; meanwhile its questions go out on this stream. */
-export const getTaskResult: MethodHandler = {
-  async run(call) {
-    let task = await find(call);
-    while (!hasEnded(task) && !call.cancelled) {
-      await nextChange(call, task);
-      task = await find(call);
-    }
-    return resultOf(task);
-  },
-};
+async function taskResult(table: TaskTable, call: Call): Promise<JsonObject> {
+  let task = await find(table, call);
+  while (!hasEnded(task) && !call.cancelled) {
+    await nextChange(table, call, task);
+    task = await find(table, call);
+  }
+  return resultOf(task);
+}
 
-export const listTasks: MethodHandler = {
-  async run(call) {
-    const { principal, session, core, grant } = call;
-    if (principal === undefined && session === undefined) {
-      throw new ProtocolError(
-        errorCodes.methodNotFound,
-        "Tasks are listed only for callers that can be told apart",
-      );
-    }
-    const { pageSize } = core.settings;
-    const limit = Math.max(pageSize + 1, minChunk);
-    const usable: TaskRecord[] = [];
-    let after = placeOf(call.params["cursor"]);
-    // What the caller may not use is in no page, and in no cursor either.
-    for (let isMore = true; isMore && usable.length <= pageSize;) {
-      const query = { after, session: principal === undefined ? session : undefined, limit };
-      const found = await core.tasks.store.list(ownerOf(principal), query);
-      usable.push(...found.filter((task) => isFor(task, "core", grant)));
-      after = found.at(-1);
-      isMore = found.length === limit;
-    }
-    const page = usable.slice(0, pageSize);
-    const last = usable.length > pageSize ? page.at(-1) : undefined;
-    return { tasks: page.map(coreTask), ...(last && { nextCursor: cursorOf(last) }) };
-  },
-};
+async function listTasks(table: TaskTable, pageSize: number, call: Call): Promise<JsonObject> {
+  const { principal, session, grant } = call;
+  if (principal === undefined && session === undefined) {
+    throw new ProtocolError(
+      errorCodes.methodNotFound,
+      "Tasks are listed only for callers that can be told apart",
+    );
+  }
+  const limit = Math.max(pageSize + 1, minChunk);
+  const usable: TaskRecord[] = [];
+  let after = readTaskCursor(call.params["cursor"]);
+  // What the caller may not use is in no page, and in no cursor either.
+  for (let isMore = true; isMore && usable.length <= pageSize;) {
+    const query = { after, session: principal === undefined ? session : undefined, limit };
+    const found = await table.store.list(ownerOf(principal), query);
+    usable.push(...found.filter((task) => isFor(task, "core", grant)));
+    after = found.at(-1);
+    isMore = found.length === limit;
+  }
+  const page = usable.slice(0, pageSize);
+  const last = usable.length > pageSize ? page.at(-1) : undefined;
+  return { tasks: page.map(coreTask), ...(last && { nextCursor: taskCursor(last) }) };
+}
 
 /** How many tasks a store is asked for at least, so that many which are not to be shown take few questions. */
 const minChunk = 100;
 
-function find(call: Call): Promise<TaskRecord> {
-  return call.core.tasks.find(call, "core", call.params["taskId"]);
+function find(table: TaskTable, call: Call): Promise<TaskRecord> {
+  return table.find(call, "core", call.params["taskId"]);
 }
 
 /** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
-async function nextChange(call: Call, task: TaskRecord): Promise<void> {
-  const run = call.core.tasks.runs.get(task.id);
+async function nextChange(table: TaskTable, call: Call, task: TaskRecord): Promise<void> {
+  const run = table.runs.get(task.id);
   const { stream } = call.exchange;
   const detach = call.session !== undefined && stream ? run?.attach({ to: call, stream }) : undefined;
   let forget = (): void => {};
@@ -93,16 +95,16 @@ function resultOf({ id, status, result, error }: TaskRecord): JsonObject {
   return { ...result, _meta: { ...(result["_meta"] as object), ...relatedTask(id) } };
 }
 
-type Place = Pick<TaskRecord, "createdAt" | "id">;
+type Position = Pick<TaskRecord, "createdAt" | "id">;
 
-function cursorOf({ createdAt, id }: Place): string {
+function taskCursor({ createdAt, id }: Position): string {
   return writeCursor(`${createdAt} ${id}`);
 }
 
-function placeOf(cursor: unknown): Place | undefined {
+function readTaskCursor(cursor: unknown): Position | undefined {
   if (cursor === undefined) return undefined;
-  const place = readCursor(cursor) ?? "";
-  const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(place) ?? [];
+  const written = readCursor(cursor) ?? "";
+  const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(written) ?? [];
   if (createdAt === undefined || id === undefined) throw invalidParams("Invalid cursor");
   return { createdAt, id };
 }

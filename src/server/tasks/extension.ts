@@ -1,9 +1,9 @@
 // Tasks for modern clients: a fragment of the tables like any other extension's.
 import { invalidParams } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Extension } from "../extensions.ts";
-import type { Call } from "../call.ts";
-import type { Context } from "../context.ts";
+import type { Extension } from "../catalogue/extensions.ts";
+import { Call } from "../calls/call.ts";
+import type { Context } from "../context/context.ts";
 import { detailedTask } from "./forms.ts";
 import { hasEnded } from "./store.ts";
 import type { Caller, TaskTable } from "./table.ts";
@@ -13,12 +13,12 @@ export function tasksExtension(tasks: TaskTable): Extension {
     requests: {
       "tasks/get": {
         mirrors: "taskId",
-        run: async ({ taskId }, ctx) => detailedTask(await tasks.find(callerOf(ctx), "extension", taskId)),
+        run: async ({ taskId }, ctx) => detailedTask(await tasks.find(callOf(ctx), "extension", taskId)),
       },
       "tasks/update": {
         mirrors: "taskId",
         async run({ taskId, inputResponses }, ctx) {
-          const task = await tasks.find(callerOf(ctx), "extension", taskId);
+          const task = await tasks.find(callOf(ctx), "extension", taskId);
           const responses = readResponses(inputResponses);
           await tasks.runs.get(task.id)?.answer(responses);
           return {};
@@ -27,7 +27,7 @@ export function tasksExtension(tasks: TaskTable): Extension {
       "tasks/cancel": {
         mirrors: "taskId",
         async run({ taskId }, ctx) {
-          const task = await tasks.find(callerOf(ctx), "extension", taskId);
+          const task = await tasks.find(callOf(ctx), "extension", taskId);
           if (!hasEnded(task)) await tasks.cancel(task);
           return {};
         },
@@ -41,7 +41,7 @@ export function tasksExtension(tasks: TaskTable): Extension {
         /** Only tasks of the caller's own that it may use: any other is as one that never was. */
         async permits(ids, ctx) {
           const found = ids.map((id) =>
-            tasks.find(callerOf(ctx), "extension", id).then(
+            tasks.find(callOf(ctx), "extension", id).then(
               () => id,
               () => undefined,
             ),
@@ -54,8 +54,9 @@ export function tasksExtension(tasks: TaskTable): Extension {
 }
 
 /** The context of a request is the call itself, which knows more of its caller than handlers are told. */
-function callerOf(ctx: Context): Caller {
-  return ctx as Call;
+function callOf(ctx: Context): Caller {
+  if (ctx instanceof Call) return ctx;
+  throw new TypeError("A method of tasks was called outside a request");
 }
 
 function readResponses(value: unknown): Readonly<Record<string, JsonObject>> {

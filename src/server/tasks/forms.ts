@@ -5,16 +5,6 @@ import type { TaskRecord } from "./store.ts";
 
 export type TaskForm = TaskRecord["form"];
 
-/** Answers a call that has become a task. */
-export class TaskCreated {
-  /** The reply, as it is sent. */
-  readonly reply: JsonObject;
-
-  constructor(reply: JsonObject) {
-    this.reply = reply;
-  }
-}
-
 /** A tool that says it failed: has the task failed, or only its tool? */
 export const toolErrorFails: Readonly<Record<TaskForm, boolean>> = { core: true, extension: false };
 

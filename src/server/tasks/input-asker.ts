@@ -1,9 +1,9 @@
 // Questions of a task whose client knows the extension: they stand in the task, and tasks/update brings the answers.
 import { askFailed } from "../../errors.ts";
-import type { InputRequest } from "../../protocol/asking.ts";
+import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { type AskOptions, type Question, readResponse, toRequest } from "../asking/question.ts";
-import type { TaskAsker } from "./task-asker.ts";
+import { type Question, readResponse, toRequest } from "../asking/question.ts";
+import type { TaskAsker } from "./table.ts";
 
 interface Open {
   readonly request: InputRequest;

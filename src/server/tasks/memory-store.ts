@@ -1,7 +1,7 @@
 // Tasks in the memory of one process, as JSON: what a store far away would do.
 import { Shares } from "../../limits/shares.ts";
 import { checkOptions, type Known } from "../../options.ts";
-import { inBackground } from "../timers.ts";
+import { inBackground } from "../../async/timers.ts";
 import { hasEnded, type TaskChange, type TaskQuery, type TaskRecord, type TaskStore } from "./store.ts";
 
 /** What a {@link MemoryTaskStore} may hold. */

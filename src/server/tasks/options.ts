@@ -1,6 +1,6 @@
 // How tasks are kept, and how many.
 import type { Known } from "../../options.ts";
-import { isTimerMs } from "../timers.ts";
+import { isTimerMs } from "../../async/timers.ts";
 import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskStore } from "./store.ts";
 

@@ -4,10 +4,11 @@ import { type Ask, type Asks, type Place, streamLost } from "../../push/asks.ts"
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
-import type { AskOptions, Question } from "../asking/question.ts";
-import { inBackground } from "../timers.ts";
+import type { Question } from "../asking/question.ts";
+import type { AskOptions } from "../../protocol/asking.ts";
+import { inBackground } from "../../async/timers.ts";
 import { relatedTask } from "./forms.ts";
-import type { TaskAsker } from "./task-asker.ts";
+import type { TaskAsker } from "./table.ts";
 
 /** Whose task it is, and how its client is reached. */
 export interface Reach {

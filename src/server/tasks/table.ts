@@ -7,7 +7,9 @@ import { type Grant, isGranted } from "../../protocol/scopes.ts";
 import type { Place } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { TaskEnd } from "../events.ts";
+import type { InputRequest } from "../../protocol/asking.ts";
+import type { Asker } from "../asking/question.ts";
+import type { TaskEnd } from "../../diagnostics/events.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
 import type { TaskSettings } from "./options.ts";
 import type { TaskRecord, TaskStore } from "./store.ts";
@@ -21,6 +23,20 @@ export interface RunningTask {
   /** Its questions may go out there too, until the returned function is called. */
   attach(place: Place): () => void;
   stop(status: TaskEnd, reason: string): void;
+}
+
+/** How a task asks its client, whichever form it has. */
+export interface TaskAsker extends Asker {
+  /** Whether a question is open. */
+  readonly isAsking: boolean;
+  /** The open questions, where they stand in the task. */
+  readonly requests?: Readonly<Record<string, InputRequest>> | undefined;
+  /** Takes answers that come with the task. */
+  answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
+  /** Questions may go out there too, since the result is awaited there; until the returned function is called. */
+  attach(place: Place): () => void;
+  /** Nobody will answer any more. */
+  giveUp(problem: string): void;
 }
 
 export class TaskTable {

@@ -1,30 +1,39 @@
 // One task while its handler runs in this process: its questions, its progress, its end.
-import type { CallToolResult } from "../../protocol/model.ts";
+import { inBackground } from "../../async/timers.ts";
+import { peerOf, type TaskEnd } from "../../diagnostics/events.ts";
+import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { errorCodes } from "../../errors.ts";
-import type { Place } from "../../push/asks.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { CallToolResult } from "../../protocol/model.ts";
+import type { Asks, Place } from "../../push/asks.ts";
+import type { Hub } from "../../push/hub.ts";
+import type { JsonObject, RpcResponse } from "../../wire/message.ts";
 import { watchAsk } from "../asking/ask-events.ts";
-import { inBackground } from "../timers.ts";
-import type { Call } from "../call.ts";
-import { encodeToolResult } from "../encode-results.ts";
-import type { TaskEnd } from "../events.ts";
-import { toRpcError } from "../failure.ts";
-import { stampOwnResult } from "../stamp.ts";
+import type { Call } from "../calls/call.ts";
+import type { OwnTask } from "../calls/parts.ts";
+import type { Settings } from "../settings/settings.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";
 import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./store.ts";
 import { StreamAsker } from "./stream-asker.ts";
-import type { RunningTask } from "./table.ts";
-import type { TaskAsker } from "./task-asker.ts";
+import type { RunningTask, TaskAsker, TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
 
-export class TaskRun implements RunningTask {
+/** What a running task needs of its server. */
+export interface RunParts {
+  readonly table: TaskTable;
+  readonly settings: Settings;
+  readonly hub: Hub;
+  readonly asks: Asks;
+}
+
+export class TaskRun implements RunningTask, OwnTask {
   readonly record: TaskRecord;
-  readonly call: Call;
+  readonly asker: TaskAsker;
+  readonly #call: Call;
+  readonly #parts: RunParts;
   readonly #leave: () => void;
   readonly #waiting = new Set<(end: TaskEnd) => void>();
-  readonly asker: TaskAsker;
   #timer: unknown;
   #end: TaskEnd | undefined;
   #writes: Promise<unknown> = Promise.resolve();
@@ -34,11 +43,16 @@ export class TaskRun implements RunningTask {
   #isOver = false;
 
   /** `leave` is called when the handler has ended, which may be long after its task. */
-  constructor(record: TaskRecord, call: Call, leave: () => void) {
+  constructor(record: TaskRecord, call: Call, parts: RunParts, leave: () => void) {
     this.record = record;
-    this.call = call;
+    this.#call = call;
+    this.#parts = parts;
     this.#leave = leave;
     this.asker = this.#makeAsker();
+  }
+
+  get id(): string {
+    return this.record.id;
   }
 
   attach(place: Place): () => void {
@@ -65,7 +79,7 @@ export class TaskRun implements RunningTask {
   send(method: string, params: object): void {
     const { session, id, form, scopes } = this.record;
     if (session === undefined || form !== "core" || this.#isOver) return;
-    const { hub, settings } = this.call.core;
+    const { hub, settings } = this.#parts;
     const about = { ...params, _meta: relatedTask(id) };
     hub.toSession(session, method, about, scopes).catch((error: unknown) => {
       settings.logger.warn(`${method} cannot be written as JSON, and was not sent`, { error });
@@ -75,34 +89,53 @@ export class TaskRun implements RunningTask {
   /** The task is over for its client; its handler hears of it through its signal. */
   stop(status: TaskEnd, reason: string): void {
     this.#isOver = true;
-    this.call.cancel(reason);
+    this.#call.cancel(reason);
     this.asker.giveUp(reason);
     this.#finish(status);
   }
 
-  /** Keeps what the call comes to, unless its time is up before. */
-  async follow(): Promise<void> {
-    this.#timer = inBackground(
-      setTimeout(() => this.stop("expired", "The time of the task is up"), this.record.ttlMs),
-    );
-    const end = await this.#endOf();
+  /** The task runs: others can find it, and its time counts. */
+  start(): void {
+    this.#parts.table.runs.set(this.id, this);
+    this.#observe();
+    const expire = (): void => this.stop("expired", "The time of the task is up");
+    this.#timer = inBackground(setTimeout(expire, this.record.ttlMs));
+  }
+
+  /** The handler has ended with what would have been the response: keeps it, unless the task has ended before. */
+  end(response: RpcResponse): void {
     this.#isOver = true;
     this.#leave();
     // What the handler did not wait for is answered by nobody now.
-    this.call.stopAsking();
+    this.#call.stopAsking();
     this.asker.giveUp("The call that asked has ended");
     // It had ended before if nothing was changed: another process has cancelled it.
-    this.#finish(((await this.#write(end)) as TaskEnd | undefined) ?? "cancelled");
+    const kept = this.#write(endOf(response, this.record)).then((status) =>
+      this.#finish((status as TaskEnd | undefined) ?? "cancelled"),
+    );
+    logRejection(this.#parts.settings.logger, "A task", kept);
+  }
+
+  /** Tells that a call has become a task, and, when the time comes, how that ended. */
+  #observe(): void {
+    const { observe } = this.#parts.settings;
+    if (!observe) return;
+    const started = performance.now();
+    const task = { type: "task", taskId: this.id, tool: this.record.tool, ...peerOf(this.#call) } as const;
+    observe({ ...task, state: "created" });
+    this.whenDone((status) => {
+      observe({ ...task, state: "ended", status, durationMs: performance.now() - started });
+    });
   }
 
   #makeAsker(): TaskAsker {
-    const { record, call } = this;
-    const { id: taskId, session, scopes } = record;
-    const { hub, asks, settings } = call.core;
+    const call = this.#call;
+    const { id: taskId, session, scopes, form } = this.record;
+    const { hub, asks, settings } = this.#parts;
     const changed = (): void => this.#writeSoon();
-    if (record.form === "core") {
+    if (form === "core") {
       const mayReturn = !call.exchange.connection.sharesPipe;
-      const reach = { taskId, session, scopes, signal: call.asking, mayReturn, hub, asks };
+      const reach = { taskId, session, scopes, signal: call.askSignal, mayReturn, hub, asks };
       return new StreamAsker(reach, changed);
     }
     const { observe } = settings;
@@ -114,22 +147,9 @@ export class TaskRun implements RunningTask {
     if (this.#end) return;
     this.#end = status;
     clearTimeout(this.#timer as number);
-    this.call.core.tasks.runs.delete(this.record.id);
+    this.#parts.table.runs.delete(this.id);
     for (const callback of this.#waiting) callback(status);
     this.#waiting.clear();
-  }
-
-  async #endOf(): Promise<Change> {
-    const { call } = this;
-    try {
-      const given = (await call.outcome?.()) as CallToolResult;
-      const result = stampOwnResult(encodeToolResult(given, call), call);
-      if (!given.isError || !toolErrorFails[this.record.form]) return { status: "completed", result };
-      return { status: "failed", result, statusMessage: textOf(given) };
-    } catch (thrown) {
-      const error = toRpcError(thrown, call);
-      return { status: "failed", error, statusMessage: error.message };
-    }
   }
 
   /** Several changes are one to the store, as long as it is busy with an earlier one. */
@@ -156,16 +176,16 @@ export class TaskRun implements RunningTask {
 
   /** The status that it has now; undefined when it had ended before, or its time is up. */
   async #change(change: Change): Promise<TaskStatus | undefined> {
-    const { core } = this.call;
+    const { table, settings } = this.#parts;
     const { id, owner } = this.record;
     const at = { lastUpdatedAt: new Date().toISOString() };
     try {
-      const task = await core.tasks.store.change(owner, id, { ...change, ...at });
+      const task = await table.store.change(owner, id, { ...change, ...at });
       // What a slow store answers after the end is old news.
-      if (task !== undefined && (!this.#isOver || hasEnded(task))) await core.tasks.announce(task);
+      if (task !== undefined && (!this.#isOver || hasEnded(task))) await table.announce(task);
       return task?.status;
     } catch (error) {
-      core.settings.logger.error("A change of a task could not be kept", { taskId: id, error });
+      settings.logger.error("A change of a task could not be kept", { taskId: id, error });
       if (change.result === undefined) return "failed";
       const failure = { code: errorCodes.internal, message: "The result could not be kept" };
       const lost = {
@@ -179,6 +199,18 @@ export class TaskRun implements RunningTask {
   }
 }
 
-function textOf({ content }: CallToolResult): string {
+/** How the task ends with this response. */
+function endOf(response: RpcResponse, { form }: TaskRecord): Change {
+  if ("error" in response) {
+    const { error } = response;
+    return { status: "failed", error, statusMessage: error.message };
+  }
+  const { result } = response;
+  const { isError, content } = result as unknown as CallToolResult;
+  if (!isError || !toolErrorFails[form]) return { status: "completed", result };
+  return { status: "failed", result, statusMessage: textOf(content) };
+}
+
+function textOf(content: CallToolResult["content"]): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("\n") || "The tool failed";
 }

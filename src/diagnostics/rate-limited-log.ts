@@ -1,0 +1,53 @@
+// Log lines that clients can cause: a few each second, so that nobody can fill the disk with them.
+import type { Logger } from "./logger.ts";
+
+const maxLines = 10;
+const periodMs = 1000;
+const limitedLogs = new WeakMap<Logger, RateLimitedLog>();
+
+/** Takes warnings and errors for a logger. There is one for each logger, whoever says something. */
+export class RateLimitedLog {
+  readonly #logger: Logger;
+  #endsAt = 0;
+  #lines = 0;
+  #leftOut = 0;
+
+  private constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  static of(logger: Logger): RateLimitedLog {
+    let limitedLog = limitedLogs.get(logger);
+    if (limitedLog === undefined) limitedLogs.set(logger, (limitedLog = new RateLimitedLog(logger)));
+    return limitedLog;
+  }
+
+  warn(message: string, details?: object): void {
+    this.#say("warn", message, details);
+  }
+
+  error(message: string, details?: object): void {
+    this.#say("error", message, details);
+  }
+
+  /** Says it, or counts it; how many were left out comes with the next one that is said. */
+  #say(level: "warn" | "error", message: string, details: object | undefined): void {
+    const now = performance.now();
+    if (now >= this.#endsAt) {
+      this.#endsAt = now + periodMs;
+      this.#lines = 0;
+    }
+    if (this.#lines >= maxLines) return void this.#leftOut++;
+    this.#lines++;
+    const leftOut = this.#leftOut;
+    this.#leftOut = 0;
+    if (leftOut > 0) this.#logger[level](message, { ...details, leftOut });
+    else if (details === undefined) this.#logger[level](message);
+    else this.#logger[level](message, details);
+  }
+}
+
+/** Logs the rejection of a promise that nobody awaits. `what` says what was being done. */
+export function logRejection(logger: Logger, what: string, work: Promise<unknown>): void {
+  work.catch((error: unknown) => RateLimitedLog.of(logger).error(`${what} failed`, { error }));
+}

@@ -1,0 +1,209 @@
+// The conversations of a server's calls: from the questions of a handler to the answer of its call, and back.
+import {
+  errorCodes,
+  invalidParams,
+  invalidRequest,
+  ProtocolError,
+  ToolError,
+  UrlElicitationRequired,
+} from "../../errors.ts";
+import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
+import type { Call } from "../calls/call.ts";
+import { Reply } from "../calls/parts.ts";
+import type { Asking } from "../calls/seams.ts";
+import { stampAs } from "../calls/stamp.ts";
+import { boundTo } from "../request-state/binding.ts";
+import type { RequestState } from "../request-state/request-state.ts";
+import { type InputRequired, InputRound, orAsk } from "../results/input-required.ts";
+import type { Settings } from "../settings/settings.ts";
+import { tellRound } from "./ask-events.ts";
+import { CallConversation, type ConversationParts } from "./conversation.ts";
+import { plainQuestion } from "./plain-question.ts";
+import { assertCanAsk, type Question, toRequest } from "./question.ts";
+import type { InputRequests } from "./round-asker.ts";
+import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
+import { urlQuestions, urlRefusal, urlRequiredError } from "./url-elicitation.ts";
+
+interface Parts extends ConversationParts {
+  readonly settings: Settings;
+  readonly requestState: RequestState;
+}
+
+export class Conversations implements Asking {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  converse(call: Call): CallConversation {
+    const conversation: CallConversation = new CallConversation(call, this.#parts, (round) =>
+      call.answerNow(this.#sealAwaited(call, conversation, round)),
+    );
+    return conversation;
+  }
+
+  /** The conversation of a call, made here. */
+  of(call: Call): CallConversation {
+    const { conversation } = call;
+    if (conversation instanceof CallConversation) return conversation;
+    throw new TypeError("The conversation of a call was made elsewhere");
+  }
+
+  resume(call: Call): Promise<void> | undefined {
+    if (call.row.repeats === undefined) return undefined;
+    const { inputResponses, requestState } = call.params;
+    const isRetry = inputResponses !== undefined || requestState !== undefined;
+    return isRetry ? this.#takeUp(call, inputResponses, requestState) : undefined;
+  }
+
+  /** Takes up the call where the last round left it. Throws when what the client brought cannot be used. */
+  async #takeUp(call: Call, responses: unknown = {}, token: unknown): Promise<void> {
+    if (!isObject(responses) || !Object.values(responses).every(isObject)) {
+      throw invalidParams("inputResponses must be an object of results");
+    }
+    const { requestState, settings } = this.#parts;
+    const conversation = this.of(call);
+    if (token === undefined) return conversation.takeUp({ ...firstRound, unasked: responses }, responses);
+    const state = (await requestState.open(token, boundTo(call))) as RoundState;
+    tellRound(settings.observe, call, state.asked, responses);
+    conversation.takeUp(withResponses(state, responses), ownResponses(state, responses));
+  }
+
+  settle(error: unknown, call: Call, again: () => unknown): "answered" | Promise<unknown> | undefined {
+    let required: InputRequired | undefined;
+    try {
+      required = questionsOf(error, call);
+    } catch (refusal) {
+      return Promise.reject(refusal as Error);
+    }
+    if (required === undefined) return undefined;
+    const conversation = this.of(call);
+    if (!conversation.asksInRounds) return this.#askAndRun(call, conversation, required, again);
+    call.answerNow(this.#sealReturned(call, conversation, required));
+    return "answered";
+  }
+
+  urlRequired(error: UrlElicitationRequired, call: Call): RpcError {
+    return urlRequiredError(error, call, this.#parts.elicitationIds);
+  }
+
+  /** A round that a handler awaits: it comes there again, with all that it saw on its way. */
+  async #sealAwaited(
+    call: Call,
+    conversation: CallConversation,
+    round: InputRequests | Promise<InputRequests>,
+  ): Promise<Reply> {
+    const requests = round instanceof Promise ? await orAborted(round, call.signal) : round;
+    const { before, inputResponses } = conversation;
+    this.#assertRoundsLeft(call, before.rounds);
+    return this.#seal(call, conversation, requests, { own: before.own, responses: inputResponses });
+  }
+
+  /** A round that a handler has returned as `inputRequired`. */
+  async #sealReturned(call: Call, conversation: CallConversation, required: InputRequired): Promise<Reply> {
+    this.#assertRoundsLeft(call, conversation.before.rounds);
+    const requests = questionsIn(required, call).map(
+      ([key, question]) => [key, toRequest(question)] as const,
+    );
+    return this.#seal(call, conversation, Object.fromEntries(requests), { own: required.requestState });
+  }
+
+  /** The questions as a result, and a sealed state with all that the next run has to know. */
+  async #seal(
+    call: Call,
+    conversation: CallConversation,
+    inputRequests: InputRequests,
+    kept: Pick<RoundState, "own" | "responses">,
+  ): Promise<Reply> {
+    const { observe } = this.#parts.settings;
+    const { before, answers, onces, pending } = conversation;
+    const written = Object.entries(inputRequests);
+    const asked = observe && Object.fromEntries(written.map(([key, { method }]) => [key, method]));
+    const state: RoundState = {
+      rounds: before.rounds + 1,
+      answers,
+      onces: onces.results,
+      pending,
+      ...(asked && { asked }),
+      ...kept,
+    };
+    const requestState = await this.#parts.requestState.seal(state, boundTo(call));
+    // One who has cancelled the call gets no reply, and so no questions.
+    if (!call.cancelled) tellRound(observe, call, asked);
+    const questions = written.length > 0 ? { inputRequests } : {};
+    return new Reply(stampAs("input_required", { ...questions, requestState }, call));
+  }
+
+  /** For a client that can be sent requests, and inside a task: the handler does not notice the difference. */
+  async #askAndRun(
+    call: Call,
+    conversation: CallConversation,
+    first: InputRequired,
+    run: () => unknown,
+  ): Promise<unknown> {
+    let required: InputRequired | undefined = first;
+    for (let rounds = 0; ; rounds++) {
+      this.#assertRoundsLeft(call, rounds);
+      const questions = questionsIn(required, call);
+      if (questions.length === 0) await pause();
+      if (call.cancelled)
+        throw invalidRequest("The call was cancelled while its handler waited to run again");
+      const asked = questions.map(
+        async ([key, question]) => [key, await conversation.askAnew(question, key)] as const,
+      );
+      const responses = Object.fromEntries(await Promise.all(asked));
+      const { requestState } = required;
+      const own: unknown = requestState === undefined ? undefined : JSON.parse(JSON.stringify(requestState));
+      conversation.takeUp({ ...firstRound, rounds: rounds + 1, own }, responses);
+      try {
+        return orAsk(await run());
+      } catch (error) {
+        required = questionsOf(error, call);
+        if (required === undefined) throw error;
+      }
+    }
+  }
+
+  #assertRoundsLeft({ method }: Call, rounds: number): void {
+    const { maxRounds } = this.#parts.settings.limits;
+    if (rounds < maxRounds) return;
+    const remedies = "ask more at a time, ask the same in each run, or raise limits.maxRounds";
+    const message = `${method} asked in ${maxRounds} rounds and would ask again: ${remedies}`;
+    throw new ProtocolError(errorCodes.internal, message);
+  }
+}
+
+/** The questions that an error stands for, if it does. Throws what the user's refusal of one comes to. */
+function questionsOf(error: unknown, call: Call): InputRequired | undefined {
+  if (error instanceof InputRound) return error.required;
+  const isQuestion = error instanceof UrlElicitationRequired && call.protocol.urlRequired === "question";
+  if (!isQuestion) return undefined;
+  const refusal = urlRefusal(error, call);
+  if (refusal !== undefined) throw refusal;
+  return urlQuestions(error, call);
+}
+
+/** The questions that an author has written, each of which this client can be asked. */
+function questionsIn({ inputRequests }: InputRequired, call: Call): [key: string, Question<JsonObject>][] {
+  return Object.entries(inputRequests).map(([key, request]) => {
+    const question = plainQuestion(request, call.protocol);
+    assertCanAsk(call, question.method, question.requires);
+    return [key, question];
+  });
+}
+
+/** The round when what is done once has ended; that may be never, and a call has its time. */
+function orAborted<Round>(round: Promise<Round>, signal: AbortSignal): Promise<Round> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new ToolError((signal.reason as Error).message));
+    if (signal.aborted) return giveUp();
+    signal.addEventListener("abort", giveUp);
+    round.then(resolve, reject);
+  });
+}
+
+/** A state alone means "come back later". */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 500));
+}

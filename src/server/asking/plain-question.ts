@@ -1,0 +1,50 @@
+// Questions in the words of the protocol, as an author writes them: what they need, and how they are sent.
+import type { InputRequest } from "../../protocol/asking.ts";
+import { encodeShape } from "../../protocol/codec.ts";
+import type { ClientCapabilities } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import { elicitationMethod, elicitationNeeds } from "./elicitation.ts";
+import { encodeForm } from "./form.ts";
+import type { Question } from "./question.ts";
+import { rootsMethod } from "./roots.ts";
+import { samplingMethod, samplingNeeds, samplingParams } from "./sampling.ts";
+
+const needs: Readonly<Record<string, (params: JsonObject) => ClientCapabilities>> = {
+  [elicitationMethod]: ({ mode }) => elicitationNeeds[mode === "url" ? "url" : "form"],
+  [samplingMethod]: samplingNeeds,
+  [rootsMethod]: () => ({ roots: {} }),
+};
+
+/** The question that an author's own request is. Its answer is the author's to read. */
+export function plainQuestion(request: InputRequest, revision: Revision): Question<JsonObject> {
+  const { method, params = {} } = request;
+  const requires = Object.hasOwn(needs, method) ? needs[method] : undefined;
+  if (requires === undefined) throw new TypeError(`A client cannot be asked ${method}`);
+  return {
+    method,
+    params: paramsFor(request, revision),
+    requires: requires(params),
+    timeoutMs: 10 * 60_000,
+    read: (result) => ({ ok: true, value: result }),
+  };
+}
+
+/** The author writes the newest form; what this revision does not know of it is left out. */
+function paramsFor({ method, params }: InputRequest, revision: Revision): JsonObject | undefined {
+  if (method === samplingMethod) return samplingParams(params ?? {}, revision);
+  return method === elicitationMethod ? elicitationParams(params ?? {}, revision) : params;
+}
+
+function elicitationParams(params: JsonObject, revision: Revision): JsonObject {
+  const { message, requestedSchema, mode = "form", url } = params;
+  if (typeof message !== "string") throw new TypeError(`${elicitationMethod}: message must be a string`);
+  if (mode === "url") {
+    if (!URL.canParse(String(url))) throw new TypeError(`${elicitationMethod}: url must be a URL`);
+    const { elicitationId = crypto.randomUUID() } = params;
+    return encodeShape({ ...params, elicitationId }, "elicitation", revision);
+  }
+  if (!isObject(requestedSchema)) throw new TypeError(`${elicitationMethod}: requestedSchema is missing`);
+  const form = encodeForm(requestedSchema, revision);
+  return encodeShape({ mode, message, requestedSchema: form }, "elicitation", revision);
+}

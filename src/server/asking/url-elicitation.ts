@@ -1,0 +1,56 @@
+// Pages that a user has to open before a request can be answered: as an error, as questions, and when the user refuses.
+import {
+  errorCodes,
+  type HalyardError,
+  InputCancelled,
+  InputDeclined,
+  type UrlElicitationRequired,
+} from "../../errors.ts";
+import type { InputRequest } from "../../protocol/asking.ts";
+import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import type { Call } from "../calls/call.ts";
+import { callerOf } from "../context/connection.ts";
+import { InputRequired } from "../results/input-required.ts";
+import type { ElicitationIds } from "./elicitation-ids.ts";
+import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
+import { cannotAsk } from "./question.ts";
+
+/** The user's refusal to open one of the pages, if the client has brought it: to ask again would be to insist. */
+export function urlRefusal(error: UrlElicitationRequired, call: Call): HalyardError | undefined {
+  for (const [index, { message }] of error.elicitations.entries()) {
+    const action = call.inputResponses?.[keyOf(index)]?.["action"];
+    if (action === "decline") return new InputDeclined(message);
+    if (action === "cancel") return new InputCancelled(message);
+  }
+  return undefined;
+}
+
+function keyOf(index: number): string {
+  return `visit-${index + 1}`;
+}
+
+/** The pages as questions, for a revision that has no error for them. */
+export function urlQuestions(error: UrlElicitationRequired, call: Call): InputRequired {
+  const requests = error.elicitations.map(({ message, url }, index): [string, InputRequest] => {
+    const params = urlParams(message, url, "", call.protocol);
+    return [keyOf(index), { method: elicitationMethod, params }];
+  });
+  return new InputRequired({ inputRequests: Object.fromEntries(requests) });
+}
+
+/** The error for a client that has to send its user to a page first. */
+export function urlRequiredError(
+  error: UrlElicitationRequired,
+  call: Call,
+  elicitationIds: ElicitationIds,
+): RpcError {
+  const { message: text } = error;
+  const refusal = cannotAsk(call, elicitationMethod, elicitationNeeds.url);
+  if (refusal !== undefined) return rpcErrorOf(refusal);
+  if (call.protocol.urlRequired !== "error") return { code: errorCodes.internal, message: text };
+  const elicitations = error.elicitations.map(({ message, url, elicitationId = crypto.randomUUID() }) => {
+    elicitationIds.remember(elicitationId, call.session, callerOf(call.exchange));
+    return urlParams(message, url, elicitationId, call.protocol);
+  });
+  return { code: errorCodes.legacyUrlElicitationRequired, message: text, data: { elicitations } };
+}

@@ -1,0 +1,114 @@
+// One message or, where the revision has them, a batch: parsed, answered, and written as text.
+import { errorCodes } from "../../errors.ts";
+import type { Load, Loads } from "../../limits/loads.ts";
+import { parseJson } from "../../wire/json.ts";
+import {
+  encodeResponse,
+  type Incoming,
+  isBatch,
+  isObject,
+  isSilentIncoming,
+  readIncoming,
+  readMessage,
+  type RpcResponse,
+} from "../../wire/message.ts";
+import { callerOf, type Exchange } from "../context/connection.ts";
+import type { Core } from "./core.ts";
+import { type Answering, dispatch, refuse } from "./dispatch.ts";
+import { newErrorId } from "../../diagnostics/error-ids.ts";
+
+/** What one message, or one batch, is answered with. */
+export type Answer = RpcResponse | readonly RpcResponse[];
+
+/** The text of the answer; undefined when there is nothing to say. */
+export async function answerText(
+  core: Core,
+  loads: Loads,
+  text: string,
+  exchange: Exchange,
+): Promise<string | undefined> {
+  const parsed = parseJson(text, core.settings.limits);
+  if (!parsed.ok) {
+    const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
+    return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
+  }
+  const { connection, stream, era, principal, headers, address } = exchange;
+  const load = loads.begin(callerOf(exchange));
+  try {
+    const incoming = readIncoming(parsed.value);
+    if (!isTaken(load, parsed.weight, incoming)) return refuseLoad(core, exchange, incoming);
+    const counted = { connection, stream, era, principal, headers, address, load };
+    const answering = answerIncoming(core, incoming, counted);
+    if (answering instanceof Promise) load.stay();
+    const answer = answering instanceof Promise ? await answering : answering;
+    return answer && encodeAnswer(core, answer);
+  } finally {
+    load.release();
+  }
+}
+
+/** Nothing is said to a message that wants no answer, not even that it was not taken. */
+function refuseLoad(core: Core, exchange: Exchange, incoming: Incoming): string | undefined {
+  const message = "Too much is being answered: wait for an answer, then send this again";
+  const isRequest = !isBatch(incoming) && incoming.ok && incoming.kind === "request";
+  const id = isRequest ? incoming.message.id : undefined;
+  const refusal = refuse(core, exchange, id, { code: errorCodes.invalidRequest, message });
+  return isSilentIncoming(incoming) ? undefined : encodeResponse(refusal);
+}
+
+/** Whether there is room for a message of this weight. */
+export function isTaken(load: Load, weight: number, incoming: Incoming): boolean {
+  return load.takes(weight) || (isSilentIncoming(incoming) && load.speaks(weight));
+}
+
+/** The answer to a message or a batch; not a promise where it is there at once. */
+export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchange): Answering<Answer> {
+  return isBatch(incoming) ? answerBatch(core, incoming, exchange) : dispatch(core, incoming, exchange);
+}
+
+/** The text of an answer. */
+export function encodeAnswer(core: Core, answer: Answer): string {
+  if (!isBatchAnswer(answer)) return encodeSafely(core, answer);
+  return `[${answer.map((response) => encodeSafely(core, response)).join(",")}]`;
+}
+
+function isBatchAnswer(answer: Answer): answer is readonly RpcResponse[] {
+  return Array.isArray(answer);
+}
+
+async function answerBatch(
+  core: Core,
+  batch: readonly unknown[],
+  exchange: Exchange,
+): Promise<Answer | undefined> {
+  const problem = batchProblem(core, batch, exchange);
+  if (problem !== undefined) {
+    return refuse(core, exchange, undefined, { code: errorCodes.invalidRequest, message: problem });
+  }
+  const responses = await Promise.all(batch.map((value) => dispatch(core, readMessage(value), exchange)));
+  const answered = responses.filter((response) => response !== undefined);
+  return answered.length === 0 ? undefined : answered;
+}
+
+function batchProblem(core: Core, batch: readonly unknown[], exchange: Exchange): string | undefined {
+  const { maxBatch } = core.settings.limits;
+  if (!exchange.connection.revision?.hasBatches) return "Batches are not part of this protocol revision";
+  if (batch.length === 0) return "A batch must not be empty";
+  if (batch.length > maxBatch) return `A batch may hold ${maxBatch} messages at most`;
+  if (batch.some((value) => isObject(value) && value["method"] === "initialize"))
+    return "initialize must not be in a batch";
+  return undefined;
+}
+
+/** A handler may have returned what JSON cannot write, such as a bigint; its caller still gets an answer. */
+function encodeSafely(core: Core, response: RpcResponse): string {
+  try {
+    return encodeResponse(response);
+  } catch (error) {
+    const errorId = newErrorId();
+    const problem = `The result cannot be written as JSON (error id ${errorId})`;
+    core.settings.logger.error(problem, { errorId, id: response.id, error });
+    const failure = { code: errorCodes.internal, message: problem, data: { errorId } };
+    return JSON.stringify({ jsonrpc: "2.0", id: response.id, error: failure });
+  }
+}

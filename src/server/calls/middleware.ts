@@ -1,0 +1,109 @@
+// Middleware: author's code around every request, in the order it was added.
+import type {
+  CallToolResult,
+  CompleteResult,
+  CompletionReference,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Context } from "../context/context.ts";
+
+/** The requests that have a type of their own in middleware, with their parameters and results. */
+export interface RequestKinds {
+  "tools/call": { params: { name: string; arguments?: JsonObject }; result: CallToolResult };
+  "prompts/get": {
+    params: { name: string; arguments?: Readonly<Record<string, string>> };
+    result: GetPromptResult;
+  };
+  "resources/read": { params: { uri: string }; result: ReadResourceResult };
+  "completion/complete": {
+    params: { ref: CompletionReference; argument: { name: string; value: string } };
+    result: CompleteResult;
+  };
+  "tools/list": {
+    params: { cursor?: string };
+    result: { tools: readonly Tool[]; nextCursor?: string };
+  };
+  "prompts/list": {
+    params: { cursor?: string };
+    result: { prompts: readonly Prompt[]; nextCursor?: string };
+  };
+  "resources/list": {
+    params: { cursor?: string };
+    result: { resources: readonly Resource[]; nextCursor?: string };
+  };
+  "resources/templates/list": {
+    params: { cursor?: string };
+    result: { resourceTemplates: readonly ResourceTemplate[]; nextCursor?: string };
+  };
+}
+
+/** A request as middleware sees it: the method, and the parameters as the client sent them. */
+export interface IncomingRequest<Method extends string = string> {
+  readonly method: Method;
+  readonly params: Method extends keyof RequestKinds ? RequestKinds[Method]["params"] : JsonObject;
+}
+
+/**
+ * Goes on to the next middleware, or to the handler; what is given to it appears on `ctx` from there on. Rejects with what
+ * the handler threw. A tool's {@link ToolError} is meant for the model, and resolves as the result that it becomes.
+ */
+export type Next<Result, Added> = (added?: Added) => Promise<Result>;
+
+/** Runs around every request. */
+export type Middleware<Extra, Added> = (
+  request: IncomingRequest,
+  ctx: Context & Extra,
+  next: Next<JsonObject, Added>,
+) => Promise<object> | object;
+
+/** Runs around the requests of one method. */
+export type MethodMiddleware<Method extends keyof RequestKinds, Extra> = (
+  request: IncomingRequest<Method>,
+  ctx: Context & Extra,
+  next: Next<RequestKinds[Method]["result"], Record<string, unknown>>,
+) => Promise<RequestKinds[Method]["result"]> | RequestKinds[Method]["result"];
+
+/** What both kinds are, once the types have done their work. */
+export type AnyMiddleware = (
+  request: IncomingRequest,
+  ctx: unknown,
+  next: (added?: object) => Promise<unknown>,
+) => unknown;
+
+/** What the chain needs to know of a call. */
+interface Extendable {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Adds what middleware gives to those after it. */
+  extend(added: object): void;
+}
+
+/** The chain. With nothing in it a request goes straight to its handler. */
+export class Middlewares {
+  readonly #chain: { readonly method: string | undefined; readonly run: AnyMiddleware }[] = [];
+
+  add(run: AnyMiddleware, method?: string): void {
+    this.#chain.push({ method, run });
+  }
+
+  /** Runs `handler` with everything that applies around it. */
+  around<Call extends Extendable>(call: Call, handler: (call: Call) => unknown): unknown {
+    if (this.#chain.length === 0) return handler(call);
+    const chain = this.#chain.filter(({ method }) => method === undefined || method === call.method);
+    const request = { method: call.method, params: call.params };
+    const step = async (index: number, added?: object): Promise<unknown> => {
+      if (added !== undefined) call.extend(added);
+      const middleware = chain[index];
+      return middleware === undefined
+        ? handler(call)
+        : middleware.run(request, call, (more) => step(index + 1, more));
+    };
+    return step(0);
+  }
+}

@@ -1,0 +1,47 @@
+// What every modern result carries beside its own members: its type, who answered, and how long it may be cached.
+import { encodeImplementation } from "../../protocol/codec.ts";
+import { metaKeys } from "../../protocol/meta.ts";
+import type { CacheHint } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Call, CallCore } from "./call.ts";
+import type { ListMethod } from "../settings/settings.ts";
+
+const serverMetas = new WeakMap<CallCore, Map<Revision, JsonObject>>();
+
+/** Completes a result for the revision it is sent under. One that has been completed already stays as it is. */
+export function stampResult(result: JsonObject, call: Call): JsonObject {
+  const isDone = call.protocol.era === "legacy" || result["resultType"] !== undefined;
+  return isDone ? result : stampOwnResult({ ...result }, call);
+}
+
+/** The same in place, for an object that nobody else holds: copying one costs more than serialising it. */
+export function stampOwnResult(result: Record<string, unknown>, call: Call): JsonObject {
+  if (call.protocol.era === "legacy") return result;
+  const meta = serverMeta(call.core, call.protocol);
+  result["resultType"] = "complete";
+  result["_meta"] = result["_meta"] === undefined ? meta : { ...(result["_meta"] as object), ...meta };
+  if (!call.row.cacheable || result["ttlMs"] !== undefined) return result;
+  return Object.assign(result, cacheFields(call.core.settings.cache[call.method as ListMethod]));
+}
+
+/** A result that does not complete its request, such as questions to the client. Never to be cached. */
+export function stampAs(resultType: string, result: JsonObject, call: Call): JsonObject {
+  return { resultType, ...result, _meta: serverMeta(call.core, call.protocol) };
+}
+
+/** The members that a cache hint becomes. Safe by default: not to be kept, not to be shared. */
+export function cacheFields(hint: CacheHint | undefined): { ttlMs: number; cacheScope: string } {
+  return { ttlMs: hint?.ttlMs ?? 0, cacheScope: hint?.scope ?? "private" };
+}
+
+function serverMeta(core: CallCore, revision: Revision): JsonObject {
+  let byRevision = serverMetas.get(core);
+  if (byRevision === undefined) serverMetas.set(core, (byRevision = new Map()));
+  let meta = byRevision.get(revision);
+  if (meta === undefined) {
+    meta = { [metaKeys.serverInfo]: encodeImplementation(core.info, revision) };
+    byRevision.set(revision, meta);
+  }
+  return meta;
+}

@@ -1,0 +1,161 @@
+// Which scopes a request needs, whether its caller has them, and what of the catalogue a caller may see.
+import { errorCodes, ProtocolError } from "../../errors.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
+import { type Grant, hasScope, isGranted } from "../../protocol/scopes.ts";
+import { resourceUpdated } from "../../protocol/notifications.ts";
+import { topicOf } from "../../push/topic.ts";
+import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
+import type { ServerLimits } from "../settings/limits.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Described } from "./definition.ts";
+import type { Entry, Registry } from "./registry.ts";
+import { guardOf, resolveResource } from "./resources.ts";
+import { keysProblem } from "./subscriptions.ts";
+
+const none: readonly string[] = [];
+
+/** By method: the definitions that the request names. */
+const subjects: Readonly<
+  Record<string, (catalogue: Catalogue, params: JsonObject, limits: ServerLimits) => Found["definitions"]>
+> = {
+  "tools/call": (catalogue, { name }) => [named(catalogue.tools, name)],
+  "prompts/get": (catalogue, { name }) => [named(catalogue.prompts, name)],
+  "resources/read": (catalogue, params) => resourcesAt(catalogue, params, [params["uri"]]),
+  "resources/subscribe": (catalogue, params) => resourcesAt(catalogue, params, [params["uri"]]),
+  "subscriptions/listen": (catalogue, params, limits) => {
+    const { notifications } = params;
+    const member = "resourceSubscriptions";
+    const uris = isObject(notifications) ? notifications[member] : undefined;
+    // Past a limit the request is refused, whatever it names.
+    const isRefused = keysProblem({ member, notification: resourceUpdated }, uris, limits);
+    return isRefused === undefined ? resourcesAt(catalogue, params, uris as unknown[]) : [];
+  },
+  "completion/complete": (catalogue, { ref }) => {
+    if (!isObject(ref)) return [];
+    const { name, uri } = ref;
+    return ref["type"] === "ref/prompt"
+      ? [named(catalogue.prompts, name)]
+      : [named(catalogue.templates, uri) ?? named(catalogue.resources, uri)];
+  },
+};
+
+function canBeInBatch(catalogue: Catalogue, message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const method = message["method"] as string;
+  if (catalogue.methods.find(method) !== undefined) return true;
+  return revisions.some(({ hasBatches, requests }) => hasBatches && requests.has(method));
+}
+
+/** Nothing has been checked yet: what is no text may not even have a way to become one, and is no name anyway. */
+function named<Options extends Described>(
+  registry: { find(name: string): { readonly options: Options } | undefined },
+  name: unknown,
+): Described | undefined {
+  return typeof name === "string" ? registry.find(name)?.options : undefined;
+}
+
+/** What the URIs of a request were found to be, and in what. */
+interface Found {
+  readonly uris: readonly unknown[];
+  readonly visible: readonly unknown[];
+  readonly definitions: readonly (Described | undefined)[];
+}
+
+/** By the params of a request, which is asked about at the HTTP endpoint and again in the server. */
+const lastFound = new WeakMap<JsonObject, Found>();
+
+function resourcesAt(
+  catalogue: Catalogue,
+  params: JsonObject,
+  uris: readonly unknown[],
+): Found["definitions"] {
+  const { resources, templates } = catalogue;
+  // Matching costs: where no template names scopes, there is nothing to be found by it.
+  if (!templates.isScoped) return uris.map((uri) => named(resources, uri));
+  const visible = [resources.visible, templates.visible];
+  const last = lastFound.get(params);
+  if (last !== undefined && isSame(last.visible, visible) && isSame(last.uris, uris)) {
+    return last.definitions;
+  }
+  const definitions = uris.map((uri) =>
+    typeof uri === "string" ? resolveResource(uri, resources, templates)?.source.options : undefined,
+  );
+  lastFound.set(params, { uris: [...uris], visible, definitions });
+  return definitions;
+}
+
+function isSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at]);
+}
+
+const updatedTopic = topicOf(resourceUpdated, "");
+
+/** What whoever is told of a topic needs, as the catalogue is now. */
+export function topicScopes(
+  { resources, templates }: Catalogue,
+  topic: string,
+): readonly string[] | undefined {
+  if (!(resources.isScoped || templates.isScoped) || !topic.startsWith(updatedTopic)) return undefined;
+  return guardOf(topic.slice(updatedTopic.length), resources, templates)?.scopes;
+}
+
+/** Every scope that a message, or the messages of a batch, need together. What is no request needs none. */
+export function neededScopes(catalogue: Catalogue, value: unknown, limits: ServerLimits): readonly string[] {
+  if (!catalogue.isScoped) return none;
+  if (Array.isArray(value)) {
+    // Past the limit none of its messages is answered, and neither is a method that came after batches had gone.
+    if (value.length > limits.maxBatch) return none;
+    const batch = value.filter((message) => canBeInBatch(catalogue, message));
+    return [...new Set(batch.flatMap((message) => scopesOfMessage(catalogue, message, limits)))];
+  }
+  return scopesOfMessage(catalogue, value, limits);
+}
+
+function scopesOfMessage(catalogue: Catalogue, message: unknown, limits: ServerLimits): readonly string[] {
+  if (!isObject(message) || typeof message["method"] !== "string") return none;
+  const find = Object.hasOwn(subjects, message["method"]) ? subjects[message["method"]] : undefined;
+  if (find === undefined) return catalogue.methods.find(message["method"])?.options.scopes ?? none;
+  const params = isObject(message["params"]) ? message["params"] : {};
+  const found = find(catalogue, params, limits).flatMap((definition) => definition?.scopes ?? []);
+  return [...new Set(found)];
+}
+
+/** The scopes that a request needs, all of which its caller has. Refuses one that lacks any. */
+export function assertScopes(
+  catalogue: Catalogue,
+  message: RpcRequest,
+  grant: Grant,
+  limits: ServerLimits,
+): readonly string[] {
+  if (!catalogue.isScoped) return none;
+  const needed = scopesOfMessage(catalogue, message, limits);
+  if (isGranted(needed, grant)) return needed;
+  const text = `Insufficient scope: this needs ${needed.join(" ")}`;
+  throw new ProtocolError(errorCodes.invalidRequest, text, { requiredScopes: needed });
+}
+
+type Entries = readonly Entry<object, unknown>[];
+
+/** By all entries, then by the scopes of theirs that a caller has: what is visible to it. */
+const views = new WeakMap<Entries, Map<string, Entries>>();
+
+/** Callers differ in few ways; where they do not, their views are made anew. */
+const maxViews = 64;
+
+/** The entries that a caller may use, in an array that stays the same for callers who may use the same. */
+export function visibleTo(registry: Registry<object, unknown>, grant: Grant, listsAll: boolean): Entries {
+  const { visible } = registry;
+  if (!registry.isScoped || grant === "everything" || listsAll) return visible;
+  const used = new Set(visible.flatMap(({ options }) => (options as Described).scopes ?? []));
+  const key = [...used].filter((scope) => hasScope(grant, scope)).join(" ");
+  let byScopes = views.get(visible);
+  if (byScopes === undefined) views.set(visible, (byScopes = new Map()));
+  let view = byScopes.get(key);
+  if (view === undefined) {
+    if (byScopes.size >= maxViews) byScopes.clear();
+    const isUsable = ({ options }: Entry<object, unknown>): boolean =>
+      isGranted((options as Described).scopes, grant);
+    byScopes.set(key, (view = visible.filter(isUsable)));
+  }
+  return view;
+}

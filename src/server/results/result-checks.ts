@@ -1,0 +1,167 @@
+// What a result must be to be sent, field by field: a handler, or middleware, may have returned anything.
+import { type Known, nearest } from "../../options.ts";
+import type {
+  CallToolResult,
+  ContentBlock,
+  GetPromptResult,
+  ReadResourceResult,
+  ResourceContents,
+} from "../../protocol/model.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+
+/** The fields that a block of each type cannot do without. */
+const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
+  text: ["text"],
+  image: ["data", "mimeType"],
+  audio: ["data", "mimeType"],
+  resource_link: ["uri", "name"],
+  resource: ["resource"],
+};
+
+/** The types of fields, wherever they stand. */
+const types: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    text: "string",
+    data: "string",
+    blob: "string",
+    mimeType: "string",
+    uri: "string",
+    name: "string",
+    title: "string",
+    description: "string",
+    size: "number",
+    isError: "boolean",
+    resource: "object",
+    annotations: "object",
+    _meta: "object",
+  }),
+);
+
+/** What one kind of result holds: a list, and in it things of one kind. */
+interface ResultShape {
+  readonly list: string;
+  /** What is wrong with one of them, as it goes on after its place: only a result that is refused costs a path. */
+  readonly itemProblem: (item: unknown) => string | undefined;
+  readonly fields: object;
+}
+
+const toolFields: Known<CallToolResult> = { content: 1, structuredContent: 1, isError: 1, _meta: 1 };
+const promptFields: Known<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
+const readFields: Known<ReadResourceResult> = { contents: 1, _meta: 1 };
+
+/** Who returns a result. */
+export type ResultKind = "Tool" | "Prompt" | "Resource";
+
+const shapes: Readonly<Record<ResultKind, ResultShape>> = {
+  Tool: { list: "content", itemProblem: blockProblem, fields: toolFields },
+  Prompt: { list: "messages", itemProblem: messageProblem, fields: promptFields },
+  Resource: { list: "contents", itemProblem: contentsProblem, fields: readFields },
+};
+
+/** What every server writes itself: a result that came from another one has it, and it says nothing here. */
+const written: ReadonlySet<string> = new Set(["resultType", "ttlMs", "cacheScope"]);
+
+/** Fields of other things that are returned here: whoever writes them beside a result meant something by it. */
+const elsewhere: ReadonlySet<string> = new Set(
+  ["structured", "content", "contents", "messages", "text", "blob", "data", "uri", "mimeType"].map(plain),
+);
+
+/**
+ * The fields of a result that the protocol does not name, if there are any: results are open, so that they are sent as they
+ * are. Throws for one that is a known field, written in another way or in the wrong place.
+ */
+export function openFields(kind: ResultKind, result: JsonObject): JsonObject | undefined {
+  const { fields } = shapes[kind];
+  let open: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(result)) {
+    if (Object.hasOwn(fields, name) || value === undefined) continue;
+    const isMeant =
+      elsewhere.has(plain(name)) || Object.keys(fields).some((known) => plain(known) === plain(name));
+    const isQuestion = name === "resultType" && value !== "complete";
+    if (isMeant) throw new TypeError(`${name} is not a field of the result: ${nearest(name, fields)}`);
+    if (isQuestion) throw new TypeError("resultType is not complete: return inputRequired({ … }) to ask");
+    if (!written.has(name)) (open ??= {})[name] = value;
+  }
+  return open;
+}
+
+/** A name without what people write differently. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z]/g, "");
+}
+
+/** What is wrong with a result, if anything is. */
+export function resultProblem(kind: ResultKind, result: object): string | undefined {
+  const { list, itemProblem } = shapes[kind];
+  const items = (result as JsonObject)[list];
+  if (!Array.isArray(items)) return list + mustBe("a list", items);
+  for (let index = 0; index < items.length; index++) {
+    const problem = itemProblem(items[index]);
+    if (problem !== undefined) return `${list}[${index}]${problem}`;
+  }
+  return fieldsProblem(result as JsonObject)?.slice(1);
+}
+
+function messageProblem(message: unknown): string | undefined {
+  if (!isObject(message)) return mustBe("a message with role and content", message);
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant") return `.role${mustBe('"user" or "assistant"', role)}`;
+  return below(".content", blockProblem(content));
+}
+
+function blockProblem(block: unknown): string | undefined {
+  if (!isObject(block)) return mustBe("a content block", block);
+  const { type } = block;
+  if (!isBlockType(type)) return `.type${mustBe(Object.keys(required).join(", "), type)}`;
+  for (const field of required[type]) if (block[field] === undefined) return `.${field} is missing`;
+  const problem = fieldsProblem(block);
+  return type === "resource" ? (problem ?? below(".resource", contentsProblem(block["resource"]))) : problem;
+}
+
+function contentsProblem(contents: unknown): string | undefined {
+  if (!isObject(contents)) return mustBe("an object", contents);
+  const { uri, text, blob } = contents;
+  if (uri === undefined) return ".uri is missing";
+  if ((text === undefined) === (blob === undefined)) return " must have either a text or a blob";
+  return fieldsProblem(contents);
+}
+
+function fieldsProblem(holder: JsonObject): string | undefined {
+  for (const name of Object.keys(holder)) {
+    const type = types.get(name);
+    const value = holder[name];
+    if (value === undefined || type === undefined) continue;
+    const fits = type === "object" ? isObject(value) : typeof value === type;
+    if (!fits) return `.${name}${mustBe(`of type ${type}`, value)}`;
+  }
+  return undefined;
+}
+
+function below(place: string, problem: string | undefined): string | undefined {
+  return problem === undefined ? undefined : place + problem;
+}
+
+function isBlockType(type: unknown): type is ContentBlock["type"] {
+  return typeof type === "string" && Object.hasOwn(required, type);
+}
+
+/** Whether a handler meant it as a block, or as contents; what is wrong with it is said when it is sent. */
+export function isBlock(value: unknown): value is ContentBlock {
+  return isObject(value) && typeof value["type"] === "string";
+}
+
+export function isContents(value: unknown): value is ResourceContents {
+  return isObject(value) && "uri" in value;
+}
+
+/** Values stay out of it: the log is read by more people than may see them. */
+function mustBe(what: string, value: unknown): string {
+  return ` must be ${what}, not ${kindOf(value)}`;
+}
+
+/** What a value is, in a word. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "a list";
+  return isObject(value) ? `an object of ${Object.keys(value).slice(0, 8).join(", ")}` : `a ${typeof value}`;
+}

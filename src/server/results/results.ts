@@ -1,0 +1,229 @@
+// What handlers return, and how it becomes a result: content helpers and conversions.
+import { checkOptions, type Known } from "../../options.ts";
+import { toBase64 } from "../../wire/base64.ts";
+import type {
+  AudioContent,
+  CallToolResult,
+  ContentBlock,
+  GetPromptResult,
+  ImageContent,
+  ReadResourceResult,
+  TextContent,
+} from "../../protocol/model.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isBlock, isContents, kindOf, openFields } from "./result-checks.ts";
+
+/** A process may hold two copies of this package: what either made is known by this mark, not by its class. */
+const mark: unique symbol = Symbol.for("halyard.ToolResult");
+
+/**
+ * A tool result in full; made by {@link result}.
+ *
+ * @example
+ * ```ts
+ * import { result, ToolResult } from "halyard";
+ *
+ * const failed: ToolResult<undefined> = result({ content: "No such city", isError: true });
+ * ```
+ */
+export class ToolResult<Structured> {
+  readonly content: readonly ContentBlock[] | undefined;
+  readonly structured: Structured | undefined;
+  readonly isError: boolean;
+  readonly meta: JsonObject | undefined;
+
+  constructor(parts: ToolResultParts<Structured>) {
+    checkOptions({ subject: "result()" }, parts, knownParts);
+    const { content } = parts;
+    this.content = typeof content === "string" ? [text(content)] : content;
+    this.structured = parts.structured;
+    this.isError = parts.isError ?? false;
+    this.meta = parts.meta;
+  }
+
+  /** @internal */
+  get [mark](): true {
+    return true;
+  }
+}
+
+/** What {@link result} takes. */
+export interface ToolResultParts<Structured> {
+  /** @default {the structured value as text} */
+  readonly content?: string | readonly ContentBlock[];
+  readonly structured?: Structured;
+  /** The call failed, and the content says why to the model. */
+  readonly isError?: boolean;
+  /** The `_meta` of the result. */
+  readonly meta?: JsonObject;
+}
+
+const knownParts: Known<ToolResultParts<unknown>> = {
+  content: true,
+  structured: true,
+  isError: true,
+  meta: true,
+};
+
+/**
+ * A tool result in full, for when a plain value does not say enough.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, result } from "halyard";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("report", {}, () => result({ content: "3 rows", structured: { rows: 3 } }));
+ * ```
+ */
+export function result<Structured = undefined>(parts: ToolResultParts<Structured>): ToolResult<Structured> {
+  return new ToolResult(parts);
+}
+
+/**
+ * A block of text.
+ *
+ * @example
+ * ```ts
+ * import { text } from "halyard";
+ *
+ * const block = text("Hello");
+ * ```
+ */
+export function text(value: string): TextContent {
+  return { type: "text", text: value };
+}
+
+/**
+ * An image, from bytes or from base64.
+ *
+ * @example
+ * ```ts
+ * import { image } from "halyard";
+ *
+ * const block = image(new Uint8Array([0x89, 0x50]), "image/png");
+ * ```
+ */
+export function image(data: Uint8Array | string, mimeType: string): ImageContent {
+  return { type: "image", data: encoded(data), mimeType };
+}
+
+/**
+ * A sound, from bytes or from base64. Clients of 2024-11-05 get a line of text instead.
+ *
+ * @example
+ * ```ts
+ * import { audio } from "halyard";
+ *
+ * const block = audio(new Uint8Array([0x52, 0x49]), "audio/wav");
+ * ```
+ */
+export function audio(data: Uint8Array | string, mimeType: string): AudioContent {
+  return { type: "audio", data: encoded(data), mimeType };
+}
+
+function encoded(data: Uint8Array | string): string {
+  return typeof data === "string" ? data : toBase64(data);
+}
+
+/** The result of a tool without an output schema. */
+export function toToolResult(returned: unknown): CallToolResult {
+  if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
+  if (returned === undefined) return { content: [] };
+  const given = asToolResult(returned, noneDeclared);
+  if (given !== undefined) return toCallToolResult(given);
+  const blocks = Array.isArray(returned) ? returned : [returned];
+  if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
+  throw new TypeError(
+    `it is ${kindOf(returned)}: return a string, content blocks, { content } or result({ … }), or define output`,
+  );
+}
+
+const noneDeclared = (): boolean => false;
+
+/**
+ * What a handler returned as a result in full: by {@link result}, or as the protocol writes it. Undefined for a value,
+ * which is also what an object is whose member `content` or `structuredContent` the output schema declares.
+ */
+export function asToolResult(
+  returned: unknown,
+  declares: (name: string) => boolean,
+): GivenResult | undefined {
+  if (!isObject(returned)) return undefined;
+  if (mark in returned) return returned as unknown as ToolResult<unknown>;
+  const isProtocol =
+    (Array.isArray(returned["content"]) && !declares("content")) ||
+    ("structuredContent" in returned && !declares("structuredContent"));
+  if (!isProtocol) {
+    if ("structured" in returned && !declares("structured"))
+      throw new TypeError("structured belongs to result({ … }): return what result() returns");
+    return undefined;
+  }
+  const open = openFields("Tool", returned);
+  const {
+    content,
+    structuredContent: structured,
+    isError,
+    _meta: meta,
+  } = returned as unknown as CallToolResult;
+  return { content, structured, isError: isError as boolean, meta, open };
+}
+
+/** A tool result in full, and the fields that the protocol does not name. */
+interface GivenResult extends Omit<ToolResult<unknown>, typeof mark> {
+  readonly open?: JsonObject | undefined;
+}
+
+/** Whether an object that counts as the output value looks like a result of the protocol, which somebody may have meant. */
+export function looksLikeResult(returned: unknown): boolean {
+  return isObject(returned) && (Array.isArray(returned["content"]) || "structuredContent" in returned);
+}
+
+/** The result of a tool with an output schema, once its value has been checked. */
+export function toStructuredResult(structured: unknown, given: GivenResult | undefined): CallToolResult {
+  return toCallToolResult(given ?? new ToolResult({}), structured);
+}
+
+function toCallToolResult(given: GivenResult, structured: unknown = given.structured): CallToolResult {
+  const content = given.content ?? (structured === undefined ? [] : [text(JSON.stringify(structured))]);
+  const named = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
+  return given.open === undefined ? named : { ...given.open, ...named };
+}
+
+/** The failure of a tool, told to the model. */
+export function toErrorResult(message: string): CallToolResult {
+  return { content: [{ type: "text", text: message }], isError: true };
+}
+
+export function toPromptResult(returned: unknown, description: string | undefined): GetPromptResult {
+  const base = description === undefined ? {} : { description };
+  if (typeof returned === "string") return { ...base, messages: [{ role: "user", content: text(returned) }] };
+  if (Array.isArray(returned)) return { ...base, messages: returned };
+  if (isObject(returned) && "messages" in returned) {
+    const { messages, description: own = description, _meta } = returned as unknown as GetPromptResult;
+    return { ...openFields("Prompt", returned), messages, description: own, _meta } as GetPromptResult;
+  }
+  if (isBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
+  throw new TypeError(
+    `it is ${kindOf(returned)}: return a string, a content block, messages or { messages }`,
+  );
+}
+
+export function toReadResult(
+  returned: unknown,
+  uri: string,
+  mimeType: string | undefined,
+): ReadResourceResult {
+  const base = mimeType === undefined ? { uri } : { uri, mimeType };
+  if (typeof returned === "string") return { contents: [{ ...base, text: returned }] };
+  if (returned instanceof Uint8Array) return { contents: [{ ...base, blob: toBase64(returned) }] };
+  if (isObject(returned) && "contents" in returned) {
+    const { contents, _meta } = returned as unknown as ReadResourceResult;
+    return { ...openFields("Resource", returned), contents, _meta } as ReadResourceResult;
+  }
+  if (Array.isArray(returned) && returned.length > 0) return { contents: returned };
+  if (isContents(returned)) return { contents: [returned] };
+  throw new TypeError(
+    `it is ${kindOf(returned)}: return a string, bytes, contents with a uri and a text or a blob, or { contents }`,
+  );
+}
