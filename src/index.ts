@@ -55,7 +55,15 @@ export type { TemplateParams } from "./protocol/template-params.ts";
 export { UriTemplate } from "./protocol/uri-template.ts";
 export type { AnySchema, JsonSchema } from "./schema/compile.ts";
 export type { StandardSchema } from "./schema/standard.ts";
-export { InputRequired, inputRequired } from "./server/results/input-required.ts";
+export {
+  audio,
+  image,
+  inputRequired,
+  InputRequired,
+  result,
+  text,
+  ToolResult,
+} from "./server/results/results.ts";
 export type { RequestStateOptions } from "./server/request-state/options.ts";
 export { MemorySingleUseStore, type SingleUseStore } from "./server/request-state/single-use.ts";
 export type { CompletionHandler } from "./server/catalogue/completers.ts";
@@ -91,7 +99,6 @@ export type { ServerOptions } from "./server/options.ts";
 export type { ServerLimits } from "./server/settings/limits.ts";
 export type { ServerMode } from "./server/settings/settings.ts";
 export type { Push } from "./server/push.ts";
-export { audio, image, result, text, ToolResult } from "./server/results/results.ts";
 export type { Servable } from "./server/port.ts";
 export { McpServer } from "./server/server.ts";
 export { MemoryTaskStore } from "./server/tasks/memory-store.ts";

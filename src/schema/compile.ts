@@ -53,7 +53,7 @@ export type ToJsonSchema = (
 
 /** The server's options for schemas, and its log, which warns of patterns that may be slow. */
 export interface SchemaSettings {
-  readonly toJsonSchema: ToJsonSchema | undefined;
+  readonly toJsonSchema?: ToJsonSchema | undefined;
   readonly logger: { warn(message: string): void };
 }
 

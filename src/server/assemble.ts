@@ -11,7 +11,6 @@ import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
 import type { Core } from "./calls/core.ts";
 import { Middlewares } from "./calls/middleware.ts";
-import { noObservers } from "./calls/notifications.ts";
 import { Catalogue, type ChangingList } from "./catalogue/catalogue.ts";
 import { Features } from "./catalogue/features.ts";
 import { topicScopes } from "./catalogue/scopes.ts";
@@ -48,68 +47,67 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const push = new Push({ hub, asks, elicitationIds, observe });
 
   const table = new TaskTable(resolveTaskOptions(options.tasks ?? {}, refuseOption), hub);
-  const changes = new Changes(settings, push);
-  const catalogue: Catalogue = new Catalogue(settings, {
-    changed: (list) => changes.note(list),
-    hasTaskTool() {
-      if (!table.offered) catalogue.extensions.add(extensionIds.tasks, tasksExtension(table));
-      table.offered = true;
-    },
-  });
+  const changes = collectChanges(settings, push);
+  const offerTasks = (): void => {
+    if (!table.offered) catalogue.extensions.add(extensionIds.tasks, tasksExtension(table));
+    table.offered = true;
+  };
+  const catalogue: Catalogue = new Catalogue(settings, changes.note, offerTasks);
   const features = new Features(catalogue, settings, table);
 
   const requestState = new RequestState(info.name, logger);
   const conversations = new Conversations({ requestState, elicitationIds, settings });
   const tasks = tasksOf({ table, conversations, features, settings, hub, asks });
-  const onAnnounced = (): void => changes.announced();
   const methods = new Map([
-    ...protocolMethods({ info, settings, catalogue, features, hub, tasks, onAnnounced }),
+    ...protocolMethods({ info, settings, catalogue, features, hub, tasks, onAnnounced: changes.announced }),
     ...coreTaskMethods(table, settings.pageSize),
   ]);
-  const middlewares = new Middlewares();
-  const observers = noObservers();
-  const asking = conversations;
-  const core = { info, settings, catalogue, features, middlewares, observers, hub, asks, methods, asking };
+  const core: Core = {
+    info,
+    settings,
+    catalogue,
+    features,
+    middlewares: new Middlewares(),
+    observers: {},
+    hub,
+    asks,
+    methods,
+    asking: conversations,
+  };
   return { core, push, loads: new Loads(settings.limits.maxInFlightBytes), requestState };
 }
 
 /** Collects what changes in one turn and tells it once. */
-class Changes {
-  readonly #settings: Settings;
-  readonly #push: Push;
-  readonly #pending = new Set<ChangingList>();
-  readonly #seen = new Set<ChangingList>();
-  #isAnnounced = false;
-
-  constructor(settings: Settings, push: Push) {
-    this.#settings = settings;
-    this.#push = push;
-  }
-
+interface Changes {
+  note(list: ChangingList): void;
   /** Legacy clients have been told the capabilities: they will not hear of a new one. */
-  announced(): void {
-    this.#isAnnounced = true;
-  }
+  announced(): void;
+}
 
-  note(list: ChangingList): void {
-    this.#warnIfLate(list);
-    if (this.#pending.size === 0) queueMicrotask(() => this.#publish());
-    this.#pending.add(list);
-  }
-
-  #publish(): void {
-    const lists = [...this.#pending];
-    this.#pending.clear();
-    for (const list of lists) {
-      logRejection(this.#settings.logger, "Telling of a change", this.#push.publish(listChanged[list]));
-    }
-  }
-
-  #warnIfLate(list: ChangingList): void {
-    if (this.#seen.has(list)) return;
-    this.#seen.add(list);
-    if (!this.#isAnnounced || this.#settings.capabilities[list]) return;
+function collectChanges({ logger, capabilities }: Settings, push: Push): Changes {
+  const pending = new Set<ChangingList>();
+  const seen = new Set<ChangingList>();
+  let isAnnounced = false;
+  const publish = (): void => {
+    const lists = [...pending];
+    pending.clear();
+    for (const list of lists) logRejection(logger, "Telling of a change", push.publish(listChanged[list]));
+  };
+  const warnIfLate = (list: ChangingList): void => {
+    if (seen.has(list)) return;
+    seen.add(list);
+    if (!isAnnounced || capabilities[list]) return;
     const remedy = `declare { capabilities: { ${list}: true } } when the server is made`;
-    this.#settings.logger.warn(`Clients that are connected already were not told of ${list}: ${remedy}`);
-  }
+    logger.warn(`Clients that are connected already were not told of ${list}: ${remedy}`);
+  };
+  return {
+    note(list) {
+      warnIfLate(list);
+      if (pending.size === 0) queueMicrotask(publish);
+      pending.add(list);
+    },
+    announced() {
+      isAnnounced = true;
+    },
+  };
 }

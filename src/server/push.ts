@@ -19,6 +19,14 @@ export interface LogOptions {
 
 export const knownLogOptions: Known<LogOptions> = { session: true, logger: true };
 
+/** What pushing takes. */
+interface PushParts {
+  readonly hub: Hub;
+  readonly asks: Asks;
+  readonly elicitationIds: ElicitationIds;
+  readonly observe: ServerOptions["observe"];
+}
+
 /**
  * Sends what nobody asked for right now: to every session, to one, or to those who listen.
  *
@@ -33,21 +41,10 @@ export const knownLogOptions: Known<LogOptions> = { session: true, logger: true 
  * ```
  */
 export class Push {
-  readonly #hub: Hub;
-  readonly #asks: Asks;
-  readonly #elicitationIds: ElicitationIds;
-  readonly #observe: ServerOptions["observe"];
+  readonly #parts: PushParts;
 
-  constructor(parts: {
-    readonly hub: Hub;
-    readonly asks: Asks;
-    readonly elicitationIds: ElicitationIds;
-    readonly observe: ServerOptions["observe"];
-  }) {
-    this.#hub = parts.hub;
-    this.#asks = parts.asks;
-    this.#elicitationIds = parts.elicitationIds;
-    this.#observe = parts.observe;
+  constructor(parts: PushParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -55,12 +52,12 @@ export class Push {
    * those that want log messages of its level.
    */
   async broadcast(method: string, params?: object): Promise<number> {
-    return this.#sent(method, undefined, await this.#hub.broadcast(method, params));
+    return this.#sent(method, undefined, await this.#parts.hub.broadcast(method, params));
   }
 
   /** The same to one legacy session. False when there is no such session, or it wants no log messages of that level. */
   async toSession(session: string, method: string, params?: object): Promise<boolean> {
-    const reached = await this.#hub.toSession(session, method, params);
+    const reached = await this.#parts.hub.toSession(session, method, params);
     this.#sent(method, session, reached ? 1 : 0);
     return reached;
   }
@@ -75,11 +72,11 @@ export class Push {
     params?: object,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<JsonObject> {
-    const place = this.#hub.reach(session);
+    const place = this.#parts.hub.reach(session);
     if (place === undefined) {
       throw askFailed(method, `session ${session} has no stream open to be asked on`);
     }
-    return this.#asks.ask({ ...place, method, params, timeoutMs: options.timeoutMs ?? 60_000 });
+    return this.#parts.asks.ask({ ...place, method, params, timeoutMs: options.timeoutMs ?? 60_000 });
   }
 
   /** Asks the client of a legacy session for a sign of life. */
@@ -92,38 +89,38 @@ export class Push {
    * no such client, or it has been told: modern clients find out by calling again.
    */
   async elicitationComplete(elicitationId: string): Promise<boolean> {
-    const session = this.#elicitationIds.take(elicitationId);
+    const session = this.#parts.elicitationIds.take(elicitationId);
     if (session === undefined) return false;
     return this.toSession(session, "notifications/elicitation/complete", { elicitationId });
   }
 
   /** How many questions to clients wait for their answer. */
   async pendingAsks(): Promise<number> {
-    return this.#asks.size;
+    return this.#parts.asks.size;
   }
 
   /** Tells those who asked: a modern client in its listen filter, a legacy one by subscribing. Answers how many. */
   async publish(notification: string, key?: string, params?: object): Promise<number> {
-    return this.#sent(notification, key, await this.#hub.publish(notification, key, params));
+    return this.#sent(notification, key, await this.#parts.hub.publish(notification, key, params));
   }
 
   /** Whether anyone wants to know when the resource changes. */
   isSubscribed(uri: string): Promise<boolean> {
-    return this.#hub.isListened(topicOf(resourceUpdated, uri));
+    return this.#parts.hub.isListened(topicOf(resourceUpdated, uri));
   }
 
   /** The legacy sessions that can be reached now. */
   sessions(): Promise<string[]> {
-    return this.#hub.sessions();
+    return this.#parts.hub.sessions();
   }
 
   /** How many streams take pushes now: sessions and listen requests. */
   count(): Promise<number> {
-    return this.#hub.count();
+    return this.#parts.hub.count();
   }
 
   #sent(notification: string, key: string | undefined, delivered: number): number {
-    this.#observe?.({ type: "push", notification, key, delivered });
+    this.#parts.observe?.({ type: "push", notification, key, delivered });
     return delivered;
   }
 }

@@ -72,7 +72,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.info = info;
     this.tools = new Collection(tools);
     this.prompts = new Collection(prompts);
-    this.resources = new ResourceCollection(resources, (...change) => push.publish(...change));
+    this.resources = new ResourceCollection(resources, push);
     this.resourceTemplates = new Collection(templates);
     this.push = push;
     this.#core = core;

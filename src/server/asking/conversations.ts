@@ -1,6 +1,7 @@
 // The conversations of a server's calls: from the questions of a handler to the answer of its call, and back.
 import {
   errorCodes,
+  HalyardError,
   invalidParams,
   invalidRequest,
   ProtocolError,
@@ -14,7 +15,7 @@ import type { Asking } from "../calls/seams.ts";
 import { stampAs } from "../calls/stamp.ts";
 import { boundTo } from "../request-state/binding.ts";
 import type { RequestState } from "../request-state/request-state.ts";
-import { type InputRequired, InputRound, orAsk } from "../results/input-required.ts";
+import { InputRequired, InputRound, orAsk } from "../results/results.ts";
 import type { Settings } from "../settings/settings.ts";
 import { tellRound } from "./ask-events.ts";
 import { CallConversation, type ConversationParts } from "./conversation.ts";
@@ -37,28 +38,16 @@ export class Conversations implements Asking {
   }
 
   converse(call: Call): CallConversation {
-    const conversation: CallConversation = new CallConversation(call, this.#parts, (round) =>
-      call.answerNow(this.#sealAwaited(call, conversation, round)),
-    );
-    return conversation;
+    return new CallConversation(call, this.#parts, (round) => call.answerNow(this.#sealAwaited(call, round)));
   }
 
-  /** The conversation of a call, made here. */
+  /** The conversation of a call, which `converse` has made. */
   of(call: Call): CallConversation {
-    const { conversation } = call;
-    if (conversation instanceof CallConversation) return conversation;
-    throw new TypeError("The conversation of a call was made elsewhere");
+    return call.conversation as CallConversation;
   }
 
-  resume(call: Call): Promise<void> | undefined {
-    if (call.row.repeats === undefined) return undefined;
-    const { inputResponses, requestState } = call.params;
-    const isRetry = inputResponses !== undefined || requestState !== undefined;
-    return isRetry ? this.#takeUp(call, inputResponses, requestState) : undefined;
-  }
-
-  /** Takes up the call where the last round left it. Throws when what the client brought cannot be used. */
-  async #takeUp(call: Call, responses: unknown = {}, token: unknown): Promise<void> {
+  async resume(call: Call): Promise<void> {
+    const { inputResponses: responses = {}, requestState: token } = call.params;
     if (!isObject(responses) || !Object.values(responses).every(isObject)) {
       throw invalidParams("inputResponses must be an object of results");
     }
@@ -71,16 +60,11 @@ export class Conversations implements Asking {
   }
 
   settle(error: unknown, call: Call, again: () => unknown): "answered" | Promise<unknown> | undefined {
-    let required: InputRequired | undefined;
-    try {
-      required = questionsOf(error, call);
-    } catch (refusal) {
-      return Promise.reject(refusal as Error);
-    }
+    const required = questionsOf(error, call);
     if (required === undefined) return undefined;
-    const conversation = this.of(call);
-    if (!conversation.asksInRounds) return this.#askAndRun(call, conversation, required, again);
-    call.answerNow(this.#sealReturned(call, conversation, required));
+    if (required instanceof HalyardError) return Promise.reject(required);
+    if (!this.of(call).asksInRounds) return this.#askAndRun(call, required, again);
+    call.answerNow(this.#sealReturned(call, required));
     return "answered";
   }
 
@@ -89,35 +73,29 @@ export class Conversations implements Asking {
   }
 
   /** A round that a handler awaits: it comes there again, with all that it saw on its way. */
-  async #sealAwaited(
-    call: Call,
-    conversation: CallConversation,
-    round: InputRequests | Promise<InputRequests>,
-  ): Promise<Reply> {
+  async #sealAwaited(call: Call, round: InputRequests | Promise<InputRequests>): Promise<Reply> {
     const requests = round instanceof Promise ? await orAborted(round, call.signal) : round;
-    const { before, inputResponses } = conversation;
-    this.#assertRoundsLeft(call, before.rounds);
-    return this.#seal(call, conversation, requests, { own: before.own, responses: inputResponses });
+    const { before, inputResponses } = this.of(call);
+    return this.#seal(call, () => requests, { own: before.own, responses: inputResponses });
   }
 
   /** A round that a handler has returned as `inputRequired`. */
-  async #sealReturned(call: Call, conversation: CallConversation, required: InputRequired): Promise<Reply> {
-    this.#assertRoundsLeft(call, conversation.before.rounds);
-    const requests = questionsIn(required, call).map(
-      ([key, question]) => [key, toRequest(question)] as const,
-    );
-    return this.#seal(call, conversation, Object.fromEntries(requests), { own: required.requestState });
+  #sealReturned(call: Call, required: InputRequired): Promise<Reply> {
+    const requests = (): InputRequests =>
+      Object.fromEntries(questionsIn(required, call).map(([key, question]) => [key, toRequest(question)]));
+    return this.#seal(call, requests, { own: required.requestState });
   }
 
   /** The questions as a result, and a sealed state with all that the next run has to know. */
   async #seal(
     call: Call,
-    conversation: CallConversation,
-    inputRequests: InputRequests,
+    write: () => InputRequests,
     kept: Pick<RoundState, "own" | "responses">,
   ): Promise<Reply> {
     const { observe } = this.#parts.settings;
-    const { before, answers, onces, pending } = conversation;
+    const { before, answers, onces, pending } = this.of(call);
+    this.#assertRoundsLeft(call, before.rounds);
+    const inputRequests = write();
     const written = Object.entries(inputRequests);
     const asked = observe && Object.fromEntries(written.map(([key, { method }]) => [key, method]));
     const state: RoundState = {
@@ -136,13 +114,9 @@ export class Conversations implements Asking {
   }
 
   /** For a client that can be sent requests, and inside a task: the handler does not notice the difference. */
-  async #askAndRun(
-    call: Call,
-    conversation: CallConversation,
-    first: InputRequired,
-    run: () => unknown,
-  ): Promise<unknown> {
-    let required: InputRequired | undefined = first;
+  async #askAndRun(call: Call, first: InputRequired, run: () => unknown): Promise<unknown> {
+    const conversation = this.of(call);
+    let required = first;
     for (let rounds = 0; ; rounds++) {
       this.#assertRoundsLeft(call, rounds);
       const questions = questionsIn(required, call);
@@ -159,8 +133,9 @@ export class Conversations implements Asking {
       try {
         return orAsk(await run());
       } catch (error) {
-        required = questionsOf(error, call);
-        if (required === undefined) throw error;
+        const more = questionsOf(error, call);
+        if (!(more instanceof InputRequired)) throw more ?? error;
+        required = more;
       }
     }
   }
@@ -174,14 +149,11 @@ export class Conversations implements Asking {
   }
 }
 
-/** The questions that an error stands for, if it does. Throws what the user's refusal of one comes to. */
-function questionsOf(error: unknown, call: Call): InputRequired | undefined {
+/** The questions that an error stands for, if it does, or the user's refusal of one. */
+function questionsOf(error: unknown, call: Call): InputRequired | HalyardError | undefined {
   if (error instanceof InputRound) return error.required;
   const isQuestion = error instanceof UrlElicitationRequired && call.protocol.urlRequired === "question";
-  if (!isQuestion) return undefined;
-  const refusal = urlRefusal(error, call);
-  if (refusal !== undefined) throw refusal;
-  return urlQuestions(error, call);
+  return isQuestion ? (urlRefusal(error, call) ?? urlQuestions(error, call)) : undefined;
 }
 
 /** The questions that an author has written, each of which this client can be asked. */

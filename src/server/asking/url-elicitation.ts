@@ -10,7 +10,7 @@ import type { InputRequest } from "../../protocol/asking.ts";
 import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { callerOf } from "../context/connection.ts";
-import { InputRequired } from "../results/input-required.ts";
+import { InputRequired } from "../results/results.ts";
 import type { ElicitationIds } from "./elicitation-ids.ts";
 import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
 import { cannotAsk } from "./question.ts";

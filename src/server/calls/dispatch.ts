@@ -11,13 +11,13 @@ import {
   type RpcResponse,
 } from "../../wire/message.ts";
 import { type Exchange, grantOf } from "../context/connection.ts";
-import { orAsk } from "../results/input-required.ts";
+import { orAsk } from "../results/results.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { subjectOf, toRpcError } from "./failure.ts";
 import { receiveNotification } from "./notifications.ts";
 import { openCall } from "./open-call.ts";
-import { type PendingAnswer, Reply } from "./parts.ts";
+import { Reply } from "./parts.ts";
 import type { MethodHandler } from "./seams.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
@@ -70,109 +70,78 @@ function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcRespo
   let running: unknown;
   let response: RpcResponse | undefined;
   try {
-    const resuming = core.asking.resume(call);
     const { middlewares } = core;
-    running =
-      resuming === undefined
-        ? middlewares.around(call, handler.run)
-        : resuming.then(() => middlewares.around(call, handler.run));
+    running = isRetry(call)
+      ? core.asking.resume(call).then(() => middlewares.around(call, handler.run))
+      : middlewares.around(call, handler.run);
     if (!(running instanceof Promise)) response = success(running, call, handler);
   } catch (error) {
     running = Promise.reject(error as Error);
   }
   if (response !== undefined) return close(call, response, started);
+  const pending = running as Promise<unknown>;
   const wait = (): Promise<RpcResponse | undefined> =>
     new Promise((resolve) =>
-      new LaterAnswer(core, call, handler, started, resolve).await(running as Promise<unknown>),
+      answerLater(core, call, handler, pending, (later) => resolve(close(call, later, started))),
     );
   // A call that may be open for days keeps less until it ends.
-  return call.row.stream ? (running as Promise<unknown>).then(wait, wait) : wait();
+  return call.row.stream ? pending.then(wait, wait) : wait();
 }
 
-/** The answer of a call whose handler answers later: what the handler comes to, or what answers the call before that. */
-class LaterAnswer implements PendingAnswer {
-  readonly #core: Core;
-  readonly #call: Call;
-  readonly #handler: MethodHandler;
-  readonly #started: number | undefined;
-  readonly #resolve: (response: Answering<RpcResponse>) => void;
-  #later: ((response: RpcResponse) => void) | undefined;
-  isAnswered = false;
+/** Whether the client comes back with answers to the questions of an earlier round, or with its state. */
+function isRetry({ row, params }: Call): boolean {
+  if (row.repeats === undefined) return false;
+  return params["inputResponses"] !== undefined || params["requestState"] !== undefined;
+}
 
-  constructor(
-    core: Core,
-    call: Call,
-    handler: MethodHandler,
-    started: number | undefined,
-    resolve: (response: Answering<RpcResponse>) => void,
-  ) {
-    this.#core = core;
-    this.#call = call;
-    this.#handler = handler;
-    this.#started = started;
-    this.#resolve = resolve;
-    call.waitsFor(this);
-  }
-
-  await(running: Promise<unknown>): void {
-    running.then(
-      (returned) => this.#returned(returned),
-      (error: unknown) => this.#threw(error),
-    );
-  }
-
-  answerNow(reply: Reply | Promise<Reply>, later: ((response: RpcResponse) => void) | undefined): void {
-    if (this.isAnswered) return;
-    this.isAnswered = true;
-    this.#later = later;
-    if (reply instanceof Reply) return this.#send(success(reply, this.#call, this.#handler));
-    reply.then(
-      (sealed) => this.#send(success(sealed, this.#call, this.#handler)),
-      (error: unknown) => this.#send(failure(this.#core, error, this.#call, this.#handler)),
-    );
-  }
-
-  /** Whether nothing that the handler still does matters: its questions have answered the call. */
-  get #isOver(): boolean {
-    return this.isAnswered && this.#later === undefined;
-  }
-
-  #returned(returned: unknown): void {
-    if (this.#isOver) return;
+/** Sends what a handler comes to, or what answers its call before that. */
+function answerLater(
+  core: Core,
+  call: Call,
+  handler: MethodHandler,
+  pending: Promise<unknown>,
+  send: (response: RpcResponse) => void,
+): void {
+  let takeLater: ((response: RpcResponse) => void) | undefined;
+  // Not a getter of a local variable: to make one for each call takes longer than all the rest.
+  const pendingAnswer = {
+    isAnswered: false,
+    answerNow(reply: Reply | Promise<Reply>, later: typeof takeLater): void {
+      if (pendingAnswer.isAnswered) return;
+      pendingAnswer.isAnswered = true;
+      takeLater = later;
+      if (reply instanceof Reply) return send(success(reply, call, handler));
+      reply.then(
+        (sealed) => send(success(sealed, call, handler)),
+        (error: unknown) => send(failure(core, error, call, handler)),
+      );
+    },
+  };
+  const end = (response: RpcResponse): void => {
+    if (pendingAnswer.isAnswered) return takeLater?.(response);
+    pendingAnswer.isAnswered = true;
+    send(response);
+  };
+  const returned = (result: unknown): void => {
+    // Its questions have answered the call: nothing that the handler still does matters.
+    if (pendingAnswer.isAnswered && takeLater === undefined) return;
     let response: RpcResponse;
     try {
-      response = success(returned, this.#call, this.#handler);
+      response = success(result, call, handler);
     } catch (error) {
-      return this.#threw(error);
+      return threw(error);
     }
-    this.#end(response);
-  }
-
-  #threw(error: unknown): void {
-    if (this.#isOver) return;
-    const again = (): unknown => this.#core.middlewares.around(this.#call, this.#handler.run);
-    const settled = this.#core.asking.settle(error, this.#call, again);
-    if (settled === undefined) return this.#fail(error);
-    if (settled === "answered") return;
-    settled.then(
-      (returned) => this.#returned(returned),
-      (failed: unknown) => this.#fail(failed),
-    );
-  }
-
-  #fail(error: unknown): void {
-    this.#end(failure(this.#core, error, this.#call, this.#handler));
-  }
-
-  #end(response: RpcResponse): void {
-    if (this.isAnswered) return this.#later?.(response);
-    this.isAnswered = true;
-    this.#send(response);
-  }
-
-  #send(response: RpcResponse): void {
-    this.#resolve(close(this.#call, response, this.#started));
-  }
+    end(response);
+  };
+  const threw = (error: unknown): void => {
+    if (pendingAnswer.isAnswered && takeLater === undefined) return;
+    const settled = core.asking.settle(error, call, () => core.middlewares.around(call, handler.run));
+    if (settled === undefined) end(failure(core, error, call, handler));
+    else if (settled !== "answered")
+      settled.then(returned, (failed: unknown) => end(failure(core, failed, call, handler)));
+  };
+  call.waitsFor(pendingAnswer);
+  pending.then(returned, threw);
 }
 
 /** The call has been answered. */

@@ -14,20 +14,10 @@ import type { Connection, Exchange } from "../context/connection.ts";
 
 /** What an author has asked to be told of. */
 export interface Observers {
-  notification: ClientNotificationHandler | undefined;
-  rootsChanged: ((from: NotificationSource) => void | Promise<void>) | undefined;
-  initialized: ((client: NotificationSource) => void | Promise<void>) | undefined;
-  sessionClosed: ((client: NotificationSource, reason: SessionEnd) => void | Promise<void>) | undefined;
-}
-
-/** An author who has asked for nothing yet. */
-export function noObservers(): Observers {
-  return {
-    notification: undefined,
-    rootsChanged: undefined,
-    initialized: undefined,
-    sessionClosed: undefined,
-  };
+  notification?: ClientNotificationHandler;
+  rootsChanged?: (from: NotificationSource) => void | Promise<void>;
+  initialized?: (client: NotificationSource) => void | Promise<void>;
+  sessionClosed?: (client: NotificationSource, reason: SessionEnd) => void | Promise<void>;
 }
 
 /** Who sent a notification, or whose session it is. */

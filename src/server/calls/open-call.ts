@@ -1,12 +1,13 @@
 // Everything that is settled before a handler runs: who asks, whether they may, and whether their revision has the method.
-import { clip, errorCodes, invalidRequest, ProtocolError } from "../../errors.ts";
-import type { RequestRow } from "../../protocol/revision.ts";
-import { type RpcError, rpcErrorOf, type RpcRequest } from "../../wire/message.ts";
-import { type Exchange, grantOf } from "../context/connection.ts";
+import { clip, errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
+import { type ClientCapabilities, isLogLevel, readImplementation } from "../../protocol/model.ts";
+import type { RequestRow, Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject, type RpcError, rpcErrorOf, type RpcRequest } from "../../wire/message.ts";
+import { type Connection, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { MethodHandler } from "./seams.ts";
-import { type KnownPeer, resolvePeer } from "./peer.ts";
 import { assertScopes } from "../catalogue/scopes.ts";
 
 /** A call that may run, or why there is none. */
@@ -56,4 +57,87 @@ function findMethod(
   if (added !== undefined)
     return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
   throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
+}
+
+/** A peer whose revision is known. */
+type KnownPeer = Peer & { readonly revision: Revision };
+
+/** The peer behind `request`. Throws the error that the client should get when there is no telling. */
+function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange): KnownPeer {
+  const meta = request.params?.["_meta"];
+  const speaksModern = core.settings.revisions.modern !== undefined;
+  const isModern = exchange.era === "modern" || (isObject(meta) && hasModernKey(meta));
+  if (speaksModern && isModern) return readModernPeer(core, isObject(meta) ? meta : {});
+  const { connection } = exchange;
+  if (isAgreed(connection)) return connection;
+  return unagreedPeer(core, request, connection);
+}
+
+function isAgreed(connection: Connection): connection is Connection & { readonly revision: Revision } {
+  return connection.revision !== undefined;
+}
+
+function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
+  const version = meta[metaKeys.protocolVersion];
+  const clientCapabilities = meta[metaKeys.clientCapabilities];
+  const logLevel = meta[metaKeys.logLevel];
+  if (typeof version !== "string") throw missing(metaKeys.protocolVersion);
+  if (!isObject(clientCapabilities)) throw missing(metaKeys.clientCapabilities);
+  const revision = core.settings.revisions.find(version);
+  if (revision?.era !== "modern") throw unsupported(core, version);
+  if (logLevel !== undefined && !isLogLevel(logLevel)) {
+    throw invalidParams(`${metaKeys.logLevel} must be one of the eight log levels`);
+  }
+  return {
+    revision,
+    clientCapabilities: clientCapabilities as ClientCapabilities,
+    clientInfo: readImplementation(meta[metaKeys.clientInfo]),
+    logLevel,
+  };
+}
+
+/** Nothing has been agreed yet: only what opens a connection can be answered. */
+function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Connection): KnownPeer {
+  const { revisions } = core.settings;
+  const { legacy, modern } = revisions;
+  const row = legacy?.requests.get(method);
+  if (legacy !== undefined && row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
+  if (
+    row !== undefined ||
+    (legacy !== undefined && core.catalogue.findMethod(method, "legacy") !== undefined)
+  ) {
+    const otherwise = modern ? `, or put ${metaKeys.protocolVersion} into _meta` : "";
+    throw invalidRequest(
+      `This ${connection.transport} connection is not initialized: send initialize first${otherwise}`,
+    );
+  }
+  // A legacy client cannot know what else to try, unless it is told.
+  if (legacy === undefined && method === "initialize")
+    throw unsupported(
+      core,
+      String(params?.["protocolVersion"]),
+      "This server has no initialize: see supported",
+    );
+  const isModern =
+    revisions.has(method, "modern") || core.catalogue.findMethod(method, "modern") !== undefined;
+  if (modern !== undefined && isModern) throw missing(metaKeys.protocolVersion);
+  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
+}
+
+const emptyPeer = { clientInfo: undefined, clientCapabilities: {}, logLevel: undefined };
+
+function missing(key: string): ProtocolError {
+  return invalidParams(`_meta must have ${key}`);
+}
+
+function unsupported(core: Core, requested: string, problem?: string): ProtocolError {
+  const { revisions } = core.settings;
+  const isLegacy = revisions.find(requested)?.era === "legacy";
+  const unspoken = isLegacy
+    ? `Revision ${requested} is spoken after initialize, not in _meta`
+    : `Unsupported protocol version: ${clip(requested)}`;
+  const message = problem ?? unspoken;
+  // A client that took the date it sent from the list would come back with it for ever.
+  const supported = revisions.dates(isLegacy ? "modern" : undefined);
+  return new ProtocolError(errorCodes.unsupportedVersion, message, { supported, requested });
 }

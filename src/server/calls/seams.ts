@@ -19,8 +19,8 @@ export interface MethodHandler {
 export interface Asking {
   /** Makes the conversation of a call, at its first question. */
   converse(call: Call): Conversation;
-  /** Takes up an earlier round of the call; undefined when the request brings none. Rejects when it cannot be used. */
-  resume(call: Call): Promise<void> | undefined;
+  /** Takes up the earlier round that a retry brings. Rejects when it cannot be used. */
+  resume(call: Call): Promise<void>;
   /**
    * What comes of an error that a handler has thrown, if it stands for questions. They are the answer, by
    * {@link Call.answerNow}; or the client has been asked, and `again` has run the handler once more: the promise is of its

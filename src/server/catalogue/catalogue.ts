@@ -20,13 +20,6 @@ import { type CompiledTool, toolKind, type ToolOptions } from "./tools.ts";
 /** A list whose changes clients are told of. */
 export type ChangingList = "tools" | "prompts" | "resources";
 
-/** Who hears of changes. */
-export interface CatalogueWatch {
-  changed(list: ChangingList): void;
-  /** A tool has been registered that may be called as a task. */
-  hasTaskTool(): void;
-}
-
 export class Catalogue {
   readonly tools: Registry<ToolOptions, CompiledTool>;
   readonly prompts: Registry<PromptOptions, CompiledPrompt>;
@@ -37,15 +30,16 @@ export class Catalogue {
   /** Completes arguments before their own completers do. */
   completion: CompletionHandler | undefined;
 
-  constructor(settings: SchemaSettings & { readonly logger: Logger }, watch: CatalogueWatch) {
-    const changed = (list: ChangingList) => () => watch.changed(list);
-    this.tools = new Registry(
-      toolKind(() => watch.hasTaskTool(), settings),
-      changed("tools"),
-    );
-    this.prompts = new Registry(promptKind(settings), changed("prompts"));
-    this.resources = new Registry(resourceKind, changed("resources"));
-    this.templates = new Registry(templateKind, changed("resources"));
+  /** Calls `onChange` for each change of a list, and `onTask` for each tool that can run as a task. */
+  constructor(
+    settings: SchemaSettings & { readonly logger: Logger },
+    onChange: (list: ChangingList) => void,
+    onTask: () => void,
+  ) {
+    this.tools = new Registry(toolKind(onTask, settings), () => onChange("tools"));
+    this.prompts = new Registry(promptKind(settings), () => onChange("prompts"));
+    this.resources = new Registry(resourceKind, () => onChange("resources"));
+    this.templates = new Registry(templateKind, () => onChange("resources"));
     const isOfExtension = (name: string): boolean => this.extensions.requests.has(name);
     this.methods = new Registry(methodKind(isOfExtension, settings), () => {});
     this.extensions = new Extensions((name) => this.methods.get(name) !== undefined);

@@ -31,19 +31,21 @@ export class Collection<Options extends object> {
 }
 
 /** Sends a notification about a key to those who listen. */
-type Publish = (notification: string, key: string, params: object) => Promise<number>;
+interface Publisher {
+  publish(notification: string, key: string, params: object): Promise<number>;
+}
 
 /** The resources, and the notification that one has changed. */
 export class ResourceCollection<Options extends object> extends Collection<Options> {
-  readonly #publish: Publish;
+  readonly #push: Publisher;
 
-  constructor(registry: Registry<Options, unknown>, publish: Publish) {
+  constructor(registry: Registry<Options, unknown>, push: Publisher) {
     super(registry);
-    this.#publish = publish;
+    this.#push = push;
   }
 
   /** Notifies every client that subscribed to this URI that it has changed. Resolves with their number. */
   updated(uri: string): Promise<number> {
-    return this.#publish(resourceUpdated, uri, { uri });
+    return this.#push.publish(resourceUpdated, uri, { uri });
   }
 }

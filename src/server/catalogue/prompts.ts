@@ -13,7 +13,7 @@ import {
 } from "../../schema/compile.ts";
 import { propertiesOf, typesOf } from "../../schema/object-schema.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { InputRequired } from "../results/input-required.ts";
+import type { InputRequired } from "../results/results.ts";
 import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {

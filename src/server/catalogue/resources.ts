@@ -12,7 +12,7 @@ import type {
 import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
-import type { InputRequired } from "../results/input-required.ts";
+import type { InputRequired } from "../results/results.ts";
 import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {

@@ -6,9 +6,8 @@ import type {
   ToolAnnotations,
 } from "../../protocol/model.ts";
 import type { AnySchema, Unvalidated, Validated } from "../../schema/compile.ts";
-import type { InputRequired } from "../results/input-required.ts";
+import type { InputRequired, ToolResult } from "../results/results.ts";
 import type { Context } from "../context/context.ts";
-import type { ToolResult } from "../results/results.ts";
 import type { Described } from "./definition.ts";
 import type { ShownErrors } from "../settings/checks.ts";
 import type { ToolLimits } from "./tool-limits.ts";

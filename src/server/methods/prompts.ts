@@ -3,8 +3,7 @@ import { clip, invalidParams } from "../../errors.ts";
 import { isObject } from "../../wire/message.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { orAsk } from "../results/input-required.ts";
-import { toPromptResult } from "../results/results.ts";
+import { orAsk, toPromptResult } from "../results/results.ts";
 import { converted, encodePrompt } from "./encode-results.ts";
 
 export function getPrompt({ prompts }: Catalogue): MethodHandler {

@@ -20,10 +20,10 @@ import { cannotSend, describeFailure, isForClient, isInputRefused } from "../cal
 import type { MethodHandler, Tasks } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
-import { orAsk } from "../results/input-required.ts";
 import {
   asToolResult,
   looksLikeResult,
+  orAsk,
   text,
   toErrorResult,
   toStructuredResult,

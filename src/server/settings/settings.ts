@@ -94,27 +94,24 @@ export interface CoreOptions {
   readonly observe?: (event: ServerEvent) => void;
 }
 
-/** The options with every default filled in. */
-export interface Settings {
-  readonly mode: ServerMode;
+/** The options with every default filled in; those that have none may be missing. */
+export interface Settings
+  extends Omit<Required<CoreOptions>, Undefaulted | "supportedRevisions" | "scopedLists">, Optional {
   readonly revisions: SpokenRevisions;
-  readonly instructions: string | undefined;
-  readonly capabilities: NonNullable<CoreOptions["capabilities"]>;
-  readonly pageSize: number;
-  readonly cache: NonNullable<CoreOptions["cache"]>;
-  readonly validateInput: boolean;
-  readonly validateOutput: boolean;
-  readonly toJsonSchema: ToJsonSchema | undefined;
-  readonly errors: ShownErrors;
-  readonly requireInitialized: boolean;
-  readonly authorizeSubscription: CoreOptions["authorizeSubscription"];
-  readonly onSubscribed: CoreOptions["onSubscribed"];
-  readonly onUnsubscribed: CoreOptions["onUnsubscribed"];
+  /** Whether lists show what the caller lacks scopes for. */
   readonly listsAll: boolean;
   readonly limits: ServerLimits;
-  readonly logger: Logger;
-  readonly observe: CoreOptions["observe"];
 }
+
+type Undefaulted =
+  | "instructions"
+  | "toJsonSchema"
+  | "authorizeSubscription"
+  | "onSubscribed"
+  | "onUnsubscribed"
+  | "observe";
+
+type Optional = Pick<CoreOptions, Undefaulted>;
 
 const knownCapabilities: Known<NonNullable<CoreOptions["capabilities"]>> = {
   tools: true,
@@ -181,25 +178,22 @@ export function resolveSettings(options: CoreOptions): Settings {
       'needs a session, which mode "stateless" does not have: use "both" or "stateful"',
     );
   }
+  const { supportedRevisions: _, scopedLists, observe, ...given } = givenOf(options);
   return {
-    mode,
-    revisions,
-    instructions: options.instructions,
-    capabilities: options.capabilities ?? {},
+    capabilities: {},
     pageSize,
     cache,
-    validateInput: options.validateInput ?? true,
-    validateOutput: options.validateOutput ?? true,
-    toJsonSchema: options.toJsonSchema,
-    errors: options.errors ?? "hidden",
-    requireInitialized: options.requireInitialized ?? false,
-    authorizeSubscription: options.authorizeSubscription,
-    onSubscribed: options.onSubscribed,
-    onUnsubscribed: options.onUnsubscribed,
-    listsAll: options.scopedLists === "all",
+    validateInput: true,
+    validateOutput: true,
+    errors: "hidden",
+    requireInitialized: false,
+    ...given,
+    mode,
+    revisions,
+    listsAll: scopedLists === "all",
     limits: { ...defaultLimits, ...limits },
     logger,
-    observe: options.observe && guardedObserver(options.observe, logger),
+    ...(observe && { observe: guardedObserver(observe, logger) }),
   };
 }
 
