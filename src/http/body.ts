@@ -1,7 +1,7 @@
 // A body that was not read, or not taken: what its sender is told.
 import type { Load } from "../limits/loads.ts";
-import type { HttpBody, HttpHeaders, HttpResponder } from "./exchange.ts";
-import { refuse } from "./replies.ts";
+import type { HttpBody, HttpHeaders, HttpResponder } from "./edge/request.ts";
+import { refuse } from "./edge/replies.ts";
 
 type Unread = Extract<HttpBody, { readonly kind: "too-large" | "too-heavy" | "broken" }>;
 

@@ -1,6 +1,6 @@
 // The documents that tell clients how to get in: readable by anybody, and by pages of any origin that got past the guard.
-import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
-import { jsonHeaders, refuse } from "./replies.ts";
+import type { HttpHeaders, HttpRequest, HttpResponder } from "./edge/request.ts";
+import { jsonHeaders, refuse } from "./edge/replies.ts";
 import type { HttpState } from "./state.ts";
 
 const methods = "GET, HEAD, OPTIONS";

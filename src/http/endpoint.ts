@@ -1,26 +1,26 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
-import { type Auth, isRefusal } from "../auth/door.ts";
+import { type Auth, isRefusal } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
 import { within } from "../async/timers.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { ServerPort } from "../server/port.ts";
 import { addressKey } from "../limits/address-key.ts";
-import { preflightHeaders, withCors } from "./cors.ts";
+import { preflightHeaders, withCors } from "./guard/cors.ts";
 import { answerDocument } from "./documents.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
-import { Guard } from "./guard.ts";
+import type { HttpRequest, HttpResponder } from "./edge/request.ts";
+import { Guard } from "./guard/guard.ts";
 import { sessionHeader } from "./legacy-post.ts";
 import { LegacySse } from "./legacy-sse.ts";
 import { checkSharedState, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
-import { RateLimits, Visit } from "./rate-limits.ts";
-import { RefusalWatch } from "./refusals.ts";
-import { refuse, refuseClosing, refuseHurried } from "./replies.ts";
+import { RateLimits, Visit } from "./rate-limits/rate-limits.ts";
+import { RefusalWatch } from "./edge/refusals.ts";
+import { refuse, refuseClosing, refuseHurried } from "./edge/replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
-import type { Unsent } from "./unsent.ts";
+import type { Unsent } from "./edge/unsent.ts";
 
 /** What is open at this moment. */
 export interface HttpStats {

@@ -1,8 +1,8 @@
 // A GET stream while it is open or may be resumed: kept alive, ended in time, and given up when nobody comes back.
 import { isPast } from "../protocol/principal.ts";
 import type { HttpState } from "./state.ts";
-import type { EventStream } from "./event-stream.ts";
-import type { Tended } from "./heartbeat.ts";
+import type { EventStream } from "./streams/event-stream.ts";
+import type { Tended } from "./edge/heartbeat.ts";
 import type { HttpSession } from "./session.ts";
 
 export class GetStream implements Tended {

@@ -5,13 +5,13 @@ import type { Connection } from "../server/context/connection.ts";
 import type { Answer } from "../server/calls/answer.ts";
 import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream } from "./streams/event-stream.ts";
 import { headerRevision, versionHeader } from "./mirrored.ts";
 import { ownConnection, type Post } from "./parsed-post.ts";
 import { PostExchange } from "./post-exchange.ts";
-import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
+import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
-import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
+import type { HttpHeaders, HttpRequest, HttpResponder } from "./edge/request.ts";
 
 export const sessionHeader = "mcp-session-id";
 

@@ -14,12 +14,12 @@ import { isSilentText } from "../pipe/silent.ts";
 import { readAccept } from "./accept.ts";
 import { refuseHeavy, refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
-import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
-import { contentTypeRefusal } from "./guard.ts";
-import type { Tended } from "./heartbeat.ts";
+import type { EventSink, HttpRequest, HttpResponder } from "./edge/request.ts";
+import { contentTypeRefusal } from "./guard/guard.ts";
+import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
-import type { Visit } from "./rate-limits.ts";
-import { accept, eventHeaders, refuse, refuseClosing, refuseHurried } from "./replies.ts";
+import type { Visit } from "./rate-limits/rate-limits.ts";
+import { accept, eventHeaders, refuse, refuseClosing, refuseHurried } from "./edge/replies.ts";
 
 interface Client {
   readonly pipe: Pipe;

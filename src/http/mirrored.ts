@@ -5,7 +5,7 @@ import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
 import type { ServerPort } from "../server/port.ts";
-import type { HttpRequest } from "./exchange.ts";
+import type { HttpRequest } from "./edge/request.ts";
 import { decodeHeaderValue } from "./param-value.ts";
 
 export const versionHeader = "mcp-protocol-version";

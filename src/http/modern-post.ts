@@ -4,11 +4,11 @@ import { isPast } from "../protocol/principal.ts";
 import type { Connection } from "../server/context/connection.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
 import type { HttpState } from "./state.ts";
-import type { HttpResponder } from "./exchange.ts";
+import type { HttpResponder } from "./edge/request.ts";
 import { hasRequiredMeta, mirroredProblem, modernRow } from "./mirrored.ts";
 import { ownConnection, type Post } from "./parsed-post.ts";
 import { PostExchange } from "./post-exchange.ts";
-import { accept, jsonHeaders, refuse, refuseClosing, replyError } from "./replies.ts";
+import { accept, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
 import { statusOf } from "./status.ts";
 
 export function answerModernPost(state: HttpState, post: Post): Promise<void> | void {

@@ -1,9 +1,9 @@
 // The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
 import type { ServerPort } from "../server/port.ts";
-import { type Auth, type Authenticate, toAuth } from "../auth/door.ts";
+import { type Auth, type Authenticate, toAuth } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
 import { givenOf, type Known } from "../options.ts";
-import type { ReplayLimits } from "../push/replay.ts";
+import type { ReplayLimits } from "./streams/stream-log.ts";
 import type { SessionLimits } from "../session/sessions.ts";
 import { MemorySessionStore, type SessionStore } from "../session/store.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type RateLimitOptions,
   type RateLimitSettings,
   resolveRateLimits,
-} from "./rate-limit-options.ts";
+} from "./rate-limits/options.ts";
 
 /** What the HTTP transport may hold at most, and for how long. */
 export interface HttpLimits extends SessionLimits, ReplayLimits {

@@ -4,7 +4,7 @@ import type { Principal } from "../protocol/model.ts";
 import { Connection } from "../server/context/connection.ts";
 import type { Incoming } from "../wire/message.ts";
 import type { Accepted } from "./accept.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 
 /** A POST whose body has been read. */
 export interface Post {

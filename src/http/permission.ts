@@ -1,9 +1,9 @@
 // Who may not, and what for: the refusals of authorization, before anything of a request is done.
-import { type AuthRefusal, refuseScopes } from "../auth/door.ts";
+import { type AuthRefusal, refuseScopes } from "../auth/authenticate.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
-import type { HttpResponder } from "./exchange.ts";
-import { refuse } from "./replies.ts";
+import type { HttpResponder } from "./edge/request.ts";
+import { refuse } from "./edge/replies.ts";
 import type { HttpState } from "./state.ts";
 
 /** Refuses a request as its door says. */

@@ -3,11 +3,11 @@ import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isPast } from "../protocol/principal.ts";
 import type { Connection, Exchange } from "../server/context/connection.ts";
-import { EventStream } from "./event-stream.ts";
-import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
-import type { Tended } from "./heartbeat.ts";
+import { EventStream } from "./streams/event-stream.ts";
+import type { EventSink, HttpRequest, HttpResponder } from "./edge/request.ts";
+import type { Tended } from "./edge/heartbeat.ts";
 import type { Post } from "./parsed-post.ts";
-import { eventHeaders } from "./replies.ts";
+import { eventHeaders } from "./edge/replies.ts";
 import type { HttpSession } from "./session.ts";
 import type { HttpState } from "./state.ts";
 

@@ -8,15 +8,15 @@ import { isObject, readIncoming } from "../wire/message.ts";
 import { readAccept } from "./accept.ts";
 import { refuseHeavy, refuseUnread } from "./body.ts";
 import type { HttpState } from "./state.ts";
-import type { HttpBody, HttpRequest, HttpResponder } from "./exchange.ts";
-import { contentTypeRefusal } from "./guard.ts";
+import type { HttpBody, HttpRequest, HttpResponder } from "./edge/request.ts";
+import { contentTypeRefusal } from "./guard/guard.ts";
 import { answerLegacyPost, sessionHeader } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
 import { answerModernPost } from "./modern-post.ts";
 import type { Post } from "./parsed-post.ts";
 import { refuseUnpermitted } from "./permission.ts";
-import type { Visit } from "./rate-limits.ts";
-import { refuse, refuseClosing, refuseHurried, replyError } from "./replies.ts";
+import type { Visit } from "./rate-limits/rate-limits.ts";
+import { refuse, refuseClosing, refuseHurried, replyError } from "./edge/replies.ts";
 
 /** Answers a POST, which counts for its caller from its first byte on. */
 export async function answerPost(

@@ -2,8 +2,8 @@
 import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { encodeEvent, encodePriming } from "../wire/sse.ts";
-import type { HttpResponder } from "./exchange.ts";
-import { eventHeaders } from "./replies.ts";
+import type { HttpResponder } from "./edge/request.ts";
+import { eventHeaders } from "./edge/replies.ts";
 import type { HttpSession } from "./session.ts";
 import type { HttpState } from "./state.ts";
 

@@ -1,14 +1,14 @@
 // GET and DELETE: the streams that take pushes or are resumed, and the end of a session.
 import type { Principal } from "../protocol/model.ts";
-import { isPostEvent } from "../push/replay.ts";
+import { isPostEvent } from "./streams/stream-log.ts";
 import { readAccept } from "./accept.ts";
 import type { HttpState } from "./state.ts";
-import { EventStream } from "./event-stream.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
+import { EventStream } from "./streams/event-stream.ts";
+import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { GetStream } from "./get-stream.ts";
 import { findSession, refuseVersion } from "./legacy-post.ts";
 import { headerRevision } from "./mirrored.ts";
-import { eventHeaders, refuse } from "./replies.ts";
+import { eventHeaders, refuse } from "./edge/replies.ts";
 import { resume } from "./resume.ts";
 import type { HttpSession } from "./session.ts";
 

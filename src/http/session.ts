@@ -14,7 +14,7 @@ import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
-import type { EventStream } from "./event-stream.ts";
+import type { EventStream } from "./streams/event-stream.ts";
 
 /** How many GET streams one session may have, open or waiting for the client to come back; past it, one ends. */
 const maxGetStreams = 8;

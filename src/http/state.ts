@@ -1,19 +1,19 @@
 // What the routes of the endpoint share: the server, its sessions, the logs of streams, and what is open.
 import type { Principal } from "../protocol/model.ts";
-import { ReplayLogs, type StreamKind } from "../push/replay.ts";
+import { ReplayLogs, type StreamKind } from "./streams/stream-log.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Sessions } from "../session/sessions.ts";
 import { StoreUnavailable, WatchedStore } from "../session/watched-store.ts";
-import type { Resumable } from "./event-stream.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
-import { Heartbeat, type Tended } from "./heartbeat.ts";
+import type { Resumable } from "./streams/event-stream.ts";
+import type { HttpRequest, HttpResponder } from "./edge/request.ts";
+import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpSettings } from "./options.ts";
-import { Listens } from "./listens.ts";
-import { refuse, replyError } from "./replies.ts";
+import { Listens } from "./streams/listens.ts";
+import { refuse, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
-import { Unsent } from "./unsent.ts";
+import { Unsent } from "./edge/unsent.ts";
 
 export class HttpState {
   readonly server: ServerPort;

@@ -1,10 +1,10 @@
 // One stream of events to a client: opened when it is needed, logged when it can be resumed.
-import type { Principal } from "../protocol/model.ts";
-import type { ReplayLogs, StreamLog } from "../push/replay.ts";
-import type { Stream } from "../push/listener.ts";
-import { Callbacks } from "../async/callbacks.ts";
-import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../wire/sse.ts";
-import type { EventSink } from "./exchange.ts";
+import type { Principal } from "../../protocol/model.ts";
+import type { ReplayLogs, StreamLog } from "./stream-log.ts";
+import type { Stream } from "../../push/listener.ts";
+import { Callbacks } from "../../async/callbacks.ts";
+import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../../wire/sse.ts";
+import type { EventSink } from "../edge/request.ts";
 
 /** What makes a stream resumable. */
 export interface Resumable {

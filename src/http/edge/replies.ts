@@ -1,7 +1,7 @@
 // The answers of the endpoint that are not the server's: refusals, and the headers of the others.
-import { errorCodes } from "../errors.ts";
-import type { RequestId, RpcError } from "../wire/message.ts";
-import type { HttpHeaders, HttpResponder } from "./exchange.ts";
+import { errorCodes } from "../../errors.ts";
+import type { RequestId, RpcError } from "../../wire/message.ts";
+import type { HttpHeaders, HttpResponder } from "./request.ts";
 
 export const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
 

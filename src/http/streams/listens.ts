@@ -1,6 +1,6 @@
 // The open listen requests: how many there are, whose they are, and which one goes when there is no room for another.
-import { Holdings } from "../limits/holdings.ts";
-import type { Connection } from "../server/context/connection.ts";
+import { Holdings } from "../../limits/holdings.ts";
+import type { Connection } from "../../server/context/connection.ts";
 
 /** One open listen request. */
 export interface Listen {

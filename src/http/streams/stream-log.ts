@@ -1,7 +1,7 @@
 // What was sent on streams that can be resumed: bounded per stream, in all, and in streams.
-import { Holdings } from "../limits/holdings.ts";
-import { Shares } from "../limits/shares.ts";
-import { randomId } from "../protocol/random-id.ts";
+import { Holdings } from "../../limits/holdings.ts";
+import { Shares } from "../../limits/shares.ts";
+import { randomId } from "../../protocol/random-id.ts";
 
 /** The limits of a {@link ReplayLogs}. */
 export interface ReplayLimits {

@@ -1,10 +1,10 @@
 // One check for every route, before its body is read: how often this caller has asked, and how much of its is running.
-import type { Principal } from "../protocol/model.ts";
-import { principalKey } from "../protocol/principal.ts";
-import { isSilent } from "../wire/message.ts";
-import { addressKey } from "../limits/address-key.ts";
+import type { Principal } from "../../protocol/model.ts";
+import { principalKey } from "../../protocol/principal.ts";
+import { isSilent } from "../../wire/message.ts";
+import { addressKey } from "../../limits/address-key.ts";
 import { type Caller, Callers } from "./callers.ts";
-import type { RateLimitSettings } from "./rate-limit-options.ts";
+import type { RateLimitSettings } from "./options.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 export class RateLimits {

@@ -1,8 +1,8 @@
 // An HTTP request and its response as plain values: what the edges turn their world's objects into.
 import type { RefusalWatch } from "./refusals.ts";
 
-import type { RequestHead } from "../auth/door.ts";
-import type { Load } from "../limits/loads.ts";
+import type { RequestHead } from "../../auth/authenticate.ts";
+import type { Load } from "../../limits/loads.ts";
 
 /** A request. */
 export interface HttpRequest extends RequestHead {

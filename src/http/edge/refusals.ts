@@ -1,7 +1,7 @@
 // What the endpoint itself refuses, told to `observe`: what the server refuses, the server tells.
-import type { Principal } from "../protocol/model.ts";
-import type { ServerEvent } from "../diagnostics/events.ts";
-import type { RpcError } from "../wire/message.ts";
+import type { Principal } from "../../protocol/model.ts";
+import type { ServerEvent } from "../../diagnostics/events.ts";
+import type { RpcError } from "../../wire/message.ts";
 
 /** Follows one request, and tells of its refusal. Made only where somebody observes. */
 export class RefusalWatch {

@@ -1,6 +1,6 @@
 // The callers that are being counted, by address or by principal: never more than a fixed number of them.
 import { type Rate, rateOf, TokenBucket } from "./token-bucket.ts";
-import type { CallerLimits } from "./rate-limit-options.ts";
+import type { CallerLimits } from "./options.ts";
 
 /** One caller, or all those for whom there was no room. */
 export interface Caller {
