@@ -26,7 +26,7 @@ export function openCall(core: Core, request: RpcRequest, exchange: Exchange): O
     }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
-    const scopes = assertScopes(core.catalogue, request, grantOf(exchange), limits);
+    const scopes = exchange.checkedScopes ?? assertScopes(core.catalogue, request, grantOf(exchange), limits);
     const mustWait =
       core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
     if (mustWait && !row.beforeInitialized) {

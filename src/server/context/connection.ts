@@ -59,34 +59,31 @@ export class Connection implements Peer {
   readonly sharesPipe: boolean;
   readonly onFailure: ConnectionOptions["onFailure"];
   readonly #caller: string | undefined;
-  #subscriptions: Map<RequestId, () => void> | undefined;
   /** What the peer says of itself, as JSON: text weighs what it is long, and objects may weigh twenty times that. */
   #clientInfo: string | undefined;
   #clientCapabilities: string | undefined;
   /** The calls that are running. */
   readonly inFlight: InFlight = new InFlight();
-  /** How to end each open listen request with its closing result. */
-  get subscriptions(): Map<RequestId, () => void> {
-    return (this.#subscriptions ??= new Map());
-  }
-
   /** Set by {@link Connection.endSubscriptions}. */
   endsSubscriptions = false;
 
+  /** How many listen requests are open. */
+  get subscriptions(): number {
+    return this.inFlight.listens;
+  }
+
   /**
-   * Ends every open listen request with its closing result, and one that is still being authorized as soon as it is open.
-   * Answers with the ids of those that were open.
+   * Ends every open listen request with its closing result, and one that is still being authorized as soon as it is open; or
+   * only the one with this id. Returns the ids of those that were open.
    */
-  endSubscriptions(): RequestId[] {
-    this.endsSubscriptions = true;
-    const open = [...(this.#subscriptions ?? [])];
-    for (const [, end] of open) end();
-    return open.map(([id]) => id);
+  endSubscriptions(id?: RequestId): RequestId[] {
+    if (id === undefined) this.endsSubscriptions = true;
+    return this.inFlight.endListens(id);
   }
 
   /** How many calls are running, subscriptions left aside: they stay open. */
   get running(): number {
-    return this.inFlight.size - (this.#subscriptions?.size ?? 0);
+    return this.inFlight.size - this.inFlight.listens;
   }
 
   /** Set by a successful `initialize`. */
@@ -145,6 +142,10 @@ export interface Exchange {
   readonly stream?: Stream | undefined;
   /** Set when the transport knows that the peer speaks the modern era, whatever the message says. */
   readonly era?: "modern" | undefined;
+  /** Set when the transport has read a complete `_meta`: the modern revision that it names, which is not looked for again. */
+  readonly revision?: Revision | undefined;
+  /** Set when the transport has found that the sender has every scope the message needs: those scopes, which are not looked for again. */
+  readonly checkedScopes?: readonly string[] | undefined;
   /** Who sent this message, where each says so itself; otherwise whoever the connection belongs to. */
   readonly principal?: Principal | undefined;
   /** The headers of the HTTP request, where there is one. */

@@ -5,6 +5,8 @@ export interface Cancellable {
   readonly id: RequestId;
   readonly row: { readonly uncancellable?: true };
   cancel(reason: string): void;
+  /** Ends it with its closing result; set while it is an open listen request. */
+  endListen: (() => void) | undefined;
 }
 
 /** Ids come from the client and need not be unique, so each call is kept for itself. */
@@ -13,9 +15,36 @@ export class InFlight {
   #first: Cancellable | undefined;
   #others: Map<RequestId, Cancellable[]> | undefined;
   #size = 0;
+  #listens = 0;
 
   get size(): number {
     return this.#size;
+  }
+
+  /** How many of them are open listen requests. */
+  get listens(): number {
+    return this.#listens;
+  }
+
+  /** The call is an open listen request from now on. */
+  openListen(call: Cancellable, end: () => void): void {
+    call.endListen = end;
+    this.#listens++;
+  }
+
+  /** It is no longer one. False when it was none. */
+  closeListen(call: Cancellable): boolean {
+    if (call.endListen === undefined) return false;
+    call.endListen = undefined;
+    this.#listens--;
+    return true;
+  }
+
+  /** Ends the open listen requests, or those with this id; returns the ids of those that were open. */
+  endListens(id?: RequestId): RequestId[] {
+    const open = this.#all().filter((call) => call.endListen !== undefined && (id ?? call.id) === call.id);
+    for (const call of open) call.endListen?.();
+    return open.map((call) => call.id);
   }
 
   has(id: RequestId): boolean {
@@ -58,8 +87,11 @@ export class InFlight {
 
   /** The peer is gone: cancels everything. */
   cancelAll(reason: string): void {
+    for (const call of this.#all()) call.cancel(reason);
+  }
+
+  #all(): Cancellable[] {
     const others = [...(this.#others?.values() ?? [])].flat();
-    this.#first?.cancel(reason);
-    for (const call of others) call.cancel(reason);
+    return this.#first === undefined ? others : [this.#first, ...others];
   }
 }
