@@ -12,8 +12,8 @@ import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
+export type { CorsOptions } from "../http/guard/cors.ts";
 export {
-  type CorsOptions,
   defaultHttpLimits,
   type HttpLimits,
   type HttpOptions,

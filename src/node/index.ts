@@ -20,8 +20,8 @@ import { turnOf } from "./turns.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
+export type { CorsOptions } from "../http/guard/cors.ts";
 export {
-  type CorsOptions,
   defaultHttpLimits,
   type HttpLimits,
   type HttpOptions,

@@ -1,9 +1,14 @@
 // Answers through node:http's response, which others may have answered, ended or destroyed: then the client counts as gone.
 import { ServerResponse } from "node:http";
-import { closedSink } from "../http/closed-sink.ts";
-import type { EventSink, HttpHeaders, HttpRequest, HttpResponder } from "../http/edge/request.ts";
+import {
+  closedSink,
+  type EventSink,
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponder,
+  type RefusalWatch,
+} from "../http/edge/request.ts";
 import { highWater } from "../http/edge/piece-queue.ts";
-import type { RefusalWatch } from "../http/edge/refusals.ts";
 import type { Unsent } from "../http/edge/unsent.ts";
 import { Outflow } from "./outflow.ts";
 

@@ -26,8 +26,8 @@ export function refuseClosing(responder: HttpResponder): void {
   refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
 }
 
-/** The caller has asked too often, or has too much running. */
-export function refuseHurried(responder: HttpResponder, retryAfter: number): void {
+/** The caller has sent too many requests, or has too many running. */
+export function refuseTooMany(responder: HttpResponder, retryAfter: number): void {
   const message = `Too many requests: try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}`;
   refuse(responder, 429, message, { "retry-after": String(retryAfter) });
 }

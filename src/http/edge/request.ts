@@ -1,8 +1,7 @@
 // An HTTP request and its response as plain values: what the edges turn their world's objects into.
-import type { RefusalWatch } from "./refusals.ts";
-
 import type { RequestHead } from "../../auth/authenticate.ts";
 import type { Load } from "../../limits/loads.ts";
+import type { RpcError } from "../../wire/message.ts";
 
 /** A request. */
 export interface HttpRequest extends RequestHead {
@@ -24,9 +23,14 @@ export type HttpBody =
 
 export type HttpHeaders = Readonly<Record<string, string>>;
 
+/** Told when the endpoint refuses a request. */
+export interface RefusalWatch {
+  report(status: number, error: RpcError): void;
+}
+
 /** The way to answer a request. */
 export interface HttpResponder {
-  /** Set where somebody observes what is refused. */
+  /** Set where `observe` wants to hear of refusals. */
   refusals?: RefusalWatch | undefined;
   /** Answers in one go. */
   reply(status: number, headers: HttpHeaders, body?: string): void;
@@ -55,3 +59,14 @@ export interface EventSink {
   /** Cuts the connection: the reader is too slow. */
   destroy(): void;
 }
+
+/** A stream that nobody can read: its client had gone, or somebody else had answered, before it was opened. */
+export const closedSink: EventSink = {
+  congested: false,
+  write: () => true,
+  watch: () => {},
+  onDrain: () => {},
+  onClose: (callback) => queueMicrotask(callback),
+  end: () => {},
+  destroy: () => {},
+};

@@ -1,67 +1,82 @@
-// The open listen requests: how many there are, whose they are, and which one goes when there is no room for another.
+// The open listen requests: how many there are, whose they are, and which one ends when there is no room for another.
 import { Holdings } from "../../limits/holdings.ts";
 import type { Connection } from "../../server/context/connection.ts";
-
-/** One open listen request. */
-export interface Listen {
-  readonly connection: Connection;
-  /** Resolves when its stream has ended. */
-  readonly ended: Promise<void>;
-}
+import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
 
 export interface ListenLimits {
+  /** Listen streams that may be open. @default {20000} */
   readonly maxListens: number;
+  /** Listen streams that one principal may have open. @default {100} */
   readonly maxListensPerPrincipal: number;
 }
 
-export class Listens {
-  readonly #limits: ListenLimits;
-  readonly #held: Holdings<Connection>;
-  readonly #open = new Map<Connection, Promise<void>>();
+export const defaultListenLimits: ListenLimits = { maxListens: 20_000, maxListensPerPrincipal: 100 };
 
-  constructor(limits: ListenLimits) {
+/** An open listen request. */
+export interface Listen extends Tended {
+  /** A connection that only this request has. */
+  readonly connection: Connection;
+  /** Whether its time is up. */
+  isOver(now: number): boolean;
+}
+
+/** The one place that knows them: it ends them, has each tended, and tells when the last has gone. */
+export class Listens implements Tended {
+  readonly #limits: ListenLimits;
+  readonly #heartbeat: Heartbeat;
+  readonly #open: Holdings<Listen>;
+  #onEmpty: () => void = () => {};
+
+  constructor(limits: ListenLimits, heartbeat: Heartbeat) {
     this.#limits = limits;
-    this.#held = new Holdings(limits.maxListens);
+    this.#heartbeat = heartbeat;
+    this.#open = new Holdings(limits.maxListens);
   }
 
   get size(): number {
-    return this.#open.size;
-  }
-
-  has(connection: Connection): boolean {
-    return this.#open.has(connection);
+    return this.#open.shares.total;
   }
 
   /**
-   * Whether one more listen request may be open. When all are taken, the oldest of whoever has the most ends in good order for
-   * it; unless that is the newcomer itself, or has no more than it.
+   * Whether one more listen request may be open. When all are taken, the oldest of the caller that has the most ends in good
+   * order for it; unless that is the newcomer itself, or has no more than it.
    */
-  makeRoomFor({ caller, principal }: Connection): boolean {
+  makeRoomFor({ connection: { caller, principal } }: Listen): boolean {
     const { maxListens, maxListensPerPrincipal } = this.#limits;
-    if (principal !== undefined && this.#held.shares.of(caller) >= maxListensPerPrincipal) return false;
-    if (this.#open.size < maxListens) return true;
-    const ending = this.#held.oldestBefore(caller);
+    if (principal !== undefined && this.#open.shares.of(caller) >= maxListensPerPrincipal) return false;
+    if (this.size < maxListens) return true;
+    const ending = this.#open.oldestBefore(caller);
     if (ending === undefined) return false;
-    this.#delete(ending);
-    ending.endSubscriptions();
+    this.delete(ending);
+    ending.connection.endSubscriptions();
     return true;
   }
 
-  add(connection: Connection, ended: Promise<void>): void {
-    this.#held.add(connection.caller, connection);
-    // Not finally(), which keeps twice as much for each of many that stay open.
-    this.#open.set(
-      connection,
-      ended.then(() => this.#delete(connection)),
-    );
+  add(listen: Listen): void {
+    this.#open.add(listen.connection.caller, listen);
+    this.#heartbeat.add(this);
   }
 
-  *[Symbol.iterator](): Iterator<Listen> {
-    for (const [connection, ended] of this.#open) yield { connection, ended };
+  /** Its stream has ended. */
+  delete(listen: Listen): void {
+    this.#open.delete(listen.connection.caller, listen);
+    if (this.size === 0) this.#onEmpty();
   }
 
-  #delete(connection: Connection): void {
-    this.#open.delete(connection);
-    this.#held.delete(connection.caller, connection);
+  /** Ends each with its closing result, and resolves when their streams have ended. */
+  endAll(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+      for (const { connection } of this.#open) connection.endSubscriptions();
+      if (this.size === 0) resolve();
+    });
+  }
+
+  tend(now: number): boolean {
+    for (const listen of this.#open) {
+      if (listen.isOver(now)) listen.connection.endSubscriptions();
+      else listen.tend(now);
+    }
+    return this.size > 0;
   }
 }
