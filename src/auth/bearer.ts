@@ -4,7 +4,7 @@ import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
 import { Discovery } from "./discovery.ts";
-import { type Auth, type Authenticated, type AuthRefusal, challenge, refuseScopes } from "./door.ts";
+import { type Auth, type Authenticated, type AuthRefusal, challenge, refuseScopes } from "./authenticate.ts";
 import { introspector } from "./introspection.ts";
 import { jwtVerifier } from "./jwt.ts";
 import { metadataPaths, metadataUrl, resourceMetadata } from "./metadata.ts";

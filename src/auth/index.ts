@@ -5,6 +5,6 @@
  */
 export { bearerAuth } from "./bearer.ts";
 export type { TokenClaims } from "./claims.ts";
-export type { Auth, Authenticate, Authenticated, AuthRefusal, RequestHead } from "./door.ts";
+export type { Auth, Authenticate, Authenticated, AuthRefusal, RequestHead } from "./authenticate.ts";
 export type { IntrospectionOptions } from "./introspection.ts";
 export type { BearerAuthOptions } from "./options.ts";

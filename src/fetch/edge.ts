@@ -1,10 +1,16 @@
 // From web-standard requests and responses to plain values and back.
-import type { EventSink, HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
-import { closedSink } from "../http/closed-sink.ts";
-import { highWater } from "../http/piece-queue.ts";
-import { forwardedAddress } from "../http/proxy.ts";
-import type { RefusalWatch } from "../http/refusals.ts";
-import type { Unsent } from "../http/unsent.ts";
+import {
+  closedSink,
+  type EventSink,
+  type HttpBody,
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponder,
+  type RefusalWatch,
+} from "../http/edge/request.ts";
+import { highWater } from "../http/edge/piece-queue.ts";
+import { forwardedAddress } from "../http/edge/proxy.ts";
+import type { Unsent } from "../http/edge/unsent.ts";
 import type { Load } from "../limits/loads.ts";
 import { GrowingBuffer } from "../wire/bytes.ts";
 import { Outflow } from "./outflow.ts";

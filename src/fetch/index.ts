@@ -4,22 +4,26 @@
  * @module
  */
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard.ts";
+import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { checkOptions } from "../options.ts";
 import { portOf, type Servable } from "../server/port.ts";
 import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
-export type { HttpRequest } from "../http/exchange.ts";
+export type { HttpRequest } from "../http/edge/request.ts";
+export type { CorsOptions } from "../http/guard/cors.ts";
 export {
-  type CorsOptions,
   defaultHttpLimits,
   type HttpLimits,
   type HttpOptions,
   type LegacySseOptions,
 } from "../http/options.ts";
-export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
+export {
+  type CallerLimits,
+  defaultCallerLimits,
+  type RateLimitOptions,
+} from "../http/rate-limits/options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** Answers requests. */

@@ -1,7 +1,7 @@
 // The body of a web-standard response, handed out as fast as its reader takes it.
-import type { EventSink, HttpRequest } from "../http/exchange.ts";
-import { highWater, PieceQueue } from "../http/piece-queue.ts";
-import type { Outgoing, Unsent } from "../http/unsent.ts";
+import type { EventSink, HttpRequest } from "../http/edge/request.ts";
+import { highWater, PieceQueue } from "../http/edge/piece-queue.ts";
+import type { Outgoing, Unsent } from "../http/edge/unsent.ts";
 
 export class Outflow implements EventSink, Outgoing {
   readonly body: ReadableStream<Uint8Array>;

@@ -1,17 +1,15 @@
 // The documents that tell clients how to get in: readable by anybody, and by pages of any origin that got past the guard.
-import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
-import { jsonHeaders, refuse } from "./replies.ts";
-import type { HttpState } from "./state.ts";
+import { jsonHeaders, refuse } from "./edge/replies.ts";
+import type { HttpHeaders } from "./edge/request.ts";
+import type { HttpExchange } from "./exchange.ts";
 
 const methods = "GET, HEAD, OPTIONS";
 const readable: HttpHeaders = { "access-control-allow-origin": "*" };
 
 /** Answers a request for one of the documents. */
 export async function answerDocument(
-  { rateLimitedLog }: HttpState,
+  { state, request, responder }: HttpExchange,
   read: () => string | Promise<string>,
-  request: HttpRequest,
-  responder: HttpResponder,
 ): Promise<void> {
   if (request.method === "OPTIONS") {
     const allowed = {
@@ -27,7 +25,7 @@ export async function answerDocument(
     try {
       responder.reply(200, headers, await read());
     } catch (error) {
-      rateLimitedLog.error(`${request.path} cannot be read`, { error });
+      state.rateLimitedLog.error(`${request.path} cannot be read`, { error });
       refuse(responder, 503, "The document cannot be had at the moment", { "retry-after": "5" });
     }
   }

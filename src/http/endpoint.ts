@@ -1,26 +1,24 @@
 // The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
-import { type Auth, isRefusal } from "../auth/door.ts";
+import { type Auth, isAuthRefusal } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
 import { within } from "../async/timers.ts";
-import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { ServerPort } from "../server/port.ts";
 import { addressKey } from "../limits/address-key.ts";
-import { preflightHeaders, withCors } from "./cors.ts";
+import { preflightHeaders, withCors } from "./guard/cors.ts";
 import { answerDocument } from "./documents.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
-import { Guard } from "./guard.ts";
-import { sessionHeader } from "./legacy-post.ts";
+import type { HttpRequest, HttpResponder } from "./edge/request.ts";
+import { Guard } from "./guard/guard.ts";
+import { HttpExchange, sessionHeader } from "./exchange.ts";
 import { LegacySse } from "./legacy-sse.ts";
 import { checkSharedState, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
-import { RateLimits, Visit } from "./rate-limits.ts";
-import { RefusalWatch } from "./refusals.ts";
-import { refuse, refuseClosing, refuseHurried } from "./replies.ts";
+import { CountedRequest, RateLimits } from "./rate-limits/rate-limits.ts";
+import { refuse, refuseClosing, refuseTooMany } from "./edge/replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
-import type { Unsent } from "./unsent.ts";
+import type { Unsent } from "./edge/unsent.ts";
 
 /** What is open at this moment. */
 export interface HttpStats {
@@ -69,26 +67,25 @@ export class Endpoint {
 
   /** Answers one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
-    const { observe } = this.#state.server;
-    if (observe !== undefined) responder.refusals = new RefusalWatch(observe);
-    if (this.#state.closing) {
-      if (!this.#mayAnswer(request)) return refuseClosing(responder);
-      this.#state.markLate(request);
-    }
+    const exchange = new HttpExchange(this.#state, request, responder);
+    if (this.#state.server.observe !== undefined) responder.refusals = exchange;
+    if (exchange.isLate && !this.#mayAnswer(request)) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
       this.#state.rateLimitedLog.warn(refusal.reason);
       return refuse(responder, refusal.status, refusal.reason);
     }
     this.#inFlight++;
-    const visit = this.#rateLimits && new Visit(this.#rateLimits);
+    const counted = this.#rateLimits && new CountedRequest(this.#rateLimits);
     try {
       const { cors } = this.settings;
-      await this.#route(request, cors ? withCors(cors, request, responder) : responder, visit);
+      if (cors !== undefined) exchange.responder = withCors(cors, request, responder);
+      exchange.counted = counted;
+      await this.#route(exchange);
     } catch (error) {
       this.#state.refuseFailed(responder, error);
     } finally {
-      visit?.leave();
+      counted?.release();
       if (--this.#inFlight === 0) this.#onIdle();
     }
   }
@@ -100,14 +97,13 @@ export class Endpoint {
 
   async #close(): Promise<void> {
     this.#state.closing = true;
-    const { listens } = this.#state;
-    for (const { connection } of listens) connection.endSubscriptions();
+    const listensEnded = this.#state.listens.endAll();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       if (this.#inFlight === 0) resolve();
     });
     const { graceMs } = this.settings;
-    const answered = Promise.all([idle, ...[...listens].map(({ ended }) => ended)]).then(() => {});
+    const answered = Promise.all([idle, listensEnded]);
     await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
@@ -116,7 +112,7 @@ export class Endpoint {
 
   stats(): HttpStats {
     const { server, sessions, listens, logs, heartbeat, unsent } = this.#state;
-    const getStreams = sessions.values().reduce((sum, session) => sum + session.getStreams, 0);
+    const getStreams = sessions.values().reduce((sum, session) => sum + session.streams.openGets, 0);
     // Over HTTP+SSE a stream is a session.
     const sseStreams = this.#legacySse?.size ?? 0;
     return {
@@ -133,71 +129,62 @@ export class Endpoint {
     };
   }
 
-  // Not async, like what comes after it: a call that is let in at once does not wait its turn at each door.
-  #route(request: HttpRequest, responder: HttpResponder, visit: Visit | undefined): Promise<void> | void {
-    visit?.arrive(request.address);
-    if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
+  // Not async, like what comes after it: a call that need not wait for anything waits for no turn of the loop either.
+  #route(exchange: HttpExchange): Promise<void> | void {
+    const { request, responder, counted } = exchange;
+    counted?.countAddress(request.address);
+    if (this.#refuseTooMany(exchange)) return;
     const { auth } = this.settings;
     const document = auth?.documents?.get(request.path);
-    if (document !== undefined) return answerDocument(this.#state, document, request, responder);
+    if (document !== undefined) return answerDocument(exchange, document);
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
     }
-    if (auth === undefined) return this.#enter(request, responder, undefined, visit);
-    return this.#authenticate(auth, request, responder, visit);
+    return auth === undefined ? this.#enter(exchange) : this.#authenticate(auth, exchange);
   }
 
-  async #authenticate(
-    auth: Auth,
-    request: HttpRequest,
-    responder: HttpResponder,
-    visit: Visit | undefined,
-  ): Promise<void> {
-    const principal = await auth.authenticate(request);
-    if (isRefusal(principal)) return refuseAuth(this.#state, responder, principal);
+  async #authenticate(auth: Auth, exchange: HttpExchange): Promise<void> {
+    const principal = await auth.authenticate(exchange.request);
+    if (isAuthRefusal(principal)) return refuseAuth(exchange, principal);
     assertPrincipal(principal, "What auth returned");
-    await this.#enter(request, responder, principal, visit);
+    exchange.principal = principal;
+    await this.#enter(exchange);
   }
 
-  #enter(
-    request: HttpRequest,
-    responder: HttpResponder,
-    principal: Principal | undefined,
-    visit: Visit | undefined,
-  ): Promise<void> | void {
+  #enter(exchange: HttpExchange): Promise<void> | void {
+    const { request, responder, principal, counted } = exchange;
     request.caller = principal === undefined ? addressKey(request.address ?? "") : principalKey(principal);
-    if (responder.refusals !== undefined) responder.refusals.principal = principal;
-    visit?.identify(principal);
-    if (visit?.isRefused(() => this.#sessionOf(request))) return refuseHurried(responder, visit.retryAfter);
-    if (request.path === this.settings.path) return this.#answer(request, responder, principal, visit);
-    if (this.#legacySse?.isAt(request.path)) {
-      return this.#legacySse.handle(request, responder, principal, visit);
-    }
+    counted?.countPrincipal(principal);
+    if (this.#refuseTooMany(exchange)) return;
+    if (request.path === this.settings.path) return this.#answer(exchange);
+    if (this.#legacySse?.isAt(request.path)) return this.#legacySse.handle(exchange);
     refuse(responder, 404, "There is nothing here");
   }
 
-  /** Whose client sends this, by an id that nobody can guess: known before it is asked who is calling. */
+  /** Refuses a request that is past a rate limit. True when it did. */
+  #refuseTooMany({ counted, request, responder }: HttpExchange): boolean {
+    if (!counted?.isRefused(() => this.#sessionOf(request))) return false;
+    refuseTooMany(responder, counted.retryAfter);
+    return true;
+  }
+
+  /** Identifies the session by its unguessable id, before authentication. */
   #sessionOf(request: HttpRequest): object | undefined {
     if (request.method !== "POST") return undefined;
     if (request.path !== this.settings.path) return this.#legacySse?.clientOf(request);
     return this.#state.sessions.peek(request.header(sessionHeader) ?? "");
   }
 
-  #answer(
-    request: HttpRequest,
-    responder: HttpResponder,
-    principal: Principal | undefined,
-    visit: Visit | undefined,
-  ): Promise<void> {
-    switch (request.method) {
+  #answer(exchange: HttpExchange): Promise<void> | void {
+    switch (exchange.request.method) {
       case "POST":
-        return answerPost(this.#state, request, responder, principal, visit);
+        return answerPost(exchange);
       case "GET":
-        return answerGet(this.#state, request, responder, principal);
+        return answerGet(exchange);
       case "DELETE":
-        return answerDelete(this.#state, request, responder, principal);
+        return answerDelete(exchange);
       default:
-        return Promise.resolve(refuseMethod(this.#state, responder));
+        return refuseMethod(exchange);
     }
   }
 

@@ -1,25 +1,23 @@
 // The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
+import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf, isPast, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { isGranted } from "../protocol/scopes.ts";
-import type { Load } from "../limits/loads.ts";
-import { parseJson, weightOf } from "../wire/json.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Holdings } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
-import { isSilentText } from "../pipe/silent.ts";
-import { readAccept } from "./accept.ts";
-import { refuseHeavy, refuseUnread } from "./body.ts";
+import { isBatch, isSilentMessage } from "../wire/message.ts";
+import { parseBody, refuseCrowded } from "./body.ts";
 import type { HttpState } from "./state.ts";
-import type { EventSink, HttpRequest, HttpResponder } from "./exchange.ts";
-import { contentTypeRefusal } from "./guard.ts";
-import type { Tended } from "./heartbeat.ts";
+import type { EventSink, HttpRequest } from "./edge/request.ts";
+import type { HttpExchange } from "./exchange.ts";
+import { contentTypeRefusal } from "./guard/guard.ts";
+import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
-import type { Visit } from "./rate-limits.ts";
-import { accept, eventHeaders, refuse, refuseClosing, refuseHurried } from "./replies.ts";
+import { accept, eventHeaders, refuse, refuseClosing } from "./edge/replies.ts";
 
 interface Client {
   readonly pipe: Pipe;
@@ -53,18 +51,12 @@ export class LegacySse {
   }
 
   /** Answers a request to one of the two paths. */
-  handle(
-    request: HttpRequest,
-    responder: HttpResponder,
-    principal: Principal | undefined,
-    visit: Visit | undefined,
-  ): Promise<void> | void {
+  handle(exchange: HttpExchange): Promise<void> | void {
+    const { request, responder } = exchange;
     const isStream = request.path === this.#paths.ssePath;
     const allow = isStream ? "GET" : "POST";
     if (request.method !== allow) return refuse(responder, 405, "Method not allowed", { allow });
-    return isStream
-      ? this.#open(request, responder, principal)
-      : this.#receive(request, responder, principal, visit);
+    return isStream ? this.#open(exchange) : this.#receive(exchange);
   }
 
   /** The client whose token a message carries. */
@@ -90,9 +82,8 @@ export class LegacySse {
     this.#clients.clear();
   }
 
-  #open(request: HttpRequest, responder: HttpResponder, principal: Principal | undefined): void {
-    if (!readAccept(request.header("accept")).events)
-      return refuse(responder, 406, "Accept must allow text/event-stream");
+  #open({ request, responder, principal, accepted }: HttpExchange): void {
+    if (!accepted.events) return refuse(responder, 406, "Accept must allow text/event-stream");
     const { caller } = request;
     if (!this.#makeRoomFor(caller, principal)) {
       return refuse(responder, 503, "Too many streams are open", { "retry-after": "10" });
@@ -170,20 +161,8 @@ export class LegacySse {
     return this.#clients.get(new URLSearchParams(request.query).get("sessionId") ?? "");
   }
 
-  /** Reads a message ahead of the pipe, where a definition names scopes: past the pipe a refusal could not be a status. */
-  #isUnpermitted(text: string, responder: HttpResponder, principal: Principal | undefined): boolean {
-    const { server } = this.#state;
-    if (!server.usesScopes) return false;
-    const parsed = parseJson(text, server.limits);
-    return parsed.ok && refuseUnpermitted(this.#state, responder, parsed.value, principal);
-  }
-
-  async #receive(
-    request: HttpRequest,
-    responder: HttpResponder,
-    principal: Principal | undefined,
-    visit: Visit | undefined,
-  ): Promise<void> {
+  async #receive(exchange: HttpExchange): Promise<void> {
+    const { request, responder, principal } = exchange;
     const refusal = contentTypeRefusal(request.header("content-type"));
     if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
     const client = this.#find(request);
@@ -193,46 +172,35 @@ export class LegacySse {
     if (client.isBehind) {
       return refuse(responder, 429, "Read what waits on the stream first", { "retry-after": "1" });
     }
-    const text = await this.#read(request, responder);
-    if (text === undefined) return;
-    if (this.#state.closing && !isSilentText(text, this.#state.server.limits))
-      return refuseClosing(responder);
-    if (this.#isUnpermitted(text, responder, principal)) return;
-    client.principal = principal;
-    if (visit === undefined) client.isBehind = !client.pipe.receive(text, { principal });
-    else if (!this.#receiveCounted(client, text, visit)) return refuseHurried(responder, visit.retryAfter);
-    accept(responder);
-  }
-
-  /** The text of a message; undefined when it has been refused. From here on the server weighs it itself. */
-  async #read(request: HttpRequest, responder: HttpResponder): Promise<string | undefined> {
-    const { limits, loads } = this.#state.server;
+    const { loads, limits } = this.#state.server;
     const load = loads.begin(request.caller);
     try {
-      const body = await request.body(limits.maxBytes, load);
-      if (refuseUnread(body, limits.maxBytes, responder, load)) return undefined;
-      const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
-      if (this.#hasRoom(load, text)) return text;
-      refuseHeavy(responder, load);
-      return undefined;
+      const parsed = parseBody(exchange, load, await request.body(limits.maxBytes, load));
+      if (parsed === undefined || refuseCrowded(exchange, load, parsed)) return;
+      if (this.#refuseLate(exchange) || (parsed.ok && refuseUnpermitted(exchange, parsed.value))) return;
+      client.principal = principal;
+      this.#pass(client, exchange, load);
     } finally {
       load.release();
     }
+    accept(responder);
   }
 
-  #hasRoom(load: Load, text: string): boolean {
-    const weight = weightOf(text);
-    return load.takes(weight) || (isSilentText(text, this.#state.server.limits) && load.speaks(weight));
-  }
-
-  /** False when it is past the limits. What it asks is counted until it is answered, which happens on the stream. */
-  #receiveCounted(client: Client, text: string, visit: Visit): boolean {
-    const { limits } = this.#state.server;
-    const parsed = parseJson(text, limits);
-    if (!visit.admits(parsed.ok ? parsed.value : undefined, limits.maxBatch)) return false;
-    visit.stay();
-    const { principal } = client;
-    client.isBehind = !client.pipe.receive(text, { principal, onDone: () => visit.leave() });
+  /** A server that is closing takes only what running calls may wait for. True when it has refused the message. */
+  #refuseLate({ responder, incoming }: HttpExchange): boolean {
+    if (!this.#state.closing || (!isBatch(incoming) && isSilentMessage(incoming))) return false;
+    refuseClosing(responder);
     return true;
+  }
+
+  /** Gives the message to the pipe. The answer comes on the stream: until then it is weighed and counted. */
+  #pass(client: Client, { incoming, principal, checkedScopes, counted }: HttpExchange, load: Load): void {
+    counted?.retain();
+    const release = load.hold();
+    const onDone = (): void => {
+      counted?.release();
+      release();
+    };
+    client.isBehind = !client.pipe.receive(incoming, { principal, checkedScopes, load, onDone });
   }
 }

@@ -1,34 +1,26 @@
 // The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
 import type { ServerPort } from "../server/port.ts";
-import { type Auth, type Authenticate, toAuth } from "../auth/door.ts";
+import { type Auth, type Authenticate, toAuth } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
 import { givenOf, type Known } from "../options.ts";
-import type { ReplayLimits } from "../push/replay.ts";
-import type { SessionLimits } from "../session/sessions.ts";
+import { defaultSessionLimits, type SessionLimits } from "../session/sessions.ts";
 import { MemorySessionStore, type SessionStore } from "../session/store.ts";
 import {
   knownRateLimits,
   type RateLimitOptions,
   type RateLimitSettings,
   resolveRateLimits,
-} from "./rate-limit-options.ts";
+} from "./rate-limits/options.ts";
+import type { CorsOptions } from "./guard/cors.ts";
+import { defaultListenLimits, type ListenLimits } from "./streams/listens.ts";
+import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/stream-log.ts";
 
 /** What the HTTP transport may hold at most, and for how long. */
-export interface HttpLimits extends SessionLimits, ReplayLimits {
-  /** Listen streams that may be open. @default {20000} */
-  readonly maxListens: number;
-  /** Listen streams that one principal may have open. @default {100} */
-  readonly maxListensPerPrincipal: number;
+export interface HttpLimits extends SessionLimits, StreamLogLimits, ListenLimits {
   /** Callers of each kind that the rate limits count apart. @default {10000} */
   readonly maxCallers: number;
   /** Bytes of replies and events that slow readers have not taken, all together. @default {67108864} */
   readonly maxUnsentBytes: number;
-}
-
-/** Which pages of other origins may call, from a browser. */
-export interface CorsOptions {
-  /** Their origins, or `*`. */
-  readonly origins: readonly string[];
 }
 
 /** Where the HTTP+SSE transport of 2024-11-05 is served. */
@@ -98,15 +90,9 @@ export interface HttpOptions {
  * ```
  */
 export const defaultHttpLimits: HttpLimits = {
-  maxSessions: 10_000,
-  maxSessionsPerPrincipal: 1000,
-  idleMs: 30 * 60_000,
-  maxStreamBytes: 256 * 1024,
-  maxTotalBytes: 64 * 1024 * 1024,
-  maxStreams: 10_000,
-  keepMs: 5 * 60_000,
-  maxListens: 20_000,
-  maxListensPerPrincipal: 100,
+  ...defaultSessionLimits,
+  ...defaultStreamLogLimits,
+  ...defaultListenLimits,
   maxCallers: 10_000,
   maxUnsentBytes: 64 * 1024 * 1024,
 };

@@ -1,35 +1,35 @@
-// Who may not, and what for: the refusals of authorization, before anything of a request is done.
-import { type AuthRefusal, refuseScopes } from "../auth/door.ts";
-import type { Principal } from "../protocol/model.ts";
+// Refusals of authentication and authorization, before anything of a request is done.
+import { type AuthRefusal, refuseScopes } from "../auth/authenticate.ts";
 import { isGranted } from "../protocol/scopes.ts";
-import type { HttpResponder } from "./exchange.ts";
-import { refuse } from "./replies.ts";
-import type { HttpState } from "./state.ts";
+import { refuse } from "./edge/replies.ts";
+import type { HttpExchange } from "./exchange.ts";
 
-/** Refuses a request as its door says. */
-export function refuseAuth(state: HttpState, responder: HttpResponder, refusal: AuthRefusal): void {
+/** Refuses a request as `auth` says. */
+export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefusal): void {
   const { status, message, headers, problem } = refusal;
   if (problem === undefined) state.server.logger.debug(message);
   else state.rateLimitedLog.error(problem);
   refuse(responder, status, message, headers);
 }
 
-/** Refuses a message, or a whole batch, whose caller lacks a scope that one of its requests needs. True when it did. */
-export function refuseUnpermitted(
-  state: HttpState,
-  responder: HttpResponder,
-  value: unknown,
-  principal: Principal | undefined,
-): boolean {
+/**
+ * Refuses a message, or a whole batch, whose caller lacks a scope that one of its requests needs. True when it did; otherwise
+ * the scopes of a message have been checked, and the server does not look for them again.
+ */
+export function refuseUnpermitted(exchange: HttpExchange, value: unknown): boolean {
+  const { state, principal } = exchange;
   const needed = state.server.neededScopes(value);
-  if (isGranted(needed, principal)) return false;
+  if (isGranted(needed, principal)) {
+    if (!Array.isArray(value)) exchange.checkedScopes = needed;
+    return false;
+  }
   const { auth } = state.settings;
   if (auth !== undefined) {
-    refuseAuth(state, responder, auth.refuseScopes(needed, principal));
+    refuseAuth(exchange, auth.refuseScopes(needed, principal));
     return true;
   }
   // The definition came after the endpoint was made without a way to tell who is calling.
   const problem = "A definition with scopes was asked for, and the endpoint has no auth: nobody may use it";
-  refuseAuth(state, responder, { ...refuseScopes(needed, principal, []), problem });
+  refuseAuth(exchange, { ...refuseScopes(needed, principal, []), problem });
   return true;
 }

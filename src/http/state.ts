@@ -1,33 +1,29 @@
 // What the routes of the endpoint share: the server, its sessions, the logs of streams, and what is open.
-import type { Principal } from "../protocol/model.ts";
-import { ReplayLogs, type StreamKind } from "../push/replay.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Sessions } from "../session/sessions.ts";
 import { StoreUnavailable, WatchedStore } from "../session/watched-store.ts";
-import type { Resumable } from "./event-stream.ts";
-import type { HttpRequest, HttpResponder } from "./exchange.ts";
-import { Heartbeat, type Tended } from "./heartbeat.ts";
+import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
+import type { HttpResponder } from "./edge/request.ts";
 import type { HttpSettings } from "./options.ts";
-import { Listens } from "./listens.ts";
-import { refuse, replyError } from "./replies.ts";
+import { Listens } from "./streams/listens.ts";
+import { refuse, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
-import { Unsent } from "./unsent.ts";
+import { StreamLogs } from "./streams/stream-log.ts";
+import { Unsent } from "./edge/unsent.ts";
 
 export class HttpState {
   readonly server: ServerPort;
   readonly settings: HttpSettings;
   readonly sessions: Sessions<HttpSession>;
-  readonly logs: ReplayLogs;
+  readonly logs: StreamLogs;
   readonly heartbeat: Heartbeat;
   readonly unsent: Unsent;
   /** For what anybody can make the server say. */
   readonly rateLimitedLog: RateLimitedLog;
   /** Set when the server is being closed: what runs may finish, and nothing new begins. */
   closing = false;
-  /** What came in since, in case it lets something finish that runs. */
-  readonly #late = new WeakSet<HttpRequest>();
   readonly listens: Listens;
 
   constructor(server: ServerPort, settings: HttpSettings) {
@@ -36,27 +32,17 @@ export class HttpState {
     this.rateLimitedLog = RateLimitedLog.of(server.logger);
     this.heartbeat = new Heartbeat(this.rateLimitedLog);
     this.settings = settings;
-    this.listens = new Listens(limits);
+    this.listens = new Listens(limits, this.heartbeat);
     this.sessions = new Sessions(
       new WatchedStore(sessionStore, this.rateLimitedLog),
       limits,
       (record, caller) => {
         this.heartbeat.add(this.#sweeper);
-        return HttpSession.revive(server, record, caller);
+        return HttpSession.revive(this, record, caller);
       },
     );
-    this.logs = new ReplayLogs(limits);
+    this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
-  }
-
-  /** Remembers that a request has come in since the server is being closed. */
-  markLate(request: HttpRequest): void {
-    this.#late.add(request);
-  }
-
-  /** Whether it is too late for a call in this request. One that was let in before the end, and read after it, is answered. */
-  isLate(request: HttpRequest): boolean {
-    return this.closing && this.#late.has(request);
   }
 
   /** Takes a new session in. False when there is no room. */
@@ -77,21 +63,6 @@ export class HttpState {
       return refuse(responder, 503, "Sessions cannot be looked up at the moment", { "retry-after": "5" });
     }
     replyError(responder, 500, internalError(this.rateLimitedLog, "A request could not be answered", error));
-  }
-
-  /** The headers as handlers see them: a token that let its bearer in here is for nobody else. */
-  headersOf(request: HttpRequest): Readonly<Record<string, string | undefined>> {
-    const headers = request.headers();
-    if (this.settings.auth === undefined) return headers;
-    const { authorization: _, ...others } = headers;
-    return others;
-  }
-
-  /** What makes a stream of this session resumable. */
-  resumable(kind: StreamKind, session: HttpSession, principal: Principal | undefined): Resumable {
-    const log = this.logs.open(kind, session.id, session.caller);
-    log.scopes = principal?.scopes;
-    return { logs: this.logs, log, retryMs: this.settings.retryMs };
   }
 
   /** Ends idle sessions, and forgets streams that nobody will come back for. */

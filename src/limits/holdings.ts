@@ -26,6 +26,11 @@ export class Holdings<Thing> {
     if (amount !== 0) this.shares.count(caller, -amount);
   }
 
+  /** The things of all callers. */
+  *[Symbol.iterator](): Iterator<Thing> {
+    for (const things of this.#things.values()) yield* things;
+  }
+
   /** The things of a caller, oldest first. */
   of(caller: string): Iterable<Thing> {
     return this.#things.get(caller) ?? [];

@@ -1,7 +1,7 @@
 // From node:http's request to plain values, with nothing in between.
 import type { IncomingMessage } from "node:http";
-import type { HttpBody, HttpRequest } from "../http/exchange.ts";
-import { forwardedAddress } from "../http/proxy.ts";
+import type { HttpBody, HttpRequest } from "../http/edge/request.ts";
+import { forwardedAddress } from "../http/edge/proxy.ts";
 import type { Load } from "../limits/loads.ts";
 import { GrowingBuffer } from "../wire/bytes.ts";
 

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { HalyardError } from "../errors.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard.ts";
+import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { checkOptions, type Known } from "../options.ts";
 import { within } from "../async/timers.ts";
@@ -19,15 +19,19 @@ import { closeOnSignals } from "./signals.ts";
 import { turnOf } from "./turns.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
-export type { HttpRequest } from "../http/exchange.ts";
+export type { HttpRequest } from "../http/edge/request.ts";
+export type { CorsOptions } from "../http/guard/cors.ts";
 export {
-  type CorsOptions,
   defaultHttpLimits,
   type HttpLimits,
   type HttpOptions,
   type LegacySseOptions,
 } from "../http/options.ts";
-export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
+export {
+  type CallerLimits,
+  defaultCallerLimits,
+  type RateLimitOptions,
+} from "../http/rate-limits/options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** How {@link serveHttp} behaves; everything has a default. */

@@ -1,8 +1,8 @@
 // What is written to a response of node:http, as fast as its reader takes it.
 import type { ServerResponse } from "node:http";
-import type { EventSink, HttpRequest } from "../http/exchange.ts";
-import { highWater, PieceQueue } from "../http/piece-queue.ts";
-import type { Outgoing, Unsent } from "../http/unsent.ts";
+import type { EventSink, HttpRequest } from "../http/edge/request.ts";
+import { highWater, PieceQueue } from "../http/edge/piece-queue.ts";
+import type { Outgoing, Unsent } from "../http/edge/unsent.ts";
 
 export class Outflow implements EventSink, Outgoing {
   readonly #response: ServerResponse;

@@ -1,10 +1,15 @@
 // Answers through node:http's response, which others may have answered, ended or destroyed: then the client counts as gone.
 import { ServerResponse } from "node:http";
-import { closedSink } from "../http/closed-sink.ts";
-import type { EventSink, HttpHeaders, HttpRequest, HttpResponder } from "../http/exchange.ts";
-import { highWater } from "../http/piece-queue.ts";
-import type { RefusalWatch } from "../http/refusals.ts";
-import type { Unsent } from "../http/unsent.ts";
+import {
+  closedSink,
+  type EventSink,
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponder,
+  type RefusalWatch,
+} from "../http/edge/request.ts";
+import { highWater } from "../http/edge/piece-queue.ts";
+import type { Unsent } from "../http/edge/unsent.ts";
 import { Outflow } from "./outflow.ts";
 
 /** Begins a reply, with the headers in the form that Node takes with the least work: names and values in turn. */

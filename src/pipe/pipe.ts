@@ -11,8 +11,15 @@ import { internalError } from "../diagnostics/error-ids.ts";
 import type { Detach } from "../server/calls/attach.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
-import { encodeNotification, type RpcError } from "../wire/message.ts";
-import { isSilentText } from "./silent.ts";
+import { parseJson } from "../wire/json.ts";
+import {
+  encodeNotification,
+  type Incoming,
+  isBatch,
+  isSilent,
+  isSilentMessage,
+  type RpcError,
+} from "../wire/message.ts";
 import { within } from "../async/timers.ts";
 
 /** Where a pipe's messages go. */
@@ -45,23 +52,28 @@ export interface PipeOptions {
 }
 
 /** What goes with one message. */
-export interface ReceiveOptions {
-  /** Who sent it, where each message says so itself. */
-  readonly principal?: Principal | undefined;
+export interface ReceiveOptions extends Pick<Exchange, "principal" | "checkedScopes" | "load"> {
   /** Called when it has been answered, or needs no answer. */
   readonly onDone?: (() => void) | undefined;
 }
 
 const noOptions: ReceiveOptions = {};
 
+const receiveOptions: readonly string[] = [
+  "principal",
+  "checkedScopes",
+  "load",
+  "onDone",
+] satisfies readonly (keyof ReceiveOptions)[];
+
 /** A principal that went unread would be nobody: the mistake must show at the first message. */
 function assertReceiveOptions(options: object): void {
   const unknown =
-    Object.keys(options).find((field) => field !== "principal" && field !== "onDone") ??
+    Object.keys(options).find((field) => !receiveOptions.includes(field)) ??
     (["issuer", "subject"] as const).find((field) => field in options);
   if (unknown === undefined) return;
   const remedy = "pass who sent the message as { principal }, not the principal itself";
-  throw new TypeError(`receive() has no option "${unknown}", only principal and onDone: ${remedy}`);
+  throw new TypeError(`receive() has no option "${unknown}", only ${receiveOptions.join(", ")}: ${remedy}`);
 }
 
 /**
@@ -118,21 +130,22 @@ export class Pipe {
   }
 
   /**
-   * Takes one message. False: it was taken, but nothing more should come until `onResume`. Throws for options that it does
-   * not know, such as a principal that is not in an object.
+   * Takes one message: its text or, where the transport has parsed it, what `readIncoming` says of it, with the `load` that it
+   * weighs. False: it was taken, but nothing more should come until `onResume`. Throws for options that it does not know, such
+   * as a principal that is not in an object.
    */
-  receive(text: string, options: ReceiveOptions = noOptions): boolean {
+  receive(message: string | Incoming, options: ReceiveOptions = noOptions): boolean {
     if (options !== noOptions) assertReceiveOptions(options);
     const { principal, onDone } = options;
     assertPrincipal(principal, "The principal of a message");
-    const isTaken = !this.#draining || isSilentText(text, this.#server.limits);
+    const isTaken = !this.#draining || this.#isSilent(message);
     if (this.#ending !== undefined || !isTaken) {
       onDone?.();
       return this.#ending === undefined;
     }
     this.#running++;
-    const exchange = principal === undefined ? this.#exchange : { ...this.#exchange, principal };
-    void this.#answer(text, exchange, onDone);
+    const exchange = options === noOptions ? this.#exchange : { ...this.#exchange, ...options, principal };
+    void this.#answer(message, exchange, onDone);
     this.#paused = this.#congested;
     return !this.#paused;
   }
@@ -185,11 +198,26 @@ export class Pipe {
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 
+  /** Whether a message asks for no reply: a server that ends takes no more requests. */
+  #isSilent(message: string | Incoming): boolean {
+    if (typeof message !== "string") return !isBatch(message) && isSilentMessage(message);
+    const parsed = parseJson(message, this.#server.limits);
+    return parsed.ok && isSilent(parsed.value);
+  }
+
   /** Never rejects: nobody waits for it. */
-  async #answer(text: string, exchange: Exchange, onDone: (() => void) | undefined): Promise<void> {
+  async #answer(
+    message: string | Incoming,
+    exchange: Exchange,
+    onDone: (() => void) | undefined,
+  ): Promise<void> {
     const wasAgreed = this.connection.revision !== undefined;
     try {
-      const response = await this.#server.handleRaw(text, exchange);
+      const isText = typeof message === "string";
+      const answer = await (isText
+        ? this.#server.handleRaw(message, exchange)
+        : this.#server.answer(message, exchange));
+      const response = typeof answer === "object" ? this.#server.encode(answer) : answer;
       if (response !== undefined) this.#write(response);
       // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
       const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
@@ -232,7 +260,9 @@ export class Pipe {
       onDrain: (callback) => this.#drains.add(callback),
       onLost: (callback) => this.#losses.add(callback),
       destroy: (reason) => this.#tryOut(() => this.#output.destroy(reason)),
-      ...(permits && { forScopes: (scopes) => (permits(scopes) ? stream : undefined) }),
+      ...(permits && {
+        forScopes: (scopes) => (scopes.length === 0 || permits(scopes) ? stream : undefined),
+      }),
     };
     return stream;
   }

@@ -5,9 +5,9 @@ import { type Grant, isGranted } from "../protocol/scopes.ts";
 import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../wire/message.ts";
 import type { Stream } from "./listener.ts";
 
-/** Where a question goes. */
-export interface Place {
-  /** Who is asked. Whoever answers has to do it in this session. */
+/** Who is asked, and on which stream. */
+export interface AskTarget {
+  /** The answer has to come in this session. */
   readonly to: {
     readonly transport: string;
     readonly session: string | undefined;
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** A request to a client. */
-export interface Ask extends Place {
+export interface Ask extends AskTarget {
   /** The task that it is asked for. */
   readonly taskId?: string | undefined;
   /** What whoever answers needs, as whoever called did. */

@@ -2,7 +2,7 @@
 import { Shares } from "../limits/shares.ts";
 import { isLogged, isLogLevel } from "../protocol/model.ts";
 import { logMessage } from "../protocol/notifications.ts";
-import type { Place } from "./asks.ts";
+import type { AskTarget } from "./asks.ts";
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
@@ -121,7 +121,7 @@ export class Hub {
   }
 
   /** Where a session can be asked something, by whoever has the scopes. */
-  reach(session: string, scopes?: readonly string[]): Place | undefined {
+  reach(session: string, scopes?: readonly string[]): AskTarget | undefined {
     const listener = this.#sessions.get(session);
     const stream = listener?.reachable ? listener.streamFor(scopes) : undefined;
     return listener && stream && { to: listener, stream };
@@ -140,7 +140,7 @@ export class Hub {
   #deliver(listeners: Iterable<Listener>, frame: Frame): number {
     let reached = 0;
     for (const listener of listeners) {
-      if (listener.streamFor(frame.scopes) === undefined) continue;
+      if (frame.scopes !== undefined && listener.streamFor(frame.scopes) === undefined) continue;
       if (deliver(listener, frame)) reached++;
       else this.close(listener);
     }

@@ -1,8 +1,9 @@
-// A stream that takes pushes: what it asked for, and a bounded queue for when its reader is slow.
+// A stream that takes pushes: what it asked for, and a mailbox for when nobody reads, or too slowly.
 import type { LogLevel, Principal } from "../protocol/model.ts";
 import { type Grant, isGranted } from "../protocol/scopes.ts";
 import type { RequestId } from "../wire/message.ts";
 import type { Frame } from "./frame.ts";
+import { Mailbox } from "./mailbox.ts";
 import type { QueueBudget, Waiting } from "./queue-budget.ts";
 import { changeFrame, type TopicScopes } from "./topic.ts";
 
@@ -12,6 +13,11 @@ export interface Stream {
   write(text: string): boolean;
   /** Whether the reader is behind now. */
   readonly congested: boolean;
+  /**
+   * Whether a client can be reached on it now. For one that outlives its connections, such as that of a session: what is
+   * pushed meanwhile waits until {@link Stream.onDrain} calls back. @default {true}
+   */
+  readonly reachable?: boolean;
   /** Calls back each time the reader has caught up, until the returned function is called. */
   onDrain(callback: () => void): () => void;
   /** Calls back when nobody can be reached on this stream any more, until the returned function is called. */
@@ -19,8 +25,8 @@ export interface Stream {
   /** The reader is too slow: the transport closes the stream, and the client comes back. */
   destroy(reason: string): void;
   /**
-   * The stream for a push that only readers with these scopes may get: itself or, of several, one whose reader has them;
-   * undefined when there is none. @default {itself, if the principal of its connection has the scopes}
+   * The stream for a push that only readers with these scopes may get, or any reader if there are none: itself or, of several,
+   * the one that takes it; undefined when no reader has them. @default {itself, if the principal of its connection has them}
    */
   forScopes?(scopes: readonly string[]): Stream | undefined;
   /** Closes the connection but not the stream: the client comes back later and resumes. For streams of which it can. */
@@ -47,11 +53,11 @@ export interface ListenerOptions {
   /** Messages wait until {@link Listener.release}: for what has to come first, such as an acknowledgement. */
   readonly held?: boolean;
   /**
-   * What happens when too much waits: the stream is destroyed, or, for a session that may come back, what waits is
-   * forgotten and made good by one notification for each topic. @default {"destroy"}
+   * What happens when too much waits: the stream is destroyed, or, for a session that may come back, one notification for
+   * each topic replaces what waits. @default {"destroy"}
    */
-  readonly overflow?: "destroy" | "gap";
-  /** How much may wait, in characters of encoded JSON: bytes, for all but the rarest notification. */
+  readonly overflow?: "destroy" | "gap" | undefined;
+  /** How much may wait in its mailbox. */
   readonly maxQueueBytes: number;
 }
 
@@ -76,12 +82,8 @@ export class Listener implements Waiting {
   readonly #maxQueueBytes: number;
   readonly #overflow: "destroy" | "gap";
   readonly #budget: QueueBudget;
-  /** Waiting messages in order, by merge key (or a key of their own); nothing, most of the time. */
-  #queue: Map<string | symbol, string> | undefined;
-  /** What readers need for those of them that name scopes. */
-  #queuedScopes: Map<string | symbol, readonly string[]> | undefined;
-  #queuedBytes = 0;
-  /** Set once something has had to wait: until then it need not know when the reader has caught up. */
+  /** Made when something has to wait for the first time; until then it need not know when the reader has caught up. */
+  #mailbox: Mailbox | undefined;
   #stopDraining: (() => void) | undefined;
   #held: boolean;
   /** Messages were lost: everything of its topics is told first. A mark rather than those messages, for they may be many. */
@@ -108,7 +110,7 @@ export class Listener implements Waiting {
 
   /** Whether there is somewhere to write to. */
   get reachable(): boolean {
-    return !this.#held && !this.#closed;
+    return !this.#held && !this.#closed && this.stream.reachable !== false;
   }
 
   /** How many topics were added since it was opened. */
@@ -118,9 +120,8 @@ export class Listener implements Waiting {
 
   /** Where to write what needs these scopes; undefined when nobody who reads may get it. */
   streamFor(scopes: readonly string[] | undefined): Stream | undefined {
-    if (scopes === undefined || scopes.length === 0) return this.stream;
-    if (this.session !== undefined && this.stream.forScopes) return this.stream.forScopes(scopes);
-    return isGranted(scopes, this.#grant) ? this.stream : undefined;
+    if (this.session !== undefined && this.stream.forScopes) return this.stream.forScopes(scopes ?? noScopes);
+    return scopes === undefined || isGranted(scopes, this.#grant) ? this.stream : undefined;
   }
 
   /**
@@ -129,20 +130,13 @@ export class Listener implements Waiting {
    */
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
-    const text = this.#textOf(frame);
     const stream = this.streamFor(frame.scopes);
-    const waits = this.#held || stream?.congested || this.#queue !== undefined || this.#hasGap;
-    if (waits) return this.#enqueue(frame.mergeKey ?? Symbol(), text, frame.scopes);
-    stream?.write(text);
+    if (!this.reachable || this.#waits || stream?.congested) return this.#keep(frame);
+    stream?.write(this.#textOf(frame));
     return true;
   }
 
-  /** There is nowhere to write to for now: messages wait. */
-  hold(): void {
-    this.#held = true;
-  }
-
-  /** What had to come first has been written, or there is somewhere to write to again. */
+  /** What had to come first has been written. */
   release(): void {
     this.#held = false;
     this.flush();
@@ -151,30 +145,26 @@ export class Listener implements Waiting {
   /** The reader may be ready: writes what waits, until it is not. */
   flush(): void {
     if (this.#hasGap && this.#mayWrite) this.#fillGap();
-    const queue = this.#queue;
-    for (const [key, text] of queue ?? []) {
-      const stream = this.streamFor(this.#queuedScopes?.get(key));
+    const mailbox = this.#mailbox;
+    for (const [key, letter] of mailbox ?? []) {
+      const stream = this.streamFor(letter.scopes);
       if (!this.#mayWrite || stream?.congested) return;
-      queue?.delete(key);
-      this.#queuedScopes?.delete(key);
-      this.#count(this.#queuedBytes - text.length);
-      stream?.write(text);
+      mailbox?.remove(key, letter);
+      stream?.write(letter.text);
     }
-    if (this.#queue?.size === 0) this.#queue = undefined;
   }
 
-  /** Messages were lost: first says everything that the client may have missed, so that it reads it again. */
-  makeGood(): void {
+  /** Messages were lost: what is written next begins with a notification for each topic, so that the client reads all again. */
+  markGap(): void {
     this.#hasGap = true;
     this.#flushWhenDrained();
-    this.flush();
   }
 
   /** Called when too much waits: for this listener, or for all of them. */
   overflow(reason: string): void {
     if (this.#overflow === "gap") {
-      this.#forgetQueue();
-      this.makeGood();
+      this.#mailbox?.takeAll();
+      this.markGap();
     } else this.close();
     this.stream.destroy(reason);
   }
@@ -183,62 +173,48 @@ export class Listener implements Waiting {
   close(): void {
     this.#closed = true;
     this.#stopDraining?.();
-    this.#forgetQueue();
+    this.#mailbox?.takeAll();
+  }
+
+  get #waits(): boolean {
+    return this.#hasGap || this.#mailbox?.isEmpty === false;
   }
 
   /** Others may share the stream, so that only the stream itself knows whether its reader is behind. */
   get #mayWrite(): boolean {
-    return !this.#held && !this.#closed && !this.stream.congested;
+    return this.reachable && !this.stream.congested;
   }
 
-  /** Puts a word on each topic before what waits. */
+  /** Puts a notification for each topic before what waits. */
   #fillGap(): void {
-    const waiting = this.#queue ?? [];
-    const waitingScopes = this.#queuedScopes;
-    this.#forgetQueue();
+    const waiting = this.#mailbox?.takeAll() ?? [];
     this.#hasGap = false;
-    for (const topic of this.topics) {
-      const frame = changeFrame(topic, this.#scopesOf);
-      this.#enter(topic, this.#textOf(frame), frame.scopes);
-    }
-    for (const [key, text] of waiting) this.#enter(key, text, waitingScopes?.get(key));
+    for (const topic of this.topics) this.#put(changeFrame(topic, this.#scopesOf));
+    for (const [key, letter] of waiting) this.#mailbox?.put(key, letter);
   }
 
   #textOf(frame: Frame): string {
     return this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
   }
 
-  #enter(key: string | symbol, text: string, scopes: readonly string[] | undefined): void {
-    const queue = (this.#queue ??= new Map());
-    if (scopes?.length) (this.#queuedScopes ??= new Map()).set(key, scopes);
-    else this.#queuedScopes?.delete(key);
+  #put(frame: Frame): Mailbox {
+    const mailbox = (this.#mailbox ??= new Mailbox(this, this.#budget));
     this.#flushWhenDrained();
-    this.#count(this.#queuedBytes + text.length - (queue.get(key)?.length ?? 0));
-    queue.set(key, text);
+    mailbox.put(frame.mergeKey ?? Symbol(), { text: this.#textOf(frame), scopes: frame.scopes });
+    return mailbox;
   }
 
   #flushWhenDrained(): void {
     this.#stopDraining ??= this.stream.onDrain(() => this.flush());
   }
 
-  #forgetQueue(): void {
-    this.#queue = undefined;
-    this.#queuedScopes = undefined;
-    this.#count(0);
-  }
-
-  #count(bytes: number): void {
-    const before = this.#queuedBytes;
-    this.#queuedBytes = bytes;
-    this.#budget.count(this, bytes, before);
-  }
-
-  /** A frame with the key of a waiting one takes its place: the reader gets the latest word, once. */
-  #enqueue(key: string | symbol, text: string, scopes: readonly string[] | undefined): boolean {
-    this.#enter(key, text, scopes);
-    if (this.#queuedBytes > this.#maxQueueBytes) {
+  #keep(frame: Frame): boolean {
+    const { bytes } = this.#put(frame);
+    if (bytes > this.#maxQueueBytes) {
       this.overflow(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
     } else this.#budget.enforce();
     return !this.#closed;
   }
 }
+
+const noScopes: readonly string[] = [];

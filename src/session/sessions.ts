@@ -23,13 +23,19 @@ export interface LiveSession {
 type SessionEnd = "deleted" | "idle" | "evicted" | "shutdown";
 
 export interface SessionLimits {
-  /** How many sessions this process serves at most; past it, one ends of the caller who has the most. */
+  /** How many sessions this process serves at most; past it, one ends of the caller who has the most. @default {10000} */
   readonly maxSessions: number;
-  /** How many of them one principal may have; past it, one of its own ends. */
+  /** How many of them one principal may have; past it, one of its own ends. @default {1000} */
   readonly maxSessionsPerPrincipal: number;
-  /** How long a session may be idle, in milliseconds. */
+  /** How long a session may be idle, in milliseconds. @default {1800000} */
   readonly idleMs: number;
 }
+
+export const defaultSessionLimits: SessionLimits = {
+  maxSessions: 10_000,
+  maxSessionsPerPrincipal: 1000,
+  idleMs: 30 * 60_000,
+};
 
 /** Makes a session of a record, for whoever asks for it. */
 export type Revive<Live> = (record: SessionRecord, caller: string) => Live;

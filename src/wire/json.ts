@@ -35,7 +35,7 @@ const shortText = 512;
  * Estimates how many bytes of heap a text and its parsed value take together; never far too low. A string takes its length,
  * but small values take far more than their text: `{}` takes twenty times as much.
  */
-export function weightOf(text: string): number {
+function weightOf(text: string): number {
   return text.length <= shortText ? 24 * text.length : weigh(text.length, measure(text, unlimited).elements);
 }
 

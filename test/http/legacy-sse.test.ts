@@ -8,7 +8,10 @@ import { httpServer, ping, toolCall } from "../support/http-server.ts";
 import { type Answer, initializeRequest } from "../support/raw.ts";
 import { until } from "../support/turns.ts";
 
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 interface SseClient {
   readonly stream: HttpReply;
@@ -39,7 +42,20 @@ async function connect(edge: HttpEdge, ssePath = "/sse"): Promise<SseClient> {
   return client;
 }
 
-describeEdges("HTTP+SSE", (open) => {
+/** The texts that are parsed from now on, but for those that the tests parse themselves. */
+function parsedOutsideTests(): string[] {
+  const texts: string[] = [];
+  const parse = JSON.parse.bind(JSON);
+  vi.spyOn(JSON, "parse").mockImplementation((text: string, reviver) => {
+    const frames = (new Error("who parses").stack ?? "").split("\n").slice(1);
+    const caller = frames.find((frame) => !/node_modules|legacy-sse\.test/.test(frame));
+    if (caller?.includes("/dist/")) texts.push(text);
+    return parse(text, reviver) as unknown;
+  });
+  return texts;
+}
+
+describeEdges("HTTP+SSE", (open, kind) => {
   test("is not there unless it is asked for", async () => {
     const edge = await open(httpServer().server);
     expect((await edge.send({ method: "GET", path: "/sse" })).status).toBe(404);
@@ -147,6 +163,36 @@ describeEdges("HTTP+SSE", (open) => {
     await client.stream.complete();
     expect(client.messages().at(-1)).toMatchObject({ id: 1, result: {} });
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("parses a message once, whatever has to look at it, while the server is closing too", async () => {
+    const { server, gate, waiting } = httpServer();
+    server.tool("scoped", { scopes: ["a"] }, () => "");
+    const edge = await open(server, {
+      legacySse: true,
+      graceMs: 60_000,
+      auth: () => ({ issuer: "test", subject: "user", scopes: ["a"] }),
+      rateLimit: { perPrincipal: { perMinute: 6000 } },
+    });
+    const client = await connect(edge);
+    const parsed = parsedOutsideTests();
+    await client.say(toolCall(1, "wait", { text: "running" }));
+    await until(() => waiting() === 1);
+    const closing = edge.close();
+    // Only where the connection is somebody else's may another one come in now.
+    if (kind !== "serveHttp") {
+      const silent = { jsonrpc: "2.0", method: "notifications/said", params: { mark: "silent" } };
+      expect(await client.say(silent)).toBe(202);
+      expect(await client.say(toolCall(2, "echo", { text: "refused" }))).toBe(503);
+    }
+    const counts = ["running", "silent", "refused"].map((mark) =>
+      parsed.filter((text) => text.includes(mark)),
+    );
+    for (const texts of counts) expect(texts.length).toBeLessThanOrEqual(1);
+    expect(counts[0]).toHaveLength(1);
+    gate.resolve();
+    await closing;
+    await client.stream.complete();
   });
 
   test("ends the stream of a call that does not finish in time, and what the call says later goes nowhere", async () => {

@@ -29,7 +29,7 @@ describe("the hub", () => {
     await nextTurn();
     expect(await server.push.count()).toBe(0);
     expect(await server.push.isSubscribed("note:///a")).toBe(false);
-    expect(peer.pipe.connection.subscriptions.size).toBe(0);
+    expect(peer.pipe.connection.subscriptions).toBe(0);
     for (let id = 0; id < 7; id++) expect(peer.pipe.connection.inFlight.has(id)).toBe(false);
     await peer.pipe.end(0);
   });

@@ -117,9 +117,9 @@ describe("end of a subscription on a pipe", () => {
     server.tool("first", {}, () => "first");
     const peer = new PipePeer(server);
     await listen(peer.client, { toolsListChanged: true }, "sub");
-    const { subscriptions, inFlight } = peer.pipe.connection;
-    for (const end of subscriptions.values()) end();
-    inFlight.cancelAll("The test has gone");
+    const { connection } = peer.pipe;
+    connection.endSubscriptions("sub");
+    connection.inFlight.cancelAll("The test has gone");
     await peer.pipe.end(0);
     const states = events.flatMap((event) => (event.type === "listener" ? [event.state] : []));
     expect(states).toEqual(["opened", "closed"]);

@@ -43,6 +43,37 @@ test.each(edges)(
   },
 );
 
+test.each(edges)(
+  "a session without a stream keeps limits.maxQueueBytes, and past it is told to read everything again · %s",
+  async (edge) => {
+    allowBeyondSchema("notifications/end");
+    const server = new McpServer(
+      { name: "test", version: "1.0.0" },
+      { logger: recordingLogger(), limits: { maxQueueBytes: 400_000 } },
+    );
+    server.tool("t", {}, () => "");
+    const served = await serve(server, {}, edge);
+    const told = [];
+    for (const count of [90, 110]) {
+      const client = await SessionClient.open(served);
+      for (let at = 0; at < count; at++) {
+        await server.push.toSession(client.id, "notifications/message", message);
+      }
+      const stream = await client.get();
+      await server.push.toSession(client.id, "notifications/end");
+      await stream.message(({ method }) => method === "notifications/end");
+      const methods = methodsOf(stream.messages);
+      told.push({ first: methods[0], count: methods.length });
+      stream.cut();
+    }
+    expect(told).toEqual([
+      { first: "message", count: 91 },
+      { first: "tools/list_changed", count: expect.any(Number) as number },
+    ]);
+    expect(told[1]?.count).toBeLessThan(20);
+  },
+);
+
 test("a slow listener counts too, and the one for whom most waits is disconnected", async () => {
   const server = makeServer();
   const peers = [new PipePeer(server), new PipePeer(server), new PipePeer(server)];

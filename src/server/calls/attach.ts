@@ -11,10 +11,6 @@ import { type SessionEnd, tellSessionClosed } from "./notifications.ts";
 export interface AttachOptions {
   /** What happens when too much waits for a slow reader, or for a client to come back. @default {"destroy"} */
   readonly overflow?: "destroy" | "gap";
-  /** Messages wait until the connection's listener is released. @default {false} */
-  readonly held?: boolean;
-  /** How much may wait. @default {the server's limit} */
-  readonly maxQueueBytes?: number;
   /** The URIs of resources that the session has subscribed to before. */
   readonly subscriptions?: readonly string[];
 }
@@ -34,8 +30,8 @@ export function attach(core: Core, connection: Connection, stream: Stream, optio
     .filter((list) => features.has(list))
     .map((list) => listChanged[list]);
   const listener = hub.open({
+    overflow: options.overflow,
     maxQueueBytes,
-    ...options,
     ...peer,
     grant: grantOf({ connection }),
     caller: connection.caller,

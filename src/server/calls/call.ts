@@ -67,6 +67,7 @@ export class Call implements Context {
   readonly row: RequestRow;
   /** What its definition asks of a caller; whoever is asked something for it needs the same. */
   readonly scopes: readonly string[] | undefined;
+  endListen: (() => void) | undefined;
   cancelled = false;
   #finished = false;
   #pending: PendingAnswer | undefined;

@@ -27,7 +27,7 @@ export function openCall(core: Core, request: RpcRequest, exchange: Exchange): O
     }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
-    const scopes = assertScopes(core.catalogue, request, grantOf(exchange), limits);
+    const scopes = exchange.checkedScopes ?? assertScopes(core.catalogue, request, grantOf(exchange), limits);
     const mustWait =
       core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
     if (mustWait && !row.beforeInitialized) {
@@ -67,7 +67,7 @@ function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange): Known
   const meta = request.params?.["_meta"];
   const speaksModern = core.settings.revisions.modern !== undefined;
   const isModern = exchange.era === "modern" || (isObject(meta) && hasModernKey(meta));
-  if (speaksModern && isModern) return readModernPeer(core, isObject(meta) ? meta : {});
+  if (speaksModern && isModern) return readModernPeer(core, isObject(meta) ? meta : {}, exchange.revision);
   const { connection } = exchange;
   if (isAgreed(connection)) return connection;
   return unagreedPeer(core, request, connection);
@@ -77,23 +77,28 @@ function isAgreed(connection: Connection): connection is Connection & { readonly
   return connection.revision !== undefined;
 }
 
-function readModernPeer(core: Core, meta: JsonObject): KnownPeer {
-  const version = meta[metaKeys.protocolVersion];
-  const clientCapabilities = meta[metaKeys.clientCapabilities];
+function readModernPeer(core: Core, meta: JsonObject, found: Revision | undefined): KnownPeer {
+  const revision = found ?? findModernRevision(core, meta);
   const logLevel = meta[metaKeys.logLevel];
-  if (typeof version !== "string") throw missing(metaKeys.protocolVersion);
-  if (!isObject(clientCapabilities)) throw missing(metaKeys.clientCapabilities);
-  const revision = core.settings.revisions.find(version);
-  if (revision?.era !== "modern") throw unsupported(core, version);
   if (logLevel !== undefined && !isLogLevel(logLevel)) {
     throw invalidParams(`${metaKeys.logLevel} must be one of the eight log levels`);
   }
   return {
     revision,
-    clientCapabilities: clientCapabilities as ClientCapabilities,
+    clientCapabilities: meta[metaKeys.clientCapabilities] as ClientCapabilities,
     clientInfo: readImplementation(meta[metaKeys.clientInfo]),
     logLevel,
   };
+}
+
+/** The revision that a complete `_meta` names. */
+function findModernRevision(core: Core, meta: JsonObject): Revision {
+  const version = meta[metaKeys.protocolVersion];
+  if (typeof version !== "string") throw missing(metaKeys.protocolVersion);
+  if (!isObject(meta[metaKeys.clientCapabilities])) throw missing(metaKeys.clientCapabilities);
+  const revision = core.settings.revisions.find(version);
+  if (revision?.era !== "modern") throw unsupported(core, version);
+  return revision;
 }
 
 /** Nothing has been agreed yet: only what opens a connection can be answered. */

@@ -16,19 +16,21 @@ const none: readonly string[] = [];
 
 /** By method: the definitions that the request names. */
 const subjects: Readonly<
-  Record<string, (catalogue: Catalogue, params: JsonObject, limits: ServerLimits) => Found["definitions"]>
+  Record<
+    string,
+    (catalogue: Catalogue, params: JsonObject, limits: ServerLimits) => readonly (Described | undefined)[]
+  >
 > = {
   "tools/call": (catalogue, { name }) => [named(catalogue.tools, name)],
   "prompts/get": (catalogue, { name }) => [named(catalogue.prompts, name)],
-  "resources/read": (catalogue, params) => resourcesAt(catalogue, params, [params["uri"]]),
-  "resources/subscribe": (catalogue, params) => resourcesAt(catalogue, params, [params["uri"]]),
-  "subscriptions/listen": (catalogue, params, limits) => {
-    const { notifications } = params;
+  "resources/read": (catalogue, { uri }) => resourcesAt(catalogue, [uri]),
+  "resources/subscribe": (catalogue, { uri }) => resourcesAt(catalogue, [uri]),
+  "subscriptions/listen": (catalogue, { notifications }, limits) => {
     const member = "resourceSubscriptions";
     const uris = isObject(notifications) ? notifications[member] : undefined;
     // Past a limit the request is refused, whatever it names.
     const isRefused = keysProblem({ member, notification: resourceUpdated }, uris, limits);
-    return isRefused === undefined ? resourcesAt(catalogue, params, uris as unknown[]) : [];
+    return isRefused === undefined ? resourcesAt(catalogue, uris as unknown[]) : [];
   },
   "completion/complete": (catalogue, { ref }) => {
     if (!isObject(ref)) return [];
@@ -54,38 +56,15 @@ function named<Options extends Described>(
   return typeof name === "string" ? registry.find(name)?.options : undefined;
 }
 
-/** What the URIs of a request were found to be, and in what. */
-interface Found {
-  readonly uris: readonly unknown[];
-  readonly visible: readonly unknown[];
-  readonly definitions: readonly (Described | undefined)[];
-}
-
-/** By the params of a request, which is asked about at the HTTP endpoint and again in the server. */
-const lastFound = new WeakMap<JsonObject, Found>();
-
 function resourcesAt(
-  catalogue: Catalogue,
-  params: JsonObject,
+  { resources, templates }: Catalogue,
   uris: readonly unknown[],
-): Found["definitions"] {
-  const { resources, templates } = catalogue;
+): readonly (Described | undefined)[] {
   // Matching costs: where no template names scopes, there is nothing to be found by it.
   if (!templates.isScoped) return uris.map((uri) => named(resources, uri));
-  const visible = [resources.visible, templates.visible];
-  const last = lastFound.get(params);
-  if (last !== undefined && isSame(last.visible, visible) && isSame(last.uris, uris)) {
-    return last.definitions;
-  }
-  const definitions = uris.map((uri) =>
+  return uris.map((uri) =>
     typeof uri === "string" ? resolveResource(uri, resources, templates)?.source.options : undefined,
   );
-  lastFound.set(params, { uris: [...uris], visible, definitions });
-  return definitions;
-}
-
-function isSame(some: readonly unknown[], others: readonly unknown[]): boolean {
-  return some.length === others.length && some.every((one, at) => one === others[at]);
 }
 
 const updatedTopic = topicOf(resourceUpdated, "");

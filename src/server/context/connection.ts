@@ -6,6 +6,7 @@ import type { Grant } from "../../protocol/scopes.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import type { RequestId } from "../../wire/message.ts";
+import { InFlight } from "./in-flight.ts";
 
 const noCapabilities: ClientCapabilities = Object.freeze({});
 
@@ -58,34 +59,31 @@ export class Connection implements Peer {
   readonly sharesPipe: boolean;
   readonly onFailure: ConnectionOptions["onFailure"];
   readonly #caller: string | undefined;
-  #subscriptions: Map<RequestId, () => void> | undefined;
   /** What the peer says of itself, as JSON: text weighs what it is long, and objects may weigh twenty times that. */
   #clientInfo: string | undefined;
   #clientCapabilities: string | undefined;
   /** The calls that are running. */
   readonly inFlight: InFlight = new InFlight();
-  /** How to end each open listen request with its closing result. */
-  get subscriptions(): Map<RequestId, () => void> {
-    return (this.#subscriptions ??= new Map());
-  }
-
   /** Set by {@link Connection.endSubscriptions}. */
   endsSubscriptions = false;
 
+  /** How many listen requests are open. */
+  get subscriptions(): number {
+    return this.inFlight.listens;
+  }
+
   /**
-   * Ends every open listen request with its closing result, and one that is still being authorized as soon as it is open.
-   * Answers with the ids of those that were open.
+   * Ends every open listen request with its closing result, and one that is still being authorized as soon as it is open; or
+   * only the one with this id. Returns the ids of those that were open.
    */
-  endSubscriptions(): RequestId[] {
-    this.endsSubscriptions = true;
-    const open = [...(this.#subscriptions ?? [])];
-    for (const [, end] of open) end();
-    return open.map(([id]) => id);
+  endSubscriptions(id?: RequestId): RequestId[] {
+    if (id === undefined) this.endsSubscriptions = true;
+    return this.inFlight.endListens(id);
   }
 
   /** How many calls are running, subscriptions left aside: they stay open. */
   get running(): number {
-    return this.inFlight.size - (this.#subscriptions?.size ?? 0);
+    return this.inFlight.size - this.inFlight.listens;
   }
 
   /** Set by a successful `initialize`. */
@@ -144,6 +142,10 @@ export interface Exchange {
   readonly stream?: Stream | undefined;
   /** Set when the transport knows that the peer speaks the modern era, whatever the message says. */
   readonly era?: "modern" | undefined;
+  /** Set when the transport has read a complete `_meta`: the modern revision that it names, which is not looked for again. */
+  readonly revision?: Revision | undefined;
+  /** Set when the transport has found that the sender has every scope the message needs: those scopes, which are not looked for again. */
+  readonly checkedScopes?: readonly string[] | undefined;
   /** Who sent this message, where each says so itself; otherwise whoever the connection belongs to. */
   readonly principal?: Principal | undefined;
   /** The headers of the HTTP request, where there is one. */
@@ -157,68 +159,4 @@ export interface Exchange {
 /** Who a message counts as where callers share a limit: whoever sent it, else its connection. */
 export function callerOf({ connection, principal }: Exchange): string {
   return principal === undefined ? connection.caller : principalKey(principal);
-}
-
-/** A running call. */
-interface Cancellable {
-  readonly id: RequestId;
-  readonly row: { readonly uncancellable?: true };
-  cancel(reason: string): void;
-}
-
-/** The calls of one connection that are running. Ids come from the client and need not be unique, so each is kept for itself. */
-export class InFlight {
-  /** The first call. A connection of one request, as each modern one over HTTP is, needs no more. */
-  #first: Cancellable | undefined;
-  #others: Map<RequestId, Cancellable[]> | undefined;
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  has(id: RequestId): boolean {
-    return this.#first?.id === id || this.#others?.has(id) === true;
-  }
-
-  add(call: Cancellable): void {
-    this.#size++;
-    if (this.#first === undefined) {
-      this.#first = call;
-      return;
-    }
-    this.#others ??= new Map();
-    const same = this.#others.get(call.id);
-    if (same === undefined) this.#others.set(call.id, [call]);
-    else same.push(call);
-  }
-
-  delete(call: Cancellable): void {
-    this.#size--;
-    if (call === this.#first) {
-      this.#first = undefined;
-      return;
-    }
-    const same = this.#others?.get(call.id);
-    if (same === undefined || same.length === 1) this.#others?.delete(call.id);
-    else same.splice(same.indexOf(call), 1);
-  }
-
-  /** Cancels the call with this id. Two calls with the same id cannot be told apart, so neither is. */
-  cancel(id: RequestId, reason: string): "cancelled" | "unknown" | "ambiguous" {
-    const first = this.#first?.id === id ? [this.#first] : [];
-    const [call, ...more] = [...first, ...(this.#others?.get(id) ?? [])];
-    if (call === undefined) return "unknown";
-    if (more.length > 0) return "ambiguous";
-    if (call.row.uncancellable) return "unknown";
-    call.cancel(reason);
-    return "cancelled";
-  }
-
-  /** The peer is gone: cancels everything. */
-  cancelAll(reason: string): void {
-    const others = [...(this.#others?.values() ?? [])].flat();
-    this.#first?.cancel(reason);
-    for (const call of others) call.cancel(reason);
-  }
 }

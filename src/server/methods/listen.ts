@@ -35,7 +35,7 @@ export function listen({ extensions }: Catalogue): MethodHandler {
 function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<object> {
   const { core, id } = call;
   const { maxQueueBytes, maxSubscriptions } = core.settings.limits;
-  if (call.exchange.connection.subscriptions.size >= maxSubscriptions) {
+  if (call.exchange.connection.subscriptions >= maxSubscriptions) {
     throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
   }
   // Middleware may have held the request back, and the client may have cancelled it meanwhile.
@@ -70,18 +70,15 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
  * after it: the next message of the client may have arrived already, and may publish something.
  */
 function closingResult(call: Call, listener: Listener): Promise<object> {
-  const { subscriptions } = call.exchange.connection;
+  const { inFlight } = call.exchange.connection;
   return new Promise((resolve) => {
-    let isOver = false;
     const end = (): void => {
-      if (isOver) return;
-      isOver = true;
-      subscriptions.delete(call.id);
+      if (!inFlight.closeListen(call)) return;
       call.core.hub.close(listener);
       observe(call, "closed");
       resolve({ _meta: subscriptionMeta(call.id) });
     };
-    subscriptions.set(call.id, end);
+    inFlight.openListen(call, end);
     call.onCancel(end);
   });
 }

@@ -1,6 +1,6 @@
 // Questions of a task of 2025-11-25: requests on a stream of its session, best on one where its result is awaited.
 import { askFailed, type HalyardError } from "../../errors.ts";
-import { type Ask, type Asks, type Place, streamLost } from "../../push/asks.ts";
+import { type Ask, type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
@@ -25,8 +25,8 @@ export interface Reach {
 export class StreamAsker implements TaskAsker {
   readonly #reach: Reach;
   readonly #changed: () => void;
-  readonly #places = new Set<Place>();
-  readonly #waiting = new Set<(place: Place) => void>();
+  readonly #places = new Set<AskTarget>();
+  readonly #waiting = new Set<(place: AskTarget) => void>();
   #open = 0;
 
   constructor(reach: Reach, changed: () => void) {
@@ -38,7 +38,7 @@ export class StreamAsker implements TaskAsker {
     return this.#open > 0;
   }
 
-  attach(place: Place): () => void {
+  attach(place: AskTarget): () => void {
     this.#places.add(place);
     for (const take of this.#waiting) take(place);
     this.#waiting.clear();
@@ -74,7 +74,7 @@ export class StreamAsker implements TaskAsker {
   giveUp(): void {}
 
   /** A client that is lost while it is asked may come back for its task: then it is asked again. */
-  async #put(session: string, request: Omit<Ask, keyof Place>): Promise<JsonObject> {
+  async #put(session: string, request: Omit<Ask, keyof AskTarget>): Promise<JsonObject> {
     const { asks, signal, mayReturn } = this.#reach;
     const giveUpAt = performance.now() + request.timeoutMs;
     for (;;) {
@@ -89,13 +89,13 @@ export class StreamAsker implements TaskAsker {
     }
   }
 
-  #place(session: string): Place | undefined {
+  #place(session: string): AskTarget | undefined {
     const [awaited] = this.#places;
     return awaited ?? this.#reach.hub.reach(session, this.#reach.scopes);
   }
 
   /** The client is away: when it sees that input is required, it comes for the result, and can be asked. */
-  #nextPlace({ method, timeoutMs }: Omit<Ask, keyof Place>, leftMs: number): Promise<Place> {
+  #nextPlace({ method, timeoutMs }: Omit<Ask, keyof AskTarget>, leftMs: number): Promise<AskTarget> {
     const { signal } = this.#reach;
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
@@ -105,7 +105,7 @@ export class StreamAsker implements TaskAsker {
         finish();
       };
       const fail = (problem: string): void => settle(() => reject(askFailed(method, problem)));
-      const take = (place: Place): void => settle(() => resolve(place));
+      const take = (place: AskTarget): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
       const tooLate = (): void => fail(`the client did not come within ${timeoutMs} ms`);
       const timer = inBackground(setTimeout(tooLate, leftMs));

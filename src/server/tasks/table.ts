@@ -4,7 +4,7 @@ import { Shares } from "../../limits/shares.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { type Grant, isGranted } from "../../protocol/scopes.ts";
-import type { Place } from "../../push/asks.ts";
+import type { AskTarget } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
@@ -21,7 +21,7 @@ export interface RunningTask {
   /** Answers to its questions. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
   /** Its questions may go out there too, until the returned function is called. */
-  attach(place: Place): () => void;
+  attach(place: AskTarget): () => void;
   stop(status: TaskEnd, reason: string): void;
 }
 
@@ -34,7 +34,7 @@ export interface TaskAsker extends Asker {
   /** Takes answers that come with the task. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
   /** Questions may go out there too, since the result is awaited there; until the returned function is called. */
-  attach(place: Place): () => void;
+  attach(place: AskTarget): () => void;
   /** Nobody will answer any more. */
   giveUp(problem: string): void;
 }

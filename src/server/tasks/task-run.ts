@@ -4,7 +4,7 @@ import { peerOf, type TaskEnd } from "../../diagnostics/events.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { errorCodes } from "../../errors.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
-import type { Asks, Place } from "../../push/asks.ts";
+import type { Asks, AskTarget } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject, RpcResponse } from "../../wire/message.ts";
 import { watchAsk } from "../asking/ask-events.ts";
@@ -55,7 +55,7 @@ export class TaskRun implements RunningTask, OwnTask {
     return this.record.id;
   }
 
-  attach(place: Place): () => void {
+  attach(place: AskTarget): () => void {
     return this.asker.attach(place);
   }
 

@@ -1,7 +1,7 @@
 // The answers of the endpoint that are not the server's: refusals, and the headers of the others.
-import { errorCodes } from "../errors.ts";
-import type { RequestId, RpcError } from "../wire/message.ts";
-import type { HttpHeaders, HttpResponder } from "./exchange.ts";
+import { errorCodes } from "../../errors.ts";
+import type { RequestId, RpcError } from "../../wire/message.ts";
+import type { HttpHeaders, HttpResponder } from "./request.ts";
 
 export const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
 
@@ -26,8 +26,8 @@ export function refuseClosing(responder: HttpResponder): void {
   refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
 }
 
-/** The caller has asked too often, or has too much running. */
-export function refuseHurried(responder: HttpResponder, retryAfter: number): void {
+/** The caller has sent too many requests, or has too many running. */
+export function refuseTooMany(responder: HttpResponder, retryAfter: number): void {
   const message = `Too many requests: try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}`;
   refuse(responder, 429, message, { "retry-after": String(retryAfter) });
 }

@@ -1,48 +1,26 @@
-// The modern headers that repeat what the body says: each must be there, and must say the same.
+// Whether the headers of a modern request say the same as its body: each must be there, and none may differ.
 import { errorCodes } from "../errors.ts";
+import { textFromBase64 } from "../wire/base64.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
-import type { RequestRow, Revision } from "../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
-import type { ServerPort } from "../server/port.ts";
-import type { HttpRequest } from "./exchange.ts";
-import { decodeHeaderValue } from "./param-value.ts";
-
-export const versionHeader = "mcp-protocol-version";
-
-/** The revision that the version header names, if it is one that the server speaks. */
-export function headerRevision(
-  request: HttpRequest,
-  { revisions }: Pick<ServerPort, "revisions">,
-): Revision | undefined {
-  return revisions.find(request.header(versionHeader)?.trim());
-}
-
-/** What the revision of a modern request says of its method; if the server does not speak that one, what its newest says. */
-export function modernRow(request: HttpRequest, method: string, server: ServerPort): RequestRow | undefined {
-  const named = headerRevision(request, server);
-  const revision = named?.era === "modern" ? named : server.revisions.modern;
-  return revision && server.rowOf(method, revision);
-}
+import type { HttpRequest } from "./edge/request.ts";
+import { type HttpExchange, versionHeader } from "./exchange.ts";
 
 /** What is wrong with the headers of a modern request, in the order that the protocol asks for; undefined if nothing is. */
-export function mirroredProblem(
-  request: HttpRequest,
-  message: RpcRequest,
-  row: RequestRow | undefined,
-  server: Pick<ServerPort, "paramHeaders">,
-): RpcError | undefined {
+export function headerProblem(exchange: HttpExchange, message: RpcRequest): RpcError | undefined {
+  const { request } = exchange;
   const { method } = message;
-  const nameParam = row?.mirrors;
+  const nameParam = exchange.row?.mirrors;
   const version = request.header(versionHeader);
   const methodHeader = request.header("mcp-method");
   const nameHeader = nameParam === undefined ? undefined : request.header("mcp-name");
   if (version === undefined) return mismatch("The MCP-Protocol-Version header is missing");
   if (methodHeader === undefined) return mismatch("The Mcp-Method header is missing");
   if (nameParam !== undefined && nameHeader === undefined) return mismatch("The Mcp-Name header is missing");
-  const params = message.params ?? {};
   // A body without its required _meta is for the server to refuse, before the two are compared.
-  if (!hasRequiredMeta(params)) return undefined;
+  if (!exchange.isComplete) return undefined;
+  const params = message.params ?? {};
   if (version.trim() !== (params["_meta"] as JsonObject)[metaKeys.protocolVersion]) {
     return mismatch("The MCP-Protocol-Version header differs from _meta");
   }
@@ -53,17 +31,7 @@ export function mirroredProblem(
     if (name !== params[nameParam]) return mismatch(`The Mcp-Name header differs from ${nameParam}`);
   }
   if (method !== "tools/call" || typeof params["name"] !== "string") return undefined;
-  return paramsProblem(request, params["arguments"], server.paramHeaders(params["name"]));
-}
-
-/** Whether the parameters have what every modern request must have. */
-export function hasRequiredMeta(params: JsonObject): boolean {
-  const meta = params["_meta"];
-  return (
-    isObject(meta) &&
-    typeof meta[metaKeys.protocolVersion] === "string" &&
-    isObject(meta[metaKeys.clientCapabilities])
-  );
+  return paramsProblem(request, params["arguments"], exchange.state.server.paramHeaders(params["name"]));
 }
 
 function paramsProblem(
@@ -103,4 +71,19 @@ function isSame(header: string, value: unknown): boolean {
 
 function mismatch(message: string): RpcError {
   return { code: errorCodes.headerMismatch, message };
+}
+
+const sentinel = /^=\?base64\?(.*)\?=$/s;
+/** What a header may hold as it is: visible ASCII, with blanks between. */
+const plain = /^[\t\x20-\x7e]*$/;
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * The text that a header value stands for: itself, or base64 between markers for what a header cannot carry. Undefined when it has
+ * other characters, or its base64 is not valid.
+ */
+function decodeHeaderValue(value: string): string | undefined {
+  const encoded = sentinel.exec(value)?.[1];
+  if (encoded === undefined) return plain.test(value) ? value : undefined;
+  return base64.test(encoded) ? textFromBase64(encoded) : undefined;
 }

@@ -1,7 +1,7 @@
 // The guard in front of every route: whom we are spoken to as, from which page, and in which form.
-import type { Auth, Authenticate } from "../auth/door.ts";
-import { clip, ConfigurationError } from "../errors.ts";
-import type { HttpRequest } from "./exchange.ts";
+import type { Auth, Authenticate } from "../../auth/authenticate.ts";
+import { clip, ConfigurationError } from "../../errors.ts";
+import type { HttpRequest } from "../edge/request.ts";
 
 /** Why a request is refused before anything is done with it. */
 export interface Refusal {

@@ -1,6 +1,6 @@
 // One timer for everything that has to happen now and then; it runs only while there is something to look after.
-import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
-import { inBackground } from "../async/timers.ts";
+import type { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { inBackground } from "../../async/timers.ts";
 
 /** Something that wants to be looked at about once a second. */
 export interface Tended {

@@ -1,6 +1,11 @@
 // Calls from pages of other origins, where the author allows them.
-import type { HttpHeaders, HttpRequest, HttpResponder } from "./exchange.ts";
-import type { CorsOptions } from "./options.ts";
+import type { HttpHeaders, HttpRequest, HttpResponder } from "../edge/request.ts";
+
+/** Which pages of other origins may call, from a browser. */
+export interface CorsOptions {
+  /** Their origins, or `*`. */
+  readonly origins: readonly string[];
+}
 
 /** A responder whose answers the calling page may read, if it is one of those that were named. */
 export function withCors(cors: CorsOptions, request: HttpRequest, responder: HttpResponder): HttpResponder {

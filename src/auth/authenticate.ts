@@ -1,4 +1,4 @@
-// What stands between an HTTP request and the server: who is calling, or why they may not.
+// How an HTTP endpoint is protected: a function that says who is calling, or why the request is refused.
 import { ConfigurationError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 
@@ -43,21 +43,21 @@ export interface Auth {
   readonly documents?: ReadonlyMap<string, () => string | Promise<string>>;
 }
 
-export function isRefusal(authenticated: Authenticated): authenticated is AuthRefusal {
+export function isAuthRefusal(authenticated: Authenticated): authenticated is AuthRefusal {
   return typeof authenticated === "object" && authenticated !== null && "status" in authenticated;
 }
 
-/** A door that only says who is calling, made whole. */
-export function toAuth(door: Auth | Authenticate): Auth {
-  if (typeof door !== "function") {
-    const parts = Object(door) as Partial<Auth>;
+/** Completes a function that only says who is calling. */
+export function toAuth(auth: Auth | Authenticate): Auth {
+  if (typeof auth !== "function") {
+    const parts = Object(auth) as Partial<Auth>;
     const isWhole = typeof parts.authenticate === "function" && typeof parts.refuseScopes === "function";
-    if (isWhole) return door;
+    if (isWhole) return auth;
     const remedy = "must be bearerAuth({ … }), or a function that says who is calling";
     throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, remedy);
   }
   return {
-    authenticate: door,
+    authenticate: auth,
     refuseScopes: (needed, principal) => refuseScopes(needed, principal, []),
   };
 }

@@ -1,6 +1,6 @@
 // How often one caller may ask: the option, its defaults, and its mistakes.
-import { ConfigurationError } from "../errors.ts";
-import type { Known } from "../options.ts";
+import { ConfigurationError } from "../../errors.ts";
+import type { Known } from "../../options.ts";
 
 /** What one caller may do. */
 export interface CallerLimits {

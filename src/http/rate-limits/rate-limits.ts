@@ -1,11 +1,10 @@
 // One check for every route, before its body is read: how often this caller has asked, and how much of its is running.
-import type { Principal } from "../protocol/model.ts";
-import { principalKey } from "../protocol/principal.ts";
-import { isSilent } from "../wire/message.ts";
-import { addressKey } from "../limits/address-key.ts";
-import { type Caller, Callers } from "./callers.ts";
-import type { RateLimitSettings } from "./rate-limit-options.ts";
-import { TokenBucket } from "./token-bucket.ts";
+import type { Principal } from "../../protocol/model.ts";
+import { principalKey } from "../../protocol/principal.ts";
+import { type Incoming, isBatch, isSilentIncoming } from "../../wire/message.ts";
+import { addressKey } from "../../limits/address-key.ts";
+import { type Caller, Callers, TokenBucket } from "./callers.ts";
+import type { RateLimitSettings } from "./options.ts";
 
 export class RateLimits {
   readonly addresses: Callers | undefined;
@@ -35,7 +34,7 @@ export class RateLimits {
 }
 
 /** One request, and the callers that it is counted for while it is being answered. */
-export class Visit {
+export class CountedRequest {
   readonly #limits: RateLimits;
   readonly #callers: Caller[] = [];
   #weight = 1;
@@ -51,13 +50,13 @@ export class Visit {
   }
 
   /** Counts it for its address. */
-  arrive(address: string | undefined): void {
+  countAddress(address: string | undefined): void {
     const { addresses } = this.#limits;
     if (addresses !== undefined) this.#take(addresses, addressKey(address ?? ""));
   }
 
   /** Counts it for its principal; one of nobody in particular is counted for its address alone. */
-  identify(principal: Principal | undefined): void {
+  countPrincipal(principal: Principal | undefined): void {
     const { principals } = this.#limits;
     if (principals === undefined || principal === undefined) return;
     this.#take(principals, principalKey(principal));
@@ -77,10 +76,9 @@ export class Visit {
    * Whether what has been read may go on. Past the limit only what needs no answer may: a running call would wait in
    * vain for the answer to its question, or go on after it was cancelled. A batch counts as its messages.
    */
-  admits(value: unknown, maxBatch: number): boolean {
-    const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (this.#past !== undefined) return messages.every(isSilent);
-    const more = Math.min(messages.length, maxBatch) - 1;
+  admits(incoming: Incoming, maxBatch: number): boolean {
+    if (this.#past !== undefined) return isSilentIncoming(incoming);
+    const more = isBatch(incoming) ? Math.min(incoming.length, maxBatch) - 1 : 0;
     if (more <= 0) return true;
     this.#weight += more;
     for (const caller of this.#callers) {
@@ -90,12 +88,12 @@ export class Visit {
     return true;
   }
 
-  /** Is counted for longer than the request, whose answer comes on another one; {@link leave} is called once more. */
-  stay(): void {
+  /** Counts it for longer than the request, since its answer comes on another one: {@link release} is called once more. */
+  retain(): void {
     for (const caller of this.#callers) caller.running += this.#weight;
   }
 
-  leave(): void {
+  release(): void {
     for (const caller of this.#callers) caller.running -= this.#weight;
   }
 

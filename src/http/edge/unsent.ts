@@ -1,5 +1,5 @@
 // What readers have not taken: how much it is by caller and in all, and since when a reader takes nothing.
-import { Shares } from "../limits/shares.ts";
+import { Shares } from "../../limits/shares.ts";
 import type { Heartbeat, Tended } from "./heartbeat.ts";
 
 /** A response on its way to a reader. */
