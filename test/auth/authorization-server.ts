@@ -2,35 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  calculateJwkThumbprint,
-  type CryptoKey,
-  exportJWK,
-  generateKeyPair,
-  type JWK,
-  type JWTHeaderParameters,
-  SignJWT,
-} from "jose";
 import { type Configuration, Provider } from "oidc-provider";
 import { onTestFinished } from "vitest";
+import { makeKey, signToken, type SigningKey, type TokenHeader } from "../support/signing-keys.ts";
 
 export const redirectUrl = "http://127.0.0.1:1/callback";
 const scopes = "notes:read notes:write notes:admin";
 const secret = "a secret that only the two of them know";
-
-/** A signing key, and what the world knows of it. */
-export interface SigningKey {
-  readonly privateKey: CryptoKey;
-  readonly kid: string;
-  readonly jwk: JWK;
-}
-
-export async function makeKey(): Promise<SigningKey> {
-  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
-  const jwk = await exportJWK(privateKey);
-  const kid = await calculateJwkThumbprint(jwk);
-  return { privateKey, kid, jwk: { ...jwk, kid, alg: "ES256", use: "sig" } };
-}
 
 export class AuthorizationServer {
   readonly issuer: string;
@@ -106,10 +84,7 @@ export class AuthorizationServer {
   }
 
   /** A token such as the server issues, with changes; undefined leaves a claim out. */
-  forge(
-    claims: Readonly<Record<string, unknown>>,
-    { key = this.#key, ...header }: Partial<JWTHeaderParameters> & { key?: SigningKey } = {},
-  ): Promise<string> {
+  forge(claims: Readonly<Record<string, unknown>>, header?: TokenHeader): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const whole = {
       iss: this.issuer,
@@ -119,9 +94,7 @@ export class AuthorizationServer {
       iat: now,
       exp: now + 300,
     };
-    return new SignJWT({ ...whole, ...claims })
-      .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: key.kid, ...header })
-      .sign(key.privateKey);
+    return signToken(this.#key, { ...whole, ...claims }, header);
   }
 
   /** Goes through the pages that a browser would show, and comes back with what the client is told in the end. */

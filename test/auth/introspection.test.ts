@@ -14,7 +14,7 @@ import {
   protect,
   type Protected,
 } from "./protected.ts";
-import { standIn } from "./stand-in.ts";
+import { standIn } from "../support/issuer.ts";
 
 let issuer: AuthorizationServer;
 beforeEach(async () => {

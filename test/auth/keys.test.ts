@@ -5,10 +5,11 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { passSeconds, stopClock } from "../support/clock.ts";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
-import { AuthorizationServer, makeKey } from "./authorization-server.ts";
+import { AuthorizationServer } from "./authorization-server.ts";
 import { limitOf } from "./limits.ts";
 import { type AuthChanges, bearer, notesServer, protect, type Protected } from "./protected.ts";
-import { standIn } from "./stand-in.ts";
+import { standIn } from "../support/issuer.ts";
+import { makeKey } from "../support/signing-keys.ts";
 
 let issuer: AuthorizationServer;
 beforeEach(async () => {

@@ -8,7 +8,8 @@ import { MemorySessionStore } from "halyard/node";
 import { modernPost, openSession, post } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { until } from "../support/turns.ts";
-import { AuthorizationServer, makeKey, type SigningKey } from "./authorization-server.ts";
+import { makeKey, type SigningKey } from "../support/signing-keys.ts";
+import { AuthorizationServer } from "./authorization-server.ts";
 import { limitOf } from "./limits.ts";
 import { bearer, entrances, mounts, notesServer, openSse, protect, headWith } from "./protected.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startWorker, type Worker } from "../fetch/workerd.ts";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
-import { makeKey, type SigningKey } from "./authorization-server.ts";
+import { makeKey, type SigningKey } from "../support/signing-keys.ts";
 
 let worker: Worker;
 let key: SigningKey;

@@ -5,7 +5,7 @@ import { passSeconds, stopClock } from "../../support/clock.ts";
 import { modernPost } from "../../support/http.ts";
 import { modernCall } from "../../support/http-server.ts";
 import { until } from "../../support/turns.ts";
-import { makeKey } from "../issuer.ts";
+import { makeKey } from "../../support/signing-keys.ts";
 import type { HttpDoor } from "../mounts.ts";
 import type { HttpRow } from "../row.ts";
 import { bearer, guarded } from "./authorization.ts";

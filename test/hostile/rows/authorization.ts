@@ -7,7 +7,8 @@ import { makeServer } from "../../support/catalogue.ts";
 import { modernPost, post, type RawRequest } from "../../support/http.ts";
 import { modernCall, toolCall } from "../../support/http-server.ts";
 import { modernRequest } from "../../support/raw.ts";
-import { Issuer, makeKey, resource } from "../issuer.ts";
+import { Issuer, resource } from "../../support/issuer.ts";
+import { makeKey } from "../../support/signing-keys.ts";
 import { type HttpDoor, openHttp } from "../mounts.ts";
 import type { HttpRow } from "../row.ts";
 

@@ -1,0 +1,148 @@
+// The keys of request state: which are taken, how they are changed, and what several processes must have in common.
+import { ConfigurationError, McpServer, type RequestStateOptions } from "halyard";
+import { fetchHandler } from "halyard/fetch";
+import { type HttpOptions, MemorySessionStore, nodeHandler, type SessionStore } from "halyard/node";
+import { describe, expect, test } from "vitest";
+import { serve } from "../../support/sessions.ts";
+import { recordingLogger } from "../../support/log.ts";
+import { askingServer, begin, retry, type Turn, ways } from "../../support/asking-server.ts";
+
+const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
+const [older, newer] = ["the older secret, of 32 bytes or more", "the newer secret, of 32 bytes or more"];
+const store = { claim: async () => true };
+
+/** Whether a server that is set like `opening` goes on with a call that one like `sealing` began. */
+async function opens(sealing: RequestStateOptions, opening: RequestStateOptions): Promise<boolean> {
+  const state = await begin(await ways.http(askingServer(sealing).server), call);
+  const { result } = await (await ways.http(askingServer(opening).server))(retry(call, state));
+  return result !== undefined;
+}
+
+describe("server.secureRequestState", () => {
+  test.each([
+    [{ keys: [] }, "keys", "empty"],
+    [{ keys: ["x".repeat(31)] }, "keys", "less than 32 bytes"],
+    [{ keys: [newer, new Uint8Array(31)] }, "keys", "less than 32 bytes"],
+    [{ keys: [64] }, "keys", "neither a string nor a Uint8Array"],
+    [{ keys: [null] }, "keys", "neither a string nor a Uint8Array"],
+    [{ keys: newer }, "keys", "a list"],
+    [{ keys: new Uint8Array(32).fill(64) }, "keys", "a list"],
+    [{ key: newer }, "key", "not an option"],
+    [{ ttlMs: 0 }, "ttlMs", "positive integer"],
+    [{ ttlMs: Number.NaN }, "ttlMs", "positive integer"],
+    [{ maxBytes: Number.POSITIVE_INFINITY }, "maxBytes", "positive integer"],
+    [{ audience: 7 }, "audience", "a string"],
+    [{ singleUse: "yes" }, "singleUse", "claim()"],
+    [{ singleUse: null }, "singleUse", "claim()"],
+  ])("refuses %j at once, and names the option", (options, field, problem) => {
+    const server = new McpServer({ name: "test", version: "1.0.0" });
+    const configure = (): unknown => server.secureRequestState(options as unknown as RequestStateOptions);
+    expect(configure).toThrow(ConfigurationError);
+    expect(configure).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+    expect(configure).toThrow(field);
+    expect(configure).toThrow(problem);
+  });
+
+  test("takes secrets of 32 bytes, as text or bytes", () => {
+    const keys = ["x".repeat(32), "ü".repeat(16), new Uint8Array(32), Buffer.alloc(32)];
+    expect(() =>
+      new McpServer({ name: "test", version: "1.0.0" }).secureRequestState({ keys }),
+    ).not.toThrow();
+  });
+
+  test("keeps a secret though the buffer that it came in is wiped", async () => {
+    const given = Buffer.from(newer);
+    const sealing = askingServer({ keys: [given] });
+    given.fill(0);
+    const state = await begin(await ways.http(sealing.server), call);
+    const { result } = await (await ways.http(askingServer({ keys: [newer] }).server))(retry(call, state));
+    expect(result).toMatchObject({ content: [{ text: "Hello Ada" }] });
+  });
+
+  test("replaces what was set before, the audience too", async () => {
+    const { server } = askingServer({ keys: [older], audience: "one" });
+    server.secureRequestState({ keys: [newer] });
+    const state = await begin(await ways.http(server), call);
+    const { result } = await (await ways.http(askingServer({ keys: [newer] }).server))(retry(call, state));
+    expect(result).toMatchObject({ content: [{ text: "Hello Ada" }] });
+  });
+});
+
+describe("keys of request state", () => {
+  test.each<[string, RequestStateOptions, RequestStateOptions, boolean]>([
+    ["the same key and audience", { keys: [newer] }, { keys: [newer] }, true],
+    ["text and bytes of the same key", { keys: [newer] }, { keys: [Buffer.from(newer)] }, true],
+    ["an older key while it is in the ring", { keys: [older] }, { keys: [newer, older] }, true],
+    ["a newer key that the ring has for opening already", { keys: [newer] }, { keys: [older, newer] }, true],
+    ["an older key that has been taken out", { keys: [older] }, { keys: [newer] }, false],
+    ["keys made by each process for itself", {}, {}, false],
+    [
+      "an audience for each process",
+      { keys: [newer], audience: "pod-1" },
+      { keys: [newer], audience: "pod-2" },
+      false,
+    ],
+  ])("of two processes: %s", async (_, sealing, opening, expected) => {
+    expect(await opens(sealing, opening)).toBe(expected);
+  });
+
+  test("seals with the first of the ring", async () => {
+    expect(await opens({ keys: [newer, older] }, { keys: [newer] })).toBe(true);
+    expect(await opens({ keys: [newer, older] }, { keys: [older] })).toBe(false);
+  });
+});
+
+describe("a session store that processes share", () => {
+  const memory = new MemorySessionStore();
+  const shared: SessionStore = {
+    save: (record, idleMs) => memory.save(record, idleMs),
+    load: (id) => memory.load(id),
+    touch: (ids, idleMs) => memory.touch(ids, idleMs),
+    remove: (id) => memory.remove(id),
+  };
+  const edges: Record<string, (server: McpServer, options: HttpOptions) => Promise<unknown>> = {
+    serveHttp: (server, options) => serve(server, options),
+    nodeHandler: async (server, options) => nodeHandler(server, options).close(),
+    fetchHandler: async (server, options) => fetchHandler(server, options).close(),
+  };
+  const start = (
+    edge: keyof typeof edges,
+    state: RequestStateOptions | undefined,
+    mode: "both" | "stateful" | "stateless",
+    sessionStore?: SessionStore,
+  ): Promise<unknown> => {
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { mode, logger: recordingLogger() });
+    if (state !== undefined) server.secureRequestState(state);
+    return edges[edge]!(server, { ...(sessionStore && { sessionStore }) });
+  };
+
+  describe.each(Object.keys(edges))("%s", (edge) => {
+    test.each(["both", "stateless"] as const)(
+      "does not start without keys, and says what to set: mode %s",
+      async (mode) => {
+        for (const state of [undefined, { ttlMs: 1000 }]) {
+          const started = start(edge, state, mode, shared);
+          await expect(started).rejects.toThrow(ConfigurationError);
+          await expect(started).rejects.toThrow(
+            /sessionStore.*server\.secureRequestState\(\{ keys: \[secret\] \}\)/,
+          );
+        }
+      },
+    );
+
+    test("does not start with marks of single use that one process keeps for itself, and says what to set", async () => {
+      const started = start(edge, { keys: [newer], singleUse: true }, "both", shared);
+      await expect(started).rejects.toThrow(/sessionStore.*secureRequestState\(\{ singleUse \}\) a store/);
+    });
+
+    test.each([
+      ["with keys", { keys: [newer] }, "both", shared],
+      ["with keys and a store of marks", { keys: [newer], singleUse: store }, "both", shared],
+      ["in mode stateful, which serves no modern client", undefined, "stateful", shared],
+      ["with a store in memory", { singleUse: true }, "both", memory],
+      ["without a store", undefined, "both", undefined],
+    ] as const)("starts %s", async (_, state, mode, sessionStore) => {
+      await expect(start(edge, state, mode, sessionStore)).resolves.not.toThrow();
+    });
+  });
+});
