@@ -6,23 +6,11 @@ import { describe, expect, test } from "vitest";
 import { anchorsIn, documents, languagesIn, linksIn, readDocument, readTable } from "./support/documents.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const layers = [
-  "wire",
-  "protocol",
-  "schema",
-  "session",
-  "push",
-  "server",
-  "pipe",
-  "auth",
-  "http",
-  "node",
-  "fetch",
-  "stdio",
-  "testing",
-].join("|");
-/** Written by a program, or about to be. */
-const generated = new Set(["bench/results.md", "bench/soak-results.md", "ARCHITECTURE.md"]);
+const layers = (JSON.parse(readDocument("scripts/layers.json")) as string[])
+  .filter((layer) => !layer.endsWith(".ts"))
+  .join("|");
+/** Written by a program. */
+const generated = new Set(["bench/results.md", "bench/soak-results.md"]);
 const sourceFile = new RegExp(`\`((?:${layers})/[\\w./-]+\\.ts)\``, "g");
 
 test.each(documents)("%s links to files and headings that exist", (path) => {
@@ -133,6 +121,15 @@ test.each(documents)("%s names files of the source and of the tests that exist",
   const sources = [...text.matchAll(sourceFile)].map(([, file]) => `src/${file}`);
   const others = [...text.matchAll(/`((?:src|test|spec|scripts)\/[\w./-]+\.\w+)`/g)].map(([, file]) => file);
   expect([...sources, ...others].filter(isMissing)).toEqual([]);
+});
+
+test("CONTRIBUTING.md says where each decision is made, and the code is there", () => {
+  const rows = readTable("CONTRIBUTING.md", "Find your way");
+  expect(rows.length).toBeGreaterThanOrEqual(10);
+  const lost = rows.filter(
+    ({ file = "", "look for": look = "" }) => !readDocument(`src/${file}`).includes(look),
+  );
+  expect(lost).toEqual([]);
 });
 
 test("docs/explanation/parity.md names for every member and behaviour the test that shows it, or what brings it", () => {

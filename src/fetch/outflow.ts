@@ -1,6 +1,6 @@
 // The body of a web-standard response, handed out as fast as its reader takes it.
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
-import { highWater, PieceQueue } from "../http/edge/piece-queue.ts";
+import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
 import type { Outgoing, Unsent } from "../http/edge/unsent.ts";
 
 export class Outflow implements EventSink, Outgoing {
@@ -8,7 +8,7 @@ export class Outflow implements EventSink, Outgoing {
   readonly #request: HttpRequest;
   readonly #unsent: Unsent;
   readonly #encoder = new TextEncoder();
-  readonly #queue = new PieceQueue();
+  readonly #queue = new ChunkQueue();
   readonly #drains: (() => void)[] = [];
   readonly #closes: (() => void)[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;

@@ -3,13 +3,12 @@ import { findRevision } from "../protocol/revisions/index.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
-import { randomId } from "../protocol/random-id.ts";
 import { topicOf } from "../push/topic.ts";
 import { Connection } from "../server/context/connection.ts";
 import type { Detach } from "../server/calls/attach.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
-import type { LiveSession } from "../session/sessions.ts";
+import { type LiveSession, mintSessionId } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
 import { SessionStreams, type StreamHost } from "./streams/session-streams.ts";
 
@@ -44,7 +43,7 @@ export class HttpSession implements LiveSession {
 
   /** What it may do is said by each of its requests; the session only keeps whose it is. */
   static mint(principal: Principal | undefined, caller: string): Connection {
-    const session = randomId(32);
+    const session = mintSessionId();
     return new Connection({ transport: "http", session, principal: identityOf(principal), caller });
   }
 

@@ -1,7 +1,7 @@
 // What is written to a response of node:http, as fast as its reader takes it.
 import type { ServerResponse } from "node:http";
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
-import { highWater, PieceQueue } from "../http/edge/piece-queue.ts";
+import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
 import type { Outgoing, Unsent } from "../http/edge/unsent.ts";
 
 export class Outflow implements EventSink, Outgoing {
@@ -9,7 +9,7 @@ export class Outflow implements EventSink, Outgoing {
   readonly #request: HttpRequest;
   readonly #unsent: Unsent;
   /** What is too much for one write; nothing, most of the time. */
-  #queue: PieceQueue | undefined;
+  #queue: ChunkQueue | undefined;
   #drains: (() => void)[] | undefined;
   #isFull = false;
   #isEnding = false;
@@ -86,7 +86,7 @@ export class Outflow implements EventSink, Outgoing {
 
   #enqueue(text: string): void {
     this.#heedDrains();
-    (this.#queue ??= new PieceQueue()).add(Buffer.from(text));
+    (this.#queue ??= new ChunkQueue()).add(Buffer.from(text));
     this.#flush();
   }
 

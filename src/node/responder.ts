@@ -8,7 +8,7 @@ import {
   type HttpResponder,
   type RefusalWatch,
 } from "../http/edge/request.ts";
-import { highWater } from "../http/edge/piece-queue.ts";
+import { highWater } from "../http/edge/chunk-queue.ts";
 import type { Unsent } from "../http/edge/unsent.ts";
 import { Outflow } from "./outflow.ts";
 

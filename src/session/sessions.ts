@@ -2,6 +2,7 @@
 import { Holdings } from "../limits/holdings.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
+import { randomId } from "../protocol/random-id.ts";
 import type { SessionRecord, SessionStore } from "./store.ts";
 
 /** What a process holds of a session while it serves it. */
@@ -47,6 +48,11 @@ interface Held<Live> {
   touchedAt: number;
   /** A change that the store could not keep. */
   isUnsaved: boolean;
+}
+
+/** A new session id, of 256 random bits: nobody can guess one. */
+export function mintSessionId(): string {
+  return randomId(32);
 }
 
 export class Sessions<Live extends LiveSession> {

@@ -12,7 +12,7 @@ import type {
 import type { AnySchema, SchemaSettings, Validated } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
-import type { Conversation } from "../calls/parts.ts";
+import type { Conversation } from "../calls/call-parts.ts";
 import { callerOf } from "../context/connection.ts";
 import { directAsker } from "./direct-asker.ts";
 import {
@@ -24,7 +24,7 @@ import {
   urlQuestion,
 } from "./elicitation.ts";
 import type { ElicitationIds } from "./elicitation-ids.ts";
-import { Onces } from "./onces.ts";
+import { Onces } from "./once.ts";
 import { assertCanAsk, type Asker, knownAskOptions, type Question } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import { RememberingAsker } from "./remembering-asker.ts";

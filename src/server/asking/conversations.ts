@@ -10,7 +10,7 @@ import {
 } from "../../errors.ts";
 import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
-import { Reply } from "../calls/parts.ts";
+import { Reply } from "../calls/call-parts.ts";
 import type { Asking } from "../calls/seams.ts";
 import { stampAs } from "../calls/stamp.ts";
 import { boundTo } from "../request-state/binding.ts";

@@ -2,7 +2,7 @@
 import { InputPending } from "../../errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Onces } from "./onces.ts";
+import type { Onces } from "./once.ts";
 import { type Asker, type Question, readResponse, toRequest } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import type { RememberingAsker } from "./remembering-asker.ts";

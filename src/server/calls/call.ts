@@ -36,7 +36,7 @@ import { type Exchange, grantOf, type Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
 import type { Settings } from "../settings/settings.ts";
 import { askClient } from "./ask-client.ts";
-import type { Conversation, OwnTask, PendingAnswer, Reply } from "./parts.ts";
+import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";
 
 const noMeta: JsonObject = {};
 const unknownPeer: Peer = {

@@ -17,7 +17,7 @@ import type { Core } from "./core.ts";
 import { subjectOf, toRpcError } from "./failure.ts";
 import { receiveNotification } from "./notifications.ts";
 import { openCall } from "./open-call.ts";
-import { Reply } from "./parts.ts";
+import { Reply } from "./call-parts.ts";
 import type { MethodHandler } from "./seams.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 

@@ -3,7 +3,7 @@ import type { UrlElicitationRequired } from "../../errors.ts";
 import type { RpcError } from "../../wire/message.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "./call.ts";
-import type { Conversation } from "./parts.ts";
+import type { Conversation } from "./call-parts.ts";
 
 /** What it takes to answer one method of the protocol. */
 export interface MethodHandler {

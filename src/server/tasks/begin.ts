@@ -5,7 +5,7 @@ import { randomId } from "../../protocol/random-id.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Conversations } from "../asking/conversations.ts";
 import type { Call } from "../calls/call.ts";
-import { Reply } from "../calls/parts.ts";
+import { Reply } from "../calls/call-parts.ts";
 import type { Tasks } from "../calls/seams.ts";
 import { stampAs } from "../calls/stamp.ts";
 import { isDeclared, requireDeclared } from "../catalogue/extensions.ts";

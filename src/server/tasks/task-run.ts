@@ -9,7 +9,7 @@ import type { Hub } from "../../push/hub.ts";
 import type { JsonObject, RpcResponse } from "../../wire/message.ts";
 import { watchAsk } from "../asking/ask-events.ts";
 import type { Call } from "../calls/call.ts";
-import type { OwnTask } from "../calls/parts.ts";
+import type { OwnTask } from "../calls/call-parts.ts";
 import type { Settings } from "../settings/settings.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";

@@ -6,7 +6,7 @@ const pieceBytes = 32 * 1024;
 /** Past this many bytes that nobody has taken, a reader counts as behind. */
 export const highWater: number = 64 * 1024;
 
-export class PieceQueue {
+export class ChunkQueue {
   readonly #waiting: Uint8Array[] = [];
   #bytes = 0;
 
