@@ -1,4 +1,4 @@
-// Puts the parts of a server together, and turns changes of the catalogue into notifications, once per burst.
+// Assembles the parts of a server, and turns changes of the catalogue into notifications, one per burst.
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { Loads } from "../limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
@@ -26,10 +26,10 @@ import { tasksExtension } from "./tasks/extension.ts";
 import { resolveTaskOptions } from "./tasks/options.ts";
 import { TaskTable } from "./tasks/table.ts";
 
-/** Pages that users were sent to, whose clients wait to hear that they are done. */
+/** How many pages opened by users may wait for `elicitationComplete`. */
 const maxElicitations = 10_000;
 
-/** A server in parts, as {@link McpServer} holds it. */
+/** The parts of a server, for {@link McpServer}. */
 interface Assembled {
   readonly core: Core;
   readonly push: Push;
@@ -77,10 +77,10 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   return { core, push, loads: new Loads(settings.limits.maxInFlightBytes), requestState };
 }
 
-/** Collects what changes in one turn and tells it once. */
+/** Collects the changes of one turn and publishes each list once. */
 interface Changes {
   note(list: ChangingList): void;
-  /** Legacy clients have been told the capabilities: they will not hear of a new one. */
+  /** From now on, legacy clients know the capabilities and do not learn of new ones. */
   announced(): void;
 }
 
@@ -91,14 +91,14 @@ function collectChanges({ logger, capabilities }: Settings, push: Push): Changes
   const publish = (): void => {
     const lists = [...pending];
     pending.clear();
-    for (const list of lists) logRejection(logger, "Telling of a change", push.publish(listChanged[list]));
+    for (const list of lists) logRejection(logger, "Publishing a change", push.publish(listChanged[list]));
   };
   const warnIfLate = (list: ChangingList): void => {
     if (seen.has(list)) return;
     seen.add(list);
     if (!isAnnounced || capabilities[list]) return;
-    const remedy = `declare { capabilities: { ${list}: true } } when the server is made`;
-    logger.warn(`Clients that are connected already were not told of ${list}: ${remedy}`);
+    const remedy = `pass { capabilities: { ${list}: true } } to the McpServer constructor`;
+    logger.warn(`Connected clients do not know that the server has ${list}: ${remedy}`);
   };
   return {
     note(list) {

@@ -1,4 +1,4 @@
-// The port of a server: what transports drive it by, kept out of the author's sight.
+// The port of a server: the interface for transports, which authors do not see.
 import { ConfigurationError } from "../errors.ts";
 import type { Loads } from "../limits/loads.ts";
 import type { Implementation } from "../protocol/model.ts";
@@ -43,56 +43,56 @@ export interface Servable {
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
 }
 
-/** What a transport drives a server by: {@link portOf} returns it. */
+/** The interface that a transport uses to drive a server; {@link portOf} returns it. */
 export interface ServerPort {
   readonly mode: ServerMode;
-  /** The revisions that the server speaks. */
+  /** The revisions that the server supports. */
   readonly revisions: SpokenRevisions;
   readonly limits: ServerLimits;
   readonly logger: Logger;
-  /** Counts what each message weighs until it has been answered; a transport counts what it reads. */
+  /** Counts the memory of each message until the server has answered it. A transport adds what it reads. */
   readonly loads: Loads;
-  /** Reports to the author what a transport refuses by itself. */
+  /** Reports the requests that a transport rejects itself. */
   readonly observe: ((event: ServerEvent) => void) | undefined;
   /** Answers one message. Returns nothing for a notification, or for a call that was cancelled. */
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
   /** Answers the text of one message or batch. */
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
   /**
-   * Answers a message whose envelope the transport has read, or a batch. Returns a promise only if the answer is not there at
-   * once. Pass the answer to {@link ServerPort.encode}.
+   * Answers a parsed message or a batch. Returns a promise only if the answer is not ready. Pass the answer to
+   * {@link ServerPort.encode}.
    */
   answer(message: ReadMessage, exchange: Exchange): Answering<RpcResponse>;
   answer(incoming: Incoming, exchange: Exchange): Answering<Answer>;
-  /** Writes an answer as text. */
+  /** Returns the text of an answer. */
   encode(answer: Answer): string;
-  /** Lets the session of a legacy connection take pushes, on that stream, until the returned function is called. */
+  /** Sends the notifications of a legacy session to that stream, until you call the returned function. */
   attach(connection: Connection, stream: Stream, options?: AttachOptions): Detach;
-  /** The arguments of a tool that travel in HTTP headers too. */
+  /** The arguments of a tool that clients also send as HTTP headers. */
   paramHeaders(tool: string): readonly ParamHeader[];
-  /** What that revision, an extension or the author says of a method. */
+  /** The row of a method, from the table of that revision, an extension or a custom method. */
   rowOf(method: string, revision: Revision): RequestRow | undefined;
-  /** The option of `secureRequestState` that holds for this process only, so that no other process can continue a call. */
+  /** The option of `secureRequestState` that is local to this process, so that no other process can continue a call. */
   readonly unsharedRequestState: "keys" | "singleUse" | undefined;
-  /** Whether any definition names scopes, or ever did. */
+  /** Whether any definition has `scopes`, or ever had. */
   readonly usesScopes: boolean;
-  /** Every scope that a message, or the messages of a batch, need together. */
+  /** All scopes that a message, or the messages of a batch, require together. */
   neededScopes(value: unknown): readonly string[];
 }
 
 const ports = new WeakMap<object, ServerPort>();
 
-/** Marks every McpServer, so that one of another copy of the package can be told from any other object. */
+/** Marks every McpServer, so that one from another copy of the package is recognised. */
 const mark = Symbol.for("halyard.McpServer");
 
-/** The parts of a server that a transport drives. */
+/** The parts of a server that its port uses. */
 interface Driven {
   readonly core: Core;
   readonly loads: Loads;
   readonly requestState: RequestState;
 }
 
-/** Makes the port of a server. */
+/** Creates the port of a server. */
 export function openPort(server: Servable, { core, loads, requestState }: Driven): ServerPort {
   const { catalogue } = core;
   const { mode, revisions, limits, logger, observe } = core.settings;
@@ -106,7 +106,7 @@ export function openPort(server: Servable, { core, loads, requestState }: Driven
     handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
     handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }) }) =>
       answerText(core, loads, text, exchange),
-    // The answer to a message that is no batch is no batch.
+    // A single message has a single response.
     answer: (incoming: Incoming, exchange: Exchange) =>
       answerIncoming(core, incoming, exchange) as Answering<RpcResponse>,
     encode: (answer) => encodeAnswer(core, answer),
@@ -128,8 +128,8 @@ export function openPort(server: Servable, { core, loads, requestState }: Driven
 }
 
 /**
- * Returns the port that a transport drives `server` by. Throws a `ConfigurationError` unless it is an `McpServer` of this copy
- * of the package; `subject` names your function in its message.
+ * Returns the port of `server`, which a transport drives it by. Throws a `ConfigurationError` if it is not an `McpServer` of
+ * this copy of the package; `subject` names your function in the message.
  *
  * @example
  * ```ts
@@ -146,7 +146,7 @@ export function portOf(server: Servable, subject: string = "portOf"): ServerPort
   throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, problemOf(server));
 }
 
-/** Why something has no port. A factory, as other SDKs take it, would fail much later. */
+/** Why an object has no port. Other SDKs take a factory function, which would fail much later here. */
 function problemOf(server: unknown): string {
   if (typeof server === "function")
     return "is a function: pass the McpServer itself, which serves every client";

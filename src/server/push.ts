@@ -1,4 +1,4 @@
-// What an author may push: `server.push`.
+// `server.push`: what an author can send to clients outside a call.
 import { askFailed } from "../errors.ts";
 import type { Known } from "../options.ts";
 import type { Asks } from "../push/asks.ts";
@@ -9,17 +9,17 @@ import { resourceUpdated } from "../protocol/notifications.ts";
 import type { ElicitationIds } from "./asking/elicitation-ids.ts";
 import type { ServerOptions } from "./options.ts";
 
-/** Where a log message outside a call goes, and where it comes from. */
+/** The recipient and the source of a log message outside a call. */
 export interface LogOptions {
-  /** Only to this session. @default {to all that want messages of that level} */
+  /** Send to this session only. @default {all sessions that want messages of that level} */
   readonly session?: string;
-  /** The part of the server that it comes from. */
+  /** The part of the server that the message is about. */
   readonly logger?: string;
 }
 
 export const knownLogOptions: Known<LogOptions> = { session: true, logger: true };
 
-/** What pushing takes. */
+/** The parts of the server that `Push` uses. */
 interface PushParts {
   readonly hub: Hub;
   readonly asks: Asks;
@@ -28,7 +28,7 @@ interface PushParts {
 }
 
 /**
- * Sends what nobody asked for right now: to every session, to one, or to those who listen.
+ * Sends notifications and requests outside a call: to every session, to one session, or to subscribers.
  *
  * @example
  * ```ts
@@ -48,14 +48,14 @@ export class Push {
   }
 
   /**
-   * Sends a notification to every legacy session, once each. Answers how many it reached. A `notifications/message` goes to
-   * those that want log messages of its level.
+   * Sends a notification to every legacy session, once each, and resolves with their number. A `notifications/message` goes
+   * only to sessions that want log messages of its level.
    */
   async broadcast(method: string, params?: object): Promise<number> {
     return this.#sent(method, undefined, await this.#parts.hub.broadcast(method, params));
   }
 
-  /** The same to one legacy session. False when there is no such session, or it wants no log messages of that level. */
+  /** Sends a notification to one legacy session. Resolves with false if it does not exist or does not want that log level. */
   async toSession(session: string, method: string, params?: object): Promise<boolean> {
     const reached = await this.#parts.hub.toSession(session, method, params);
     this.#sent(method, session, reached ? 1 : 0);
@@ -63,8 +63,8 @@ export class Push {
   }
 
   /**
-   * Asks the client of a legacy session and waits for its answer. Rejects when there is no such session, or no stream of it
-   * is open, when the client answers with an error, or when it does not answer in time.
+   * Sends a request to the client of a legacy session and resolves with its result. Rejects if the session does not exist or
+   * has no open stream, if the client responds with an error, or if it does not respond in time.
    */
   async request(
     session: string,
@@ -74,19 +74,19 @@ export class Push {
   ): Promise<JsonObject> {
     const place = this.#parts.hub.reach(session);
     if (place === undefined) {
-      throw askFailed(method, `session ${session} has no stream open to be asked on`);
+      throw askFailed(method, `session ${session} has no open stream`);
     }
     return this.#parts.asks.ask({ ...place, method, params, timeoutMs: options.timeoutMs ?? 60_000 });
   }
 
-  /** Asks the client of a legacy session for a sign of life. */
+  /** Checks that the client of a legacy session responds. */
   async ping(session: string, options?: { readonly timeoutMs?: number }): Promise<void> {
     await this.request(session, "ping", undefined, options);
   }
 
   /**
-   * Tells the client that was sent to a page under this id, and no other, that its user is done there. False when there is
-   * no such client, or it has been told: modern clients find out by calling again.
+   * Notifies the client that opened a page under this id that its user is done there. Resolves with false if there is no such
+   * client, or if it was notified before. Modern clients find out when they retry.
    */
   async elicitationComplete(elicitationId: string): Promise<boolean> {
     const session = this.#parts.elicitationIds.take(elicitationId);
@@ -94,27 +94,27 @@ export class Push {
     return this.toSession(session, "notifications/elicitation/complete", { elicitationId });
   }
 
-  /** How many questions to clients wait for their answer. */
+  /** Resolves with the number of questions that clients have not answered yet. */
   async pendingAsks(): Promise<number> {
     return this.#parts.asks.size;
   }
 
-  /** Tells those who asked: a modern client in its listen filter, a legacy one by subscribing. Answers how many. */
+  /** Notifies subscribers: modern clients that listen for it, legacy clients that subscribed. Resolves with their number. */
   async publish(notification: string, key?: string, params?: object): Promise<number> {
     return this.#sent(notification, key, await this.#parts.hub.publish(notification, key, params));
   }
 
-  /** Whether anyone wants to know when the resource changes. */
+  /** Resolves with whether any client subscribes to the resource. */
   isSubscribed(uri: string): Promise<boolean> {
     return this.#parts.hub.isListened(topicOf(resourceUpdated, uri));
   }
 
-  /** The legacy sessions that can be reached now. */
+  /** Resolves with the ids of the legacy sessions that can be reached now. */
   sessions(): Promise<string[]> {
     return this.#parts.hub.sessions();
   }
 
-  /** How many streams take pushes now: sessions and listen requests. */
+  /** Resolves with the number of streams that receive notifications now: sessions and listen requests. */
   count(): Promise<number> {
     return this.#parts.hub.count();
   }

@@ -1,4 +1,4 @@
-// McpServer: what an author writes. It holds definitions and no connection, and does no I/O.
+// McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
 import { ConfigurationError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import {
@@ -40,7 +40,7 @@ import { openPort, type Servable, type ServerPort } from "./port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 
 /**
- * An MCP server: registered once, served to any number of clients of any revision over any transport.
+ * An MCP server. Register definitions once, and serve them to any number of clients of any revision over any transport.
  *
  * @example
  * ```ts
@@ -80,7 +80,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.#port = openPort(this, parts);
   }
 
-  /** Offers a tool. Throws when its name or one of its schemas cannot work, naming the tool and the field. */
+  /** Registers a tool. Throws a `ConfigurationError` that names the tool and the field if its name or a schema is invalid. */
   tool<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>(
     name: string,
     definition: ToolDefinition<I, O>,
@@ -89,7 +89,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this.#core.catalogue.tools.add(name, definition, handler);
   }
 
-  /** Offers the resource at `uri`. */
+  /** Registers the resource at `uri`. */
   resource(
     uri: string,
     definition: ResourceDefinition,
@@ -98,7 +98,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this.#core.catalogue.resources.add(uri, definition, handler);
   }
 
-  /** Offers every resource whose URI matches the template (RFC 6570). */
+  /** Registers a template (RFC 6570) for all resources whose URI matches it. */
   resourceTemplate<const Template extends string>(
     template: Template,
     definition: TemplateDefinition,
@@ -107,7 +107,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this.#core.catalogue.templates.add(template, definition, handler);
   }
 
-  /** Offers a prompt. */
+  /** Registers a prompt. */
   prompt<A extends AnySchema = AnySchema>(
     name: string,
     definition: PromptDefinition<A>,
@@ -116,15 +116,15 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this.#core.catalogue.prompts.add(name, definition, handler);
   }
 
-  /** Completes arguments in one place; what it leaves undefined goes to the argument's own completer. */
+  /** Completes arguments in one place. If the handler returns undefined, the argument's own completer runs. */
   completion(handler: CompletionHandler): this {
     this.#core.catalogue.completion = handler;
     return this;
   }
 
   /**
-   * Answers a method of your own, for clients of every revision. Its name must not be one of the protocol's: begin it with
-   * your own, as in `acme/search`. Middleware sees it as any other request, and no capability announces it.
+   * Registers a method of your own, for clients of every revision. Its name must not be one of the protocol's: begin it with
+   * your own prefix, as in `acme/search`. Middleware sees it like any other request, and no capability announces it.
    *
    * @example
    * ```ts
@@ -148,15 +148,15 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this.#core.catalogue.methods.add(name, definition, handler);
   }
 
-  /** Adds an extension of the protocol, for clients of the modern era that declare it unless it says otherwise. */
+  /** Adds an extension of the protocol, by default for modern clients that declare it. */
   extension(identifier: string, extension: Extension = {}): this {
     this.#core.catalogue.extensions.add(identifier, extension);
     return this;
   }
 
   /**
-   * Says how the state of calls that ask modern clients is sealed; what was said before no longer counts. Without it a key is
-   * made that only this process has, which will do for one process.
+   * Sets how the server seals request state, which a modern client carries while it answers questions. Replaces earlier
+   * options. Without it, the server uses a random key of this process, which is enough if you run one process.
    *
    * @example
    * ```ts
@@ -173,7 +173,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /**
-   * Runs around every request, or around those of one method; what is given to `next` appears on `ctx`.
+   * Runs a function around every request, or around those of one method. The members that it passes to `next` appear on `ctx`.
    *
    * @example
    * ```ts
@@ -194,15 +194,19 @@ export class McpServer<Extra extends object = object> implements Servable {
     const [method, run] = typeof first === "string" ? [first, second] : [undefined, first];
     if (typeof run !== "function") {
       const where = { subject: "middleware", field: "handler" };
-      throw new ConfigurationError("INVALID_DEFINITION", where, "is missing: pass a function last");
+      throw new ConfigurationError(
+        "INVALID_DEFINITION",
+        where,
+        "is missing: pass a function as the last argument",
+      );
     }
     this.#core.middlewares.add(run as AnyMiddleware, method);
     return this;
   }
 
   /**
-   * Sends a log message outside a call: to the legacy sessions that want messages of that level, or to one of them. Resolves
-   * with how many it reached. Modern clients ask for log messages with a call, and get those of `ctx.log`.
+   * Sends a log message outside a call: to all legacy sessions that want messages of that level, or to one session. Resolves
+   * with their number. Modern clients get log messages only within a call, from `ctx.log`.
    *
    * @example
    * ```ts
@@ -216,7 +220,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     checkOptions({ subject: "server.log" }, options, knownLogOptions);
     const { logger: ownLog } = this.#port;
     if (!isLogLevel(level)) {
-      ownLog.warn(`server.log has no level ${JSON.stringify(level)}: use ${logLevels.join(", ")}`);
+      ownLog.warn(`server.log: unknown level ${JSON.stringify(level)}. Use ${logLevels.join(", ")}`);
       return 0;
     }
     const { session, logger } = options;
@@ -225,32 +229,32 @@ export class McpServer<Extra extends object = object> implements Servable {
       if (session === undefined) return await this.push.broadcast(logMessage, params);
       return (await this.push.toSession(session, logMessage, params)) ? 1 : 0;
     } catch (error) {
-      ownLog.warn(`${logMessage} cannot be written as JSON, and was not sent`, { error });
+      ownLog.warn(`Did not send ${logMessage}: not serialisable as JSON`, { error });
       return 0;
     }
   }
 
-  /** Sees every notification that a client sends. */
+  /** Called with every notification that a client sends. */
   onNotification(handler: ClientNotificationHandler): this {
     this.#core.observers.notification = handler;
     return this;
   }
 
-  /** Called when a legacy client says that its roots have changed. */
+  /** Called when a legacy client reports that its roots have changed. */
   onRootsChanged(handler: (from: NotificationSource) => void | Promise<void>): this {
     this.#core.observers.rootsChanged = handler;
     return this;
   }
 
-  /** Called when a legacy client has said `notifications/initialized`; a modern one has no such beginning. */
+  /** Called when a legacy client sends `notifications/initialized`. Modern clients never do. */
   onInitialized(handler: (client: NotificationSource) => void | Promise<void>): this {
     this.#core.observers.initialized = handler;
     return this;
   }
 
   /**
-   * Called once for each legacy session that has ended in this process, with the reason: its client left, as by closing the
-   * pipe, deleted it, was idle for too long, and so on. A session whose process stops may go on in another one.
+   * Called once for each legacy session that ends in this process, with the reason: its client closed the pipe or disconnected,
+   * deleted it, was idle for too long, and so on. If the process stops, another process may continue the session.
    *
    * @example
    * ```ts
@@ -269,26 +273,27 @@ export class McpServer<Extra extends object = object> implements Servable {
     return this;
   }
 
-  /** The capabilities as a client of that revision is told of them, over a transport that can push. */
+  /** Returns the capabilities that clients of that revision see, over a transport that can push. */
   capabilities(revision?: string): ServerCapabilities {
     const { revisions, mode } = this.#port;
     const found = revision === undefined ? revisions.newest : revisions.find(revision);
-    if (found === undefined) throw new RangeError(`Not a protocol revision of this server: ${revision}`);
+    if (found === undefined)
+      throw new RangeError(`This server does not support protocol revision ${revision}`);
     const canPush = found.era === "modern" || mode !== "stateless";
     return this.#core.features.capabilities(found, canPush);
   }
 
-  /** The input schema of a tool as it is published; undefined when there is no such tool. */
+  /** Returns the published input schema of a tool, or undefined if there is no such tool. */
   toolInputSchema(name: string): JsonObject | undefined {
     return this.#core.catalogue.tools.find(name)?.inputSchema;
   }
 
-  /** Answers one message. Nothing comes back for a notification, or for a call that was cancelled. */
+  /** Answers one message. Resolves with undefined for a notification, or for a call that was cancelled. */
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined> {
     return this.#port.handle(message, exchange);
   }
 
-  /** Answers the text of one message or batch. Without an exchange it stands alone: no session, no notifications. */
+  /** Answers the text of one message or batch. Without an exchange, the message has no session and cannot send notifications. */
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined> {
     return this.#port.handleRaw(text, exchange);
   }

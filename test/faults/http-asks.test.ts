@@ -136,7 +136,7 @@ describe("asks that fail", () => {
       await sendModern(served.url, "tools/call", { name: "ask", arguments: {} })
     ).closed;
     expect(outcomes).toEqual([
-      expect.stringContaining("a modern client takes no requests: ask with ctx.elicit"),
+      expect.stringContaining("this client cannot receive requests: it is modern: call ctx.elicit"),
     ]);
   });
 

@@ -30,7 +30,7 @@ test("push.request fails at once when the stream that it was asked on ends for g
   await handler(new Request(url, { method: "DELETE", headers: named }));
   await refused;
   expect(await server.push.pendingAsks()).toBe(0);
-  await expect(server.push.request(session, "ping")).rejects.toThrow("no stream open");
+  await expect(server.push.request(session, "ping")).rejects.toThrow("no open stream");
   await handler.close();
 });
 

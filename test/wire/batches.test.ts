@@ -120,7 +120,7 @@ describe("a batch on 2025-03-26", () => {
     expect(await peer.say(batch(6))).toEqual({
       jsonrpc: "2.0",
       id: null,
-      error: { code: -32600, message: "A batch may hold 5 messages at most" },
+      error: { code: -32600, message: "A batch may have at most 5 messages, not 6" },
     });
     expect(ran).toEqual([]);
     expect(await peer.say<Answer[]>(batch(5))).toHaveLength(5);

@@ -1,4 +1,4 @@
-// One message or, where the revision has them, a batch: parsed, answered, and written as text.
+// Parses one message, or a batch if the revision has them, and returns the response as text.
 import { errorCodes } from "../../errors.ts";
 import type { Load, Loads } from "../../limits/loads.ts";
 import { parseJson } from "../../wire/json.ts";
@@ -17,10 +17,10 @@ import type { Core } from "./core.ts";
 import { type Answering, dispatch, refuse } from "./dispatch.ts";
 import { newErrorId } from "../../diagnostics/error-ids.ts";
 
-/** What one message, or one batch, is answered with. */
+/** The response to one message, or the responses to a batch. */
 export type Answer = RpcResponse | readonly RpcResponse[];
 
-/** The text of the answer; undefined when there is nothing to say. */
+/** Resolves with the text of the response, or with undefined if the message needs none. */
 export async function answerText(
   core: Core,
   loads: Loads,
@@ -47,26 +47,25 @@ export async function answerText(
   }
 }
 
-/** Nothing is said to a message that wants no answer, not even that it was not taken. */
+/** Messages that expect no response get no error either. */
 function refuseLoad(core: Core, exchange: Exchange, incoming: Incoming): string | undefined {
-  const message = "Too much is being answered: wait for an answer, then send this again";
+  const message = "Open requests take too much memory: wait for a response, then retry";
   const isRequest = !isBatch(incoming) && incoming.ok && incoming.kind === "request";
   const id = isRequest ? incoming.message.id : undefined;
   const refusal = refuse(core, exchange, id, { code: errorCodes.invalidRequest, message });
   return isSilentIncoming(incoming) ? undefined : encodeResponse(refusal);
 }
 
-/** Whether there is room for a message of this weight. */
+/** Whether `load` has room for a message of this weight. */
 export function isTaken(load: Load, weight: number, incoming: Incoming): boolean {
   return load.takes(weight) || (isSilentIncoming(incoming) && load.speaks(weight));
 }
 
-/** The answer to a message or a batch; not a promise where it is there at once. */
+/** Answers a message or a batch. Returns a promise only if the answer is not ready. */
 export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchange): Answering<Answer> {
   return isBatch(incoming) ? answerBatch(core, incoming, exchange) : dispatch(core, incoming, exchange);
 }
 
-/** The text of an answer. */
 export function encodeAnswer(core: Core, answer: Answer): string {
   if (!isBatchAnswer(answer)) return encodeSafely(core, answer);
   return `[${answer.map((response) => encodeSafely(core, response)).join(",")}]`;
@@ -94,19 +93,19 @@ function batchProblem(core: Core, batch: readonly unknown[], exchange: Exchange)
   const { maxBatch } = core.settings.limits;
   if (!exchange.connection.revision?.hasBatches) return "Batches are not part of this protocol revision";
   if (batch.length === 0) return "A batch must not be empty";
-  if (batch.length > maxBatch) return `A batch may hold ${maxBatch} messages at most`;
+  if (batch.length > maxBatch) return `A batch may have at most ${maxBatch} messages, not ${batch.length}`;
   if (batch.some((value) => isObject(value) && value["method"] === "initialize"))
     return "initialize must not be in a batch";
   return undefined;
 }
 
-/** A handler may have returned what JSON cannot write, such as a bigint; its caller still gets an answer. */
+/** A handler may return a value that JSON cannot represent, such as a bigint; its client still gets a response. */
 function encodeSafely(core: Core, response: RpcResponse): string {
   try {
     return encodeResponse(response);
   } catch (error) {
     const errorId = newErrorId();
-    const problem = `The result cannot be written as JSON (error id ${errorId})`;
+    const problem = `The result cannot be serialised as JSON (error id ${errorId})`;
     core.settings.logger.error(problem, { errorId, id: response.id, error });
     const failure = { code: errorCodes.internal, message: problem, data: { errorId } };
     return JSON.stringify({ jsonrpc: "2.0", id: response.id, error: failure });

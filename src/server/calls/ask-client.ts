@@ -1,4 +1,4 @@
-// Sending a request to the client of a call, for clients that take requests.
+// Sends a request to the client of a call; only legacy clients accept requests.
 import { askFailed, type HalyardError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Ask, Asks } from "../../push/asks.ts";
@@ -6,16 +6,15 @@ import type { Hub } from "../../push/hub.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
-/** What it takes to ask a client, for each thing that may be missing. */
+/** Why a client cannot be asked, and what to do. */
 const remedies = {
-  modern:
-    "a modern client takes no requests: ask with ctx.elicit, ctx.sample or ctx.roots, in a tool, prompt or resource",
-  session: 'it has no session: serve it with mode "both" or "stateful"',
-  stream: "it must accept text/event-stream, or open the stream of its session",
+  modern: "it is modern: call ctx.elicit, ctx.sample or ctx.roots in a tool, prompt or resource",
+  session: 'it has no session: use mode "both" or "stateful"',
+  stream: "it must accept text/event-stream or open a GET stream",
 };
 
 export function noWayBack(method: string, missing: keyof typeof remedies): HalyardError {
-  return askFailed(method, `this client cannot be asked: ${remedies[missing]}`);
+  return askFailed(method, `this client cannot receive requests: ${remedies[missing]}`);
 }
 
 /** The call that asks. */
@@ -28,7 +27,7 @@ type Asking = Ask["to"] & {
   readonly askSignal: AbortSignal;
 };
 
-/** Asks on the stream of the call, else on another one of its session. */
+/** Sends the request on the stream of the call, or else on another stream of its session. */
 export async function askClient(
   call: Asking,
   method: string,

@@ -1,4 +1,4 @@
-// A legacy session takes pushes: what it is told of, and from when to when.
+// Opens the listener of a legacy session, which receives the server's notifications until it is detached.
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { Stream } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
@@ -7,25 +7,25 @@ import type { Core } from "./core.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import { type SessionEnd, tellSessionClosed } from "./notifications.ts";
 
-/** How a session takes pushes. */
+/** How a session receives notifications. */
 export interface AttachOptions {
-  /** What happens when too much waits for a slow reader, or for a client to come back. @default {"destroy"} */
+  /** When the queue is full: close the stream, or drop messages and report a gap. @default {"destroy"} */
   readonly overflow?: "destroy" | "gap";
-  /** The URIs of resources that the session has subscribed to before. */
+  /** The URIs of the resources that the session already subscribes to. */
   readonly subscriptions?: readonly string[];
 }
 
-/** Ends a session here, once. With a reason the author is told, and it resolves when that has been done. */
+/** Ends a session in this process, once. With a reason it calls `onSessionClosed`, and resolves when that is done. */
 export type Detach = (reason?: SessionEnd) => Promise<void>;
 
-/** Opens a listener for the session of the connection; what is returned closes it. */
+/** Opens a listener for the session of the connection, and returns the function that closes it. */
 export function attach(core: Core, connection: Connection, stream: Stream, options: AttachOptions): Detach {
   const { hub, settings, features } = core;
   const peer = peerOf(connection);
   const { session } = peer;
   if (session === undefined || settings.mode === "stateless") return async () => {};
   const { maxQueueBytes } = settings.limits;
-  // What was not declared in the reply to initialize is not told of either.
+  // A session gets notifications only for the lists that the reply to initialize declared.
   const topics = (["tools", "prompts", "resources"] as const)
     .filter((list) => features.has(list))
     .map((list) => listChanged[list]);

@@ -1,16 +1,16 @@
-// What a call may get while it runs: a conversation with its client, an early answer, a task to go on as.
+// What a call can acquire while it runs: a conversation with its client, an early response, a task.
 import type { JsonObject, RpcResponse } from "../../wire/message.ts";
 import type { Questions } from "../context/context.ts";
 
-/** What a handler and its client say to each other during one call. */
+/** The questions and answers of one call. */
 export interface Conversation extends Questions {
-  /** Whether open questions have ended the call, so that nothing that the handler still does matters. */
+  /** Whether open questions are the response of the call, so that the result of the handler is ignored. */
   readonly hasEndedCall: boolean;
-  /** Resolves when nothing that `ctx.once` does is under way. */
+  /** Resolves when no `ctx.once` work is running. */
   idle(): Promise<void>;
 }
 
-/** A complete result, sent as it is: questions to the client, or a task that has been created. */
+/** A complete result, sent unchanged: questions to the client, or a created task. */
 export class Reply {
   readonly result: JsonObject;
 
@@ -19,17 +19,17 @@ export class Reply {
   }
 }
 
-/** The answer of a call whose handler has not ended. */
+/** The response of a call whose handler is still running. */
 export interface PendingAnswer {
   readonly isAnswered: boolean;
   /** See {@link Call.answerNow}. */
   answerNow(reply: Reply | Promise<Reply>, later: ((response: RpcResponse) => void) | undefined): void;
 }
 
-/** A call that goes on as a task says there what it has to say. */
+/** The task of a call, which receives its progress and notifications. */
 export interface OwnTask {
   readonly id: string;
-  /** How far the work is, for people. */
+  /** Sets the status message, for people. */
   report(status: string): void;
   /** Sends a notification about the task. */
   send(method: string, params: object): void;

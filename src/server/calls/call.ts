@@ -1,4 +1,4 @@
-// One request being answered.
+// One request while the server answers it.
 import { ignoreRejection } from "../../async/promises.ts";
 import type {
   AskOptions,
@@ -46,7 +46,7 @@ const unknownPeer: Peer = {
   logLevel: undefined,
 };
 
-/** What a call needs of its server. */
+/** The parts of the server that a call uses. */
 export interface CallCore {
   readonly info: Implementation;
   readonly settings: Settings;
@@ -56,16 +56,16 @@ export interface CallCore {
   readonly asking: { converse(call: Call): Conversation };
 }
 
-/** One request being answered. Handlers see it as a {@link Context}; what they may not need is made on first use. */
+/** One request while the server answers it. Handlers see it as a {@link Context}. Rarely used members are created lazily. */
 export class Call implements Context {
   readonly core: CallCore;
   request: RpcRequest;
   exchange: Exchange;
   peer: Peer;
-  /** The revision that the request is answered under. */
+  /** The revision of the request. */
   readonly protocol: Revision;
   readonly row: RequestRow;
-  /** What its definition asks of a caller; whoever is asked something for it needs the same. */
+  /** The scopes that its definition requires. A stream that carries a question of this call must have them too. */
   readonly scopes: readonly string[] | undefined;
   endListen: (() => void) | undefined;
   cancelled = false;
@@ -137,7 +137,7 @@ export class Call implements Context {
     return this.exchange.principal ?? this.exchange.connection.principal;
   }
 
-  /** What the caller may use. */
+  /** The permissions of the caller. */
   get grant(): Grant {
     return grantOf(this.exchange);
   }
@@ -162,20 +162,20 @@ export class Call implements Context {
     return this.#controller.signal;
   }
 
-  /** Aborts when nobody waits for an answer to its questions any more; the reason is why, in words. */
+  /** Aborts when the call no longer needs answers to its questions. Its reason is a text that says why. */
   get askSignal(): AbortSignal {
     this.#questions ??= new AbortController();
     if (this.#whyNoAnswers !== undefined) this.#questions.abort(this.#whyNoAnswers);
     return this.#questions.signal;
   }
 
-  /** Gives up the questions that are still open: the client need not answer them. */
+  /** Withdraws the open questions. */
   stopAsking(reason = "The call that asked has ended"): void {
     this.#whyNoAnswers ??= reason;
     this.#questions?.abort(reason);
   }
 
-  /** The client no longer wants an answer: none is sent, and nothing else either. */
+  /** Cancels the call: the client gets no response and no further notifications. */
   cancel(reason: string): void {
     this.cancelled = true;
     this.#cancelReason = reason;
@@ -184,21 +184,21 @@ export class Call implements Context {
     this.stopAsking("The call that asked was cancelled");
   }
 
-  /** Stops the handler, whose answer has been given for it: the client still gets one. */
+  /** Aborts `ctx.signal` without cancelling the call: the client still gets a response. */
   abort(reason: DOMException): void {
-    // Made even if nobody has asked for the signal yet, for the handler may do so later.
+    // Create the controller now: the handler may read ctx.signal later.
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
   }
 
-  /** The parameters have been read: a call that stays open need not keep them, nor what its client says there of itself. */
+  /** Drops the parameters and the client info once they have been read: a call may stay open for days. */
   forgetParams(): void {
     this.request = { jsonrpc: "2.0", id: this.id, method: this.method };
     this.peer = unknownPeer;
     this.exchange.load?.empty();
   }
 
-  /** Calls back when the call is cancelled; an `AbortSignal` would weigh more than everything else about an idle call. */
+  /** Calls `callback` when the call is cancelled; an `AbortSignal` would take more memory than the rest of an idle call. */
   onCancel(callback: () => void): void {
     this.#onCancel = callback;
   }
@@ -207,12 +207,12 @@ export class Call implements Context {
     return ignoreRejection(askClient(this, method, params, options.timeoutMs ?? 60_000));
   }
 
-  /** Its questions and answers; most calls have none. */
+  /** Its questions and answers, created at the first question. */
   get conversation(): Conversation {
     return (this.#conversation ??= this.core.asking.converse(this));
   }
 
-  /** Whether its questions have answered it: what becomes of this run of the handler is of no matter. */
+  /** Whether its questions are its response, so that the result of this run of the handler is ignored. */
   get hasAsked(): boolean {
     return this.#conversation?.hasEndedCall ?? false;
   }
@@ -261,30 +261,30 @@ export class Call implements Context {
     return ignoreRejection(this.#startTask());
   }
 
-  /** Dispatch will answer the call when its handler ends, unless {@link Call.answerNow} does before. */
+  /** Dispatch responds when the handler ends, unless {@link Call.answerNow} responds before. */
   waitsFor(pending: PendingAnswer): void {
     this.#pending = pending;
   }
 
-  /** Whether it can still be answered before its handler ends. */
+  /** Whether {@link Call.answerNow} can still respond. */
   get canAnswerNow(): boolean {
     return this.#pending?.isAnswered === false && !this.cancelled;
   }
 
   /**
-   * Answers the call before its handler ends: with questions, or with a task that goes on. `later` gets the response that the
-   * handler comes to in the end; without it, what the handler still does is ignored.
+   * Responds before the handler ends: with questions, or with a task. `later` receives the response that the handler produces
+   * in the end. Without `later`, that response is ignored.
    */
   answerNow(reply: Reply | Promise<Reply>, later?: (response: RpcResponse) => void): void {
     this.#pending?.answerNow(reply, later);
   }
 
-  /** The handler decides when the call becomes a task: `ctx.startTask()` calls `begin`, once. */
+  /** Lets the handler turn the call into a task: `ctx.startTask()` calls `begin`, once. */
   mayStartTask(begin: () => Promise<void>): void {
     this.#beginTask = begin;
   }
 
-  /** Takes the call out of its connection and its stream: it goes on as a task, and a client that goes away does not cancel it. */
+  /** Detaches the call from its connection and stream. It continues as a task, even if the client disconnects. */
   continueAs(task: OwnTask): void {
     const { connection, era, principal, headers, address } = this.exchange;
     connection.inFlight.delete(this);
@@ -292,12 +292,12 @@ export class Call implements Context {
     this.#task = task;
   }
 
-  /** The task that the call goes on as. */
+  /** The id of the task that the call continues as. */
   get taskId(): string | undefined {
     return this.#task?.id;
   }
 
-  /** The call has been answered. A task is no longer a matter of its connection, and goes on asking. */
+  /** Called when the response is ready. A task stays open for questions; any other call withdraws them. */
   finish(): void {
     this.#finished = true;
     if (this.#task !== undefined) return;
@@ -319,8 +319,8 @@ export class Call implements Context {
   }
 
   /**
-   * Whether its last report may have to travel with its answer. A second is long, but while the loop is blocked nothing
-   * leaves, and to wait in vain costs two milliseconds.
+   * Whether the last progress report may still be unsent. A blocked event loop delays it, so the window is a whole second;
+   * waiting needlessly costs only two milliseconds.
    */
   get hasJustReported(): boolean {
     return this.#reportedAt !== undefined && performance.now() - this.#reportedAt < 1000;
@@ -334,7 +334,7 @@ export class Call implements Context {
   notify(method: string, params?: JsonObject): Promise<void> {
     if (typeof method !== "string" || method === "" || protocolNotifications.has(method)) {
       throw new TypeError(
-        `ctx.notify cannot send ${method}, which belongs to the protocol: use a name of your own`,
+        `ctx.notify cannot send ${method}, which belongs to the protocol: choose a name of your own`,
       );
     }
     this.#send(method, params);
@@ -345,7 +345,7 @@ export class Call implements Context {
     if (!this.#finished && !this.cancelled) this.exchange.stream?.pause?.();
   }
 
-  /** Adds what middleware gives to later middleware and to the handler. */
+  /** Adds the members that middleware passes to `next` to the context. */
   extend(added: object): void {
     for (const [name, value] of Object.entries(added)) {
       if (name in this && !this.#added?.has(name)) {
@@ -365,7 +365,7 @@ export class Call implements Context {
     this.#controller?.abort(new DOMException(this.#cancelReason, "AbortError"));
   }
 
-  /** Progress and logs may be lost to a slow reader: waiting for it would cost memory without a bound. */
+  /** Drops the message if the reader is slow: a queue of progress and log messages would grow without bound. */
   #send(method: string, params?: object): void {
     if (this.#task !== undefined) return this.#task.send(method, params ?? {});
     const { stream } = this.exchange;
@@ -374,7 +374,7 @@ export class Call implements Context {
     try {
       stream.write(encodeNotification(method, params));
     } catch (error) {
-      this.core.settings.logger.warn(`${method} cannot be written as JSON, and was not sent`, { error });
+      this.core.settings.logger.warn(`Did not send ${method}: not serialisable as JSON`, { error });
     }
   }
 }

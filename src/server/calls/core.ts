@@ -1,4 +1,4 @@
-// What it takes to answer messages. McpServer puts it together; the layers above join it by `methods` and `asking`.
+// The parts that answering a message needs. `McpServer` assembles them; the layers above join through `methods` and `asking`.
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
@@ -9,7 +9,7 @@ export interface Core extends CallCore {
   readonly catalogue: Catalogue;
   readonly middlewares: Middlewares;
   readonly observers: Observers;
-  /** By name, every method of the protocol. Whether a peer has one is for the table of its revision to say. */
+  /** Every method of the protocol, by name. The table of a revision says whether its peers can call it. */
   readonly methods: ReadonlyMap<string, MethodHandler>;
   readonly asking: Asking;
 }

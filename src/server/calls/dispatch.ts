@@ -1,4 +1,4 @@
-// From one message to its answer: run what it asks for, and write what that comes to as the revision of its client does.
+// From one message to its response: runs the handler, and encodes the result for the revision of the client.
 import { peerOf } from "../../diagnostics/events.ts";
 import {
   isObject,
@@ -21,24 +21,24 @@ import { Reply } from "./call-parts.ts";
 import type { MethodHandler } from "./seams.ts";
 import { stampOwnResult, stampResult } from "./stamp.ts";
 
-/** An answer, or the promise of one where it is not there at once; undefined when there is nothing to say. */
+/** An answer, or a promise of one if it is not ready; undefined if the message needs none. */
 export type Answering<A> = A | undefined | Promise<A | undefined>;
 
 /**
- * Answers one message. Nothing is sent for a notification, a response, or a call that was cancelled. At once where the handler
- * answers at once: each turn of the microtask queue costs as much as a small tool.
+ * Answers one message; returns undefined for a notification, a response and a cancelled call. If the handler is synchronous, so
+ * is this: each turn of the microtask queue costs as much as a small tool.
  */
 export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Answering<RpcResponse> {
   if (!read.ok) return refuse(core, exchange, read.id, read.error);
   if (read.kind === "request") return answer(core, read.message, exchange);
   if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
   if (!core.asks.settle(exchange.connection.session, read.message, grantOf(exchange))) {
-    core.settings.logger.debug("Ignored a response to nothing that was asked", { id: read.message.id });
+    core.settings.logger.debug("Ignored a response that matches no open request", { id: read.message.id });
   }
   return undefined;
 }
 
-/** The error for something that is not a request that can be answered. */
+/** Builds the error response for a message that the server rejects, and reports it to `observe`. */
 export function refuse(
   core: Core,
   exchange: Exchange,
@@ -63,7 +63,7 @@ function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<
   return refuse(core, exchange, request.id, opened.error);
 }
 
-/** Runs the handler, and what surrounds it. */
+/** Runs the middleware and the handler. */
 function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcResponse> {
   const started = core.settings.observe && performance.now();
   call.exchange.connection.inFlight.add(call);
@@ -84,17 +84,17 @@ function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcRespo
     new Promise((resolve) =>
       answerLater(core, call, handler, pending, (later) => resolve(close(call, later, started))),
     );
-  // A call that may be open for days keeps less until it ends.
+  // A listen request may stay open for days: create these functions only when it ends.
   return call.row.stream ? pending.then(wait, wait) : wait();
 }
 
-/** Whether the client comes back with answers to the questions of an earlier round, or with its state. */
+/** Whether the client retries the call with answers or with the state of an earlier round. */
 function isRetry({ row, params }: Call): boolean {
   if (row.repeats === undefined) return false;
   return params["inputResponses"] !== undefined || params["requestState"] !== undefined;
 }
 
-/** Sends what a handler comes to, or what answers its call before that. */
+/** Sends the response of an asynchronous handler, or the one that `answerNow` gets before that. */
 function answerLater(
   core: Core,
   call: Call,
@@ -103,7 +103,7 @@ function answerLater(
   send: (response: RpcResponse) => void,
 ): void {
   let takeLater: ((response: RpcResponse) => void) | undefined;
-  // Not a getter of a local variable: to make one for each call takes longer than all the rest.
+  // A plain member: creating a getter for each call would take longer than everything else here.
   const pendingAnswer = {
     isAnswered: false,
     answerNow(reply: Reply | Promise<Reply>, later: typeof takeLater): void {
@@ -123,7 +123,7 @@ function answerLater(
     send(response);
   };
   const returned = (result: unknown): void => {
-    // Its questions have answered the call: nothing that the handler still does matters.
+    // The questions were the response, so the result of the handler is ignored.
     if (pendingAnswer.isAnswered && takeLater === undefined) return;
     let response: RpcResponse;
     try {
@@ -144,7 +144,7 @@ function answerLater(
   pending.then(returned, threw);
 }
 
-/** The call has been answered. */
+/** Ends the call, reports it, and returns the response. */
 function close(call: Call, response: RpcResponse, started: number | undefined): Answering<RpcResponse> {
   call.finish();
   if (started !== undefined) report(call, response, performance.now() - started);
@@ -153,15 +153,14 @@ function close(call: Call, response: RpcResponse, started: number | undefined): 
 }
 
 /**
- * Clients that get a report and the answer in one chunk of a pipe forget the call before they look at the report, and drop
- * it. So the report has a head start of two milliseconds: one after the other, since a loop that is late makes up for both
- * at once, before anything is written.
+ * Delays the response by two milliseconds. A client that reads the last progress report and the response in one chunk drops the
+ * report. Two timers of 1 ms, because a late event loop runs one timer of 2 ms before it writes anything.
  */
 function afterReports(response: RpcResponse): Promise<RpcResponse> {
   return new Promise((resolve) => setTimeout(() => setTimeout(resolve, 1, response), 1));
 }
 
-/** The response for what a handler, or middleware, returned. Throws what stands for questions, and for what cannot be sent. */
+/** The response for the value that a handler or middleware returned. Throws if the value holds questions or cannot be sent. */
 function success(returned: unknown, call: Call, handler: MethodHandler): RpcResponse {
   const { id } = call;
   if (returned instanceof Reply) return { jsonrpc: "2.0", id, result: returned.result };
@@ -171,7 +170,7 @@ function success(returned: unknown, call: Call, handler: MethodHandler): RpcResp
 function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject {
   if (!isObject(result))
     throw new TypeError(
-      `${call.method} came to no result: middleware must return that of next(), a method an object`,
+      `${call.method} returned no result: a method must return an object, and middleware the value of next()`,
     );
   return handler.encode !== undefined
     ? stampOwnResult(handler.encode(result as never, call), call)

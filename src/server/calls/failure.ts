@@ -1,4 +1,4 @@
-// What a client may know of an exception: what was meant for it, or an id under which the log has the rest.
+// Decides what a client sees of an exception: a message meant for it, or an error id that the log explains.
 import {
   errorCodes,
   HalyardError,
@@ -16,7 +16,7 @@ import type { ShownErrors } from "../settings/checks.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import { newErrorId } from "../../diagnostics/error-ids.ts";
 
-/** The JSON-RPC error for whatever a handler threw. */
+/** Converts anything that a handler threw to a JSON-RPC error. */
 export function toRpcError(error: unknown, call: Call, asking: Asking): RpcError {
   if (error instanceof ProtocolError) return rpcErrorOf(error);
   if (error instanceof ResourceNotFoundError) {
@@ -29,7 +29,7 @@ export function toRpcError(error: unknown, call: Call, asking: Asking): RpcError
   return { code: errorCodes.internal, message, data: { errorId } };
 }
 
-/** Logs an exception, and says what its client is told of it: an id, or the message where the author has chosen so. */
+/** Logs an exception, and returns what the client sees: an error id, or the message if the author chose `errors: "message"`. */
 export function describeFailure(
   error: unknown,
   call: Call,
@@ -41,7 +41,7 @@ export function describeFailure(
   return { errorId, message: typeof own === "string" && own !== "" ? own : `${what} (error id ${errorId})` };
 }
 
-/** What was thrown may be anything, and its message a getter that throws in turn: the call must be answered all the same. */
+/** A handler may throw anything, even an object whose `message` getter throws; the call still needs a response. */
 function messageOf(error: unknown): unknown {
   try {
     return error instanceof Error ? error.message : error;
@@ -50,7 +50,7 @@ function messageOf(error: unknown): unknown {
   }
 }
 
-/** An error that was made for this client before, and is told again as it was. */
+/** Carries an error that was already prepared for this client, and is sent unchanged. */
 export class RelayedError extends Error {
   readonly error: RpcError;
 
@@ -60,7 +60,7 @@ export class RelayedError extends Error {
   }
 }
 
-/** Whether what went wrong is told in words that were meant for the client. */
+/** Whether the message of the error is meant for the client. */
 export function isForClient(error: unknown): error is HalyardError {
   return (
     error instanceof ToolError ||
@@ -69,12 +69,12 @@ export function isForClient(error: unknown): error is HalyardError {
   );
 }
 
-/** Whether the user declined or cancelled a question, which is no failure. */
+/** Whether the user declined or cancelled a question. That is not a failure. */
 export function isInputRefused(error: unknown): error is HalyardError {
   return error instanceof InputDeclined || error instanceof InputCancelled;
 }
 
-/** Writes the exception to the log, with its stack, and returns the id that the client is given. */
+/** Logs the exception with its stack, and returns the error id for the client. */
 function logFailure(error: unknown, call: Call): string {
   const errorId = newErrorId();
   if (call.cancelled || call.hasAsked) return errorId;
@@ -91,13 +91,13 @@ function logFailure(error: unknown, call: Call): string {
   return errorId;
 }
 
-/** The error for what a handler, or middleware, returned and cannot be sent: the log says what, the client gets an id. */
+/** The error for a returned value that cannot be sent: the log has the problem, the client gets an error id. */
 export function cannotSend(what: string, problem: string, call: Call): ProtocolError {
   const errorId = logFailure(new TypeError(`${what}: ${problem}`), call);
   return new ProtocolError(errorCodes.internal, `${what} (error id ${errorId})`, { errorId });
 }
 
-/** The tool or prompt that a request names, or the resource. */
+/** The name of the tool or prompt, or the URI of the resource, that a request is about. */
 export function subjectOf(call: Call): string | undefined {
   const name = call.params["name"] ?? call.params["uri"];
   return typeof name === "string" ? name : undefined;

@@ -1,4 +1,4 @@
-// Middleware: author's code around every request, in the order it was added.
+// Middleware: functions of the author that run around every request, in the order of registration.
 import type {
   CallToolResult,
   CompleteResult,
@@ -13,7 +13,7 @@ import type {
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
 
-/** The requests that have a type of their own in middleware, with their parameters and results. */
+/** The requests whose parameters and results middleware sees with their own types. */
 export interface RequestKinds {
   "tools/call": { params: { name: string; arguments?: JsonObject }; result: CallToolResult };
   "prompts/get": {
@@ -43,15 +43,15 @@ export interface RequestKinds {
   };
 }
 
-/** A request as middleware sees it: the method, and the parameters as the client sent them. */
+/** A request as middleware sees it: the method, and the parameters that the client sent. */
 export interface IncomingRequest<Method extends string = string> {
   readonly method: Method;
   readonly params: Method extends keyof RequestKinds ? RequestKinds[Method]["params"] : JsonObject;
 }
 
 /**
- * Goes on to the next middleware, or to the handler; what is given to it appears on `ctx` from there on. Rejects with what
- * the handler threw. A tool's {@link ToolError} is meant for the model, and resolves as the result that it becomes.
+ * Runs the next middleware, or the handler. The members of `added` appear on `ctx` from there on. Rejects with the error that
+ * the handler threw; a tool's {@link ToolError} is meant for the model, and resolves as an error result.
  */
 export type Next<Result, Added> = (added?: Added) => Promise<Result>;
 
@@ -69,22 +69,22 @@ export type MethodMiddleware<Method extends keyof RequestKinds, Extra> = (
   next: Next<RequestKinds[Method]["result"], Record<string, unknown>>,
 ) => Promise<RequestKinds[Method]["result"]> | RequestKinds[Method]["result"];
 
-/** What both kinds are, once the types have done their work. */
+/** Either kind of middleware, without its types. */
 export type AnyMiddleware = (
   request: IncomingRequest,
   ctx: unknown,
   next: (added?: object) => Promise<unknown>,
 ) => unknown;
 
-/** What the chain needs to know of a call. */
+/** What the chain needs of a call. */
 interface Extendable {
   readonly method: string;
   readonly params: JsonObject;
-  /** Adds what middleware gives to those after it. */
+  /** Adds the members that middleware passes to `next`. */
   extend(added: object): void;
 }
 
-/** The chain. With nothing in it a request goes straight to its handler. */
+/** The chain of middleware. If it is empty, a request goes straight to its handler. */
 export class Middlewares {
   readonly #chain: { readonly method: string | undefined; readonly run: AnyMiddleware }[] = [];
 
@@ -92,7 +92,7 @@ export class Middlewares {
     this.#chain.push({ method, run });
   }
 
-  /** Runs `handler` with everything that applies around it. */
+  /** Runs `handler` inside all middleware that applies to the call. */
   around<Call extends Extendable>(call: Call, handler: (call: Call) => unknown): unknown {
     if (this.#chain.length === 0) return handler(call);
     const chain = this.#chain.filter(({ method }) => method === undefined || method === call.method);

@@ -1,4 +1,4 @@
-// What clients say without expecting an answer, and what authors are told of their coming and going.
+// Receives the notifications of clients, and calls the author's handlers for them and for sessions that start and end.
 import type { Load } from "../../limits/loads.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
@@ -12,7 +12,7 @@ import type { Asks } from "../../push/asks.ts";
 import { isObject, isRequestId, type JsonObject, type RpcNotification } from "../../wire/message.ts";
 import type { Connection, Exchange } from "../context/connection.ts";
 
-/** What an author has asked to be told of. */
+/** The handlers that the author has registered. */
 export interface Observers {
   notification?: ClientNotificationHandler;
   rootsChanged?: (from: NotificationSource) => void | Promise<void>;
@@ -20,39 +20,39 @@ export interface Observers {
   sessionClosed?: (client: NotificationSource, reason: SessionEnd) => void | Promise<void>;
 }
 
-/** Who sent a notification, or whose session it is. */
+/** The client that sent a notification, or whose session has started or ended. */
 export interface NotificationSource {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly transport: string;
-  /** The date of the revision: what a legacy client agreed on, or what a modern notification says in its `_meta`. */
+  /** The date of the revision: negotiated by a legacy client, or sent by a modern one in the `_meta` of the notification. */
   readonly revision: string | undefined;
-  /** What the client says it is: not to be trusted. */
+  /** How the client describes itself. Do not trust it. */
   readonly client: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
 }
 
 /**
- * Why a session has ended for this process: its client left, deleted it, was idle for too long, lost its place to another one,
- * or had a token that expired; or the server shuts down.
+ * Why a session has ended in this process: its client disconnected (`left`), deleted it, was idle for too long, was evicted
+ * to make room for another session, or held a token that expired; or the server shuts down.
  */
 export type SessionEnd = "left" | "deleted" | "idle" | "evicted" | "expired" | "shutdown";
 
-/** Sees the notifications that clients send. */
+/** Called with each notification that a client sends. */
 export type ClientNotificationHandler = (
   method: string,
   params: JsonObject,
   from: NotificationSource,
 ) => void | Promise<void>;
 
-/** What taking notifications takes. */
+/** The parts of the server that notifications need. */
 interface Receiver {
   readonly observers: Observers;
   readonly asks: Asks;
   readonly settings: { readonly logger: Logger };
 }
 
-/** Takes a notification; one that is unknown or malformed is never answered. Nobody waits for the author's handlers. */
+/** Handles a notification. It gets no response, even if it is malformed, and does not wait for the author's handlers. */
 export async function receiveNotification(
   core: Receiver,
   notification: RpcNotification,
@@ -60,7 +60,7 @@ export async function receiveNotification(
 ): Promise<undefined> {
   const { method, params = {} } = notification;
   const { connection } = exchange;
-  // Before initialize it says nothing: there is no handshake yet that it could end.
+  // Before initialize there is no handshake that this notification could complete.
   const isHandshake = method === "notifications/initialized" && connection.revision !== undefined;
   const isFirst = isHandshake && !connection.initialized;
   if (isHandshake) connection.initialized = true;
@@ -78,7 +78,7 @@ export async function receiveNotification(
   return undefined;
 }
 
-/** Who is at the other end: as agreed, or, of a modern client, as its notification says. */
+/** The sender of a notification: as negotiated, or, for a modern client, as the notification says. */
 function sourceOf(
   connection: Connection,
   principal: Principal | undefined = connection.principal,
@@ -98,7 +98,7 @@ function sourceOf(
   };
 }
 
-/** Tells the author that a session has ended. */
+/** Calls the author's `onSessionClosed` handler. */
 export async function tellSessionClosed(
   { observers, settings }: Receiver,
   connection: Connection,
@@ -109,7 +109,7 @@ export async function tellSessionClosed(
     await run(settings.logger, "onSessionClosed", () => sessionClosed(sourceOf(connection), reason));
 }
 
-/** Runs one handler: what it throws is logged, and is no concern of the other's. The message counts until it has ended. */
+/** Runs one handler and logs its errors, which do not affect the others. The message counts as load until it ends. */
 async function run(
   logger: Logger,
   method: string,
@@ -120,7 +120,7 @@ async function run(
   try {
     await handler();
   } catch (error) {
-    logger.error(`The handler of ${method} failed`, { error });
+    logger.error(`The handler for ${method} failed`, { error });
   } finally {
     release?.();
   }
@@ -135,6 +135,6 @@ function cancel(logger: Logger, params: JsonObject, { connection }: Exchange): v
   );
   if (outcome === "cancelled") logger.debug("A client cancelled a call", { requestId, reason });
   if (outcome === "ambiguous") {
-    logger.warn("Ignored a cancellation: several calls have this id", { requestId });
+    logger.warn("Ignored a cancellation: several open requests have this id", { requestId });
   }
 }

@@ -1,7 +1,7 @@
-// Everything that is settled before a handler runs: who asks, whether they may, and whether their revision has the method.
+// The checks before a handler runs: the peer, its limits and scopes, and whether its revision has the method.
 import { clip, errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
-import { type ClientCapabilities, isLogLevel, readImplementation } from "../../protocol/model.ts";
+import { type ClientCapabilities, isLogLevel, logLevels, readImplementation } from "../../protocol/model.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcError, rpcErrorOf, type RpcRequest } from "../../wire/message.ts";
 import { type Connection, type Exchange, grantOf, type Peer } from "../context/connection.ts";
@@ -10,7 +10,7 @@ import type { Core } from "./core.ts";
 import type { MethodHandler } from "./seams.ts";
 import { assertScopes } from "../catalogue/scopes.ts";
 
-/** A call that may run, or why there is none. */
+/** A call that may run, or the error to respond with. */
 export type Opened =
   | { readonly ok: true; readonly call: Call; readonly handler: MethodHandler }
   | { readonly ok: false; readonly error: RpcError };
@@ -19,11 +19,11 @@ export function openCall(core: Core, request: RpcRequest, exchange: Exchange): O
   const { connection } = exchange;
   try {
     if (connection.sharesPipe && connection.inFlight.has(request.id)) {
-      throw invalidRequest("A request with this id is still being answered");
+      throw invalidRequest("Another request with this id is still open: use a new id");
     }
     const { limits } = core.settings;
     if (connection.running >= limits.maxInFlight) {
-      throw invalidRequest(`More than ${limits.maxInFlight} requests at once: wait for an answer`);
+      throw invalidRequest(`More than ${limits.maxInFlight} requests are open: wait for a response`);
     }
     const peer = resolvePeer(core, request, exchange);
     const { row, handler } = findMethod(core, request.method, peer, exchange);
@@ -56,13 +56,13 @@ function findMethod(
   const added = core.catalogue.findMethod(method, revision.era);
   if (added !== undefined)
     return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
-  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
+  throw unknownMethod(method);
 }
 
 /** A peer whose revision is known. */
 type KnownPeer = Peer & { readonly revision: Revision };
 
-/** The peer behind `request`. Throws the error that the client should get when there is no telling. */
+/** Returns the peer that sent `request`. Throws the error for the client if its revision is unknown. */
 function resolvePeer(core: Core, request: RpcRequest, exchange: Exchange): KnownPeer {
   const meta = request.params?.["_meta"];
   const speaksModern = core.settings.revisions.modern !== undefined;
@@ -81,7 +81,7 @@ function readModernPeer(core: Core, meta: JsonObject, found: Revision | undefine
   const revision = found ?? findModernRevision(core, meta);
   const logLevel = meta[metaKeys.logLevel];
   if (logLevel !== undefined && !isLogLevel(logLevel)) {
-    throw invalidParams(`${metaKeys.logLevel} must be one of the eight log levels`);
+    throw invalidParams(`${metaKeys.logLevel} must be one of ${logLevels.join(", ")}`);
   }
   return {
     revision,
@@ -91,7 +91,7 @@ function readModernPeer(core: Core, meta: JsonObject, found: Revision | undefine
   };
 }
 
-/** The revision that a complete `_meta` names. */
+/** The revision that `_meta` names. Throws if `_meta` is incomplete. */
 function findModernRevision(core: Core, meta: JsonObject): Revision {
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== "string") throw missing(metaKeys.protocolVersion);
@@ -101,7 +101,7 @@ function findModernRevision(core: Core, meta: JsonObject): Revision {
   return revision;
 }
 
-/** Nothing has been agreed yet: only what opens a connection can be answered. */
+/** Before initialize, only requests that open a connection are allowed. */
 function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Connection): KnownPeer {
   const { revisions } = core.settings;
   const { legacy, modern } = revisions;
@@ -111,25 +111,29 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
     row !== undefined ||
     (legacy !== undefined && core.catalogue.findMethod(method, "legacy") !== undefined)
   ) {
-    const otherwise = modern ? `, or put ${metaKeys.protocolVersion} into _meta` : "";
+    const otherwise = modern ? `, or put ${metaKeys.protocolVersion} in _meta` : "";
     throw invalidRequest(
       `This ${connection.transport} connection is not initialized: send initialize first${otherwise}`,
     );
   }
-  // A legacy client cannot know what else to try, unless it is told.
+  // Tell a legacy client which revisions to try.
   if (legacy === undefined && method === "initialize")
     throw unsupported(
       core,
       String(params?.["protocolVersion"]),
-      "This server has no initialize: see supported",
+      "This server has no initialize: use a revision of data.supported",
     );
   const isModern =
     revisions.has(method, "modern") || core.catalogue.findMethod(method, "modern") !== undefined;
   if (modern !== undefined && isModern) throw missing(metaKeys.protocolVersion);
-  throw new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
+  throw unknownMethod(method);
 }
 
 const emptyPeer = { clientInfo: undefined, clientCapabilities: {}, logLevel: undefined };
+
+function unknownMethod(method: string): ProtocolError {
+  return new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
+}
 
 function missing(key: string): ProtocolError {
   return invalidParams(`_meta must have ${key}`);
@@ -139,10 +143,10 @@ function unsupported(core: Core, requested: string, problem?: string): ProtocolE
   const { revisions } = core.settings;
   const isLegacy = revisions.find(requested)?.era === "legacy";
   const unspoken = isLegacy
-    ? `Revision ${requested} is spoken after initialize, not in _meta`
+    ? `Revision ${requested} starts with initialize: do not name it in _meta`
     : `Unsupported protocol version: ${clip(requested)}`;
   const message = problem ?? unspoken;
-  // A client that took the date it sent from the list would come back with it for ever.
+  // Leave out the date that the client sent: it would retry with the same one forever.
   const supported = revisions.dates(isLegacy ? "modern" : undefined);
   return new ProtocolError(errorCodes.unsupportedVersion, message, { supported, requested });
 }

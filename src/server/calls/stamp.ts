@@ -1,4 +1,4 @@
-// What every modern result carries beside its own members: its type, who answered, and how long it may be cached.
+// Adds the members that every modern result has: its type, the server info and the cache hint.
 import { encodeImplementation } from "../../protocol/codec.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { CacheHint } from "../../protocol/model.ts";
@@ -9,13 +9,13 @@ import type { ListMethod } from "../settings/settings.ts";
 
 const serverMetas = new WeakMap<CallCore, Map<Revision, JsonObject>>();
 
-/** Completes a result for the revision it is sent under. One that has been completed already stays as it is. */
+/** Completes a result for its revision; a result that is already complete stays unchanged. */
 export function stampResult(result: JsonObject, call: Call): JsonObject {
   const isDone = call.protocol.era === "legacy" || result["resultType"] !== undefined;
   return isDone ? result : stampOwnResult({ ...result }, call);
 }
 
-/** The same in place, for an object that nobody else holds: copying one costs more than serialising it. */
+/** Like `stampResult`, but changes the object in place: copying it costs more than serialising it. */
 export function stampOwnResult(result: Record<string, unknown>, call: Call): JsonObject {
   if (call.protocol.era === "legacy") return result;
   const meta = serverMeta(call.core, call.protocol);
@@ -25,12 +25,12 @@ export function stampOwnResult(result: Record<string, unknown>, call: Call): Jso
   return Object.assign(result, cacheFields(call.core.settings.cache[call.method as ListMethod]));
 }
 
-/** A result that does not complete its request, such as questions to the client. Never to be cached. */
+/** Stamps a result that does not complete its request, such as questions to the client. Clients must not cache it. */
 export function stampAs(resultType: string, result: JsonObject, call: Call): JsonObject {
   return { resultType, ...result, _meta: serverMeta(call.core, call.protocol) };
 }
 
-/** The members that a cache hint becomes. Safe by default: not to be kept, not to be shared. */
+/** The members for a cache hint. By default clients must neither keep nor share the result. */
 export function cacheFields(hint: CacheHint | undefined): { ttlMs: number; cacheScope: string } {
   return { ttlMs: hint?.ttlMs ?? 0, cacheScope: hint?.scope ?? "private" };
 }

@@ -62,12 +62,12 @@ describe.each(edges)("a question to a legacy client · %s", (edge) => {
   test("is an error that names the remedy when there is neither stream", async () => {
     const client = await setup();
     const reply = await client.post(call("one", "c"), onlyJson);
-    const remedy = "it must accept text/event-stream, or open the stream of its session";
+    const remedy = "it must accept text/event-stream or open a GET stream";
     expect(await reply.json()).toMatchObject({
       id: "c",
       result: {
         isError: true,
-        content: [{ text: `elicitation/create: this client cannot be asked: ${remedy}` }],
+        content: [{ text: `elicitation/create: this client cannot receive requests: ${remedy}` }],
       },
     });
   });

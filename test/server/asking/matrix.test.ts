@@ -121,7 +121,7 @@ describeMatrix(
       const { server, runs } = interviewer("stateless");
       const client = await open(cell, server, { capabilities: ableClient });
       const { result } = await converse(client, "tools/call", call, answers);
-      const remedy = 'it has no session: serve it with mode "both" or "stateful"';
+      const remedy = 'it has no session: use mode "both" or "stateful"';
       const expected = cell.transport === "http" ? remedy : JSON.stringify(outcome);
       expect(result).toMatchObject({ content: [{ text: expect.stringContaining(expected) as string }] });
       expect(result["isError"]).toBe(cell.transport === "http" ? true : undefined);

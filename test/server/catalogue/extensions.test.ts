@@ -115,7 +115,7 @@ describeMatrix("extensions", { eras: ["modern"] }, (cell) => {
     });
     const client = await cell.connect(server, { capabilities: declaring("com.example/clock") });
     await expect(client.request("clock/none")).rejects.toMatchObject({ code: -32603 });
-    const message = expect.stringContaining("clock/none came to no result") as string;
+    const message = expect.stringContaining("clock/none returned no result") as string;
     expect(logger.entries).toMatchObject([{ details: { error: { message } } }]);
     await client.close();
   });

@@ -66,7 +66,7 @@ describeMatrix("server.method", {}, (cell) => {
     expect(problems[0]).toContain(
       "Method acme/search returned a value that does not match its result schema",
     );
-    expect(problems[1]).toContain("acme/list came to no result");
+    expect(problems[1]).toContain("acme/list returned no result");
   });
 
   test("is seen by middleware, and is no capability", async () => {
@@ -134,7 +134,7 @@ describeMatrix("ctx.notify", {}, (cell) => {
       server.tool("t", {}, (_, ctx) => (void ctx.notify(method), "done"));
       const client = await open(cell, server);
       expect(await client.request("tools/call", { name: "t" })).toHaveProperty("isError", true);
-      expect(String(log[0]?.details?.["error"])).toContain("use a name of your own");
+      expect(String(log[0]?.details?.["error"])).toContain("choose a name of your own");
       expect(client.notifications(method)).toEqual([]);
     },
   );
