@@ -103,7 +103,7 @@ describeMatrix("observe of questions in rounds", { eras: ["modern"] }, (cell) =>
       ["asked", roots],
       ["asked", sampling],
       ["answered", roots],
-      ["failed", sampling, "The client came back without it"],
+      ["failed", sampling, "The client retried without an answer"],
       ["asked", sampling],
       ["answered", sampling],
     ]);

@@ -1,26 +1,26 @@
-// Questions to clients as events: the ways that they go out and end differ, what is told of them does not.
+// Reports questions to `observe`, in the same form for every way of asking.
 import type { JsonObject } from "../../wire/message.ts";
 import { type AskEvent, peerOf, type PeerEvent, type ServerEvent } from "../../diagnostics/events.ts";
 import type { RoundState } from "./round-state.ts";
 
 type Observe = (event: ServerEvent) => void;
 
-/** A question, as far as it is told. */
+/** The parts of a question that events report. */
 interface Told {
-  /** Who is asked. */
+  /** The client that is asked. */
   readonly to: PeerEvent;
   readonly method: string;
   readonly taskId?: string | undefined;
 }
 
-/** Tells that a question goes out; what it returns tells that it has ended, and why, if that is not with an answer. */
+/** Reports that a question is sent. Call the returned function when it ends, with the reason if it has no answer. */
 export function watchAsk(observe: Observe, question: Told): (reason?: string) => void {
   const started = performance.now();
   tell(observe, question);
   return (reason) => tell(observe, question, { reason, durationMs: performance.now() - started });
 }
 
-/** Tells that the questions of a round go out; or, when the client is back, what it has brought. */
+/** Reports that the questions of a round are sent, or, if `brought` is set, how the client's retry answers them. */
 export function tellRound(
   observe: Observe | undefined,
   to: PeerEvent,
@@ -30,7 +30,7 @@ export function tellRound(
   if (!observe || !asked) return;
   for (const [key, method] of Object.entries(asked)) {
     const isMissing = brought && !Object.hasOwn(brought, key);
-    const reason = isMissing ? "The client came back without it" : undefined;
+    const reason = isMissing ? "The client retried without an answer" : undefined;
     tell(observe, { to, method }, brought && { reason });
   }
 }

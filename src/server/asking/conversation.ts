@@ -1,4 +1,4 @@
-// What a handler and the client say to each other during one call: questions, answers, and what was done between them.
+// The conversation of one call: its questions, their answers, and the results of `ctx.once`.
 import { checkOptions } from "../../options.ts";
 import type {
   AskOptions,
@@ -33,20 +33,20 @@ import { type InputRequests, RoundAsker } from "./round-asker.ts";
 import { firstRound, type RoundState } from "./round-state.ts";
 import { knownSampleOptions, samplingQuestion } from "./sampling.ts";
 
-/** What conversations need of their server. */
+/** The parts of the server that conversations use. */
 export interface ConversationParts {
   readonly elicitationIds: ElicitationIds;
   readonly settings: SchemaSettings;
 }
 
-/** Takes the questions of a round when it ends: the call is answered with them. */
+/** Called with the questions of a round when it ends; they become the response of the call. */
 export type EndRound = (round: InputRequests | Promise<InputRequests>) => void;
 
 export class CallConversation implements Conversation {
   readonly #call: Call;
   readonly #parts: ConversationParts;
   readonly #endRound: EndRound;
-  /** What the rounds before this one have brought. */
+  /** The state of the previous rounds. */
   before: RoundState = firstRound;
   inputResponses: { readonly [key: string]: JsonObject } | undefined;
   onces: Onces = new Onces();
@@ -58,7 +58,7 @@ export class CallConversation implements Conversation {
     this.#endRound = endRound;
   }
 
-  /** Whether questions end the call, for the client to come back with answers. */
+  /** Whether questions end the call, so that the client retries it with the answers. */
   get asksInRounds(): boolean {
     return this.#call.row.repeats !== undefined && !(this.#asker instanceof RememberingAsker);
   }
@@ -71,7 +71,7 @@ export class CallConversation implements Conversation {
     return this.#asker instanceof RoundAsker ? this.#asker : undefined;
   }
 
-  /** From here on questions go another way: the call has become a task. What was answered before is not asked again there. */
+  /** Sends all further questions through `asker`, because the call has become a task. Earlier answers stay valid. */
   askThrough(asker: Asker): void {
     const before = this.#asker;
     const keys = before?.keys ?? new QuestionKeys();
@@ -84,12 +84,12 @@ export class CallConversation implements Conversation {
     }
   }
 
-  /** Whether open questions have ended the call, so that nothing that the handler still does matters. */
+  /** Whether open questions are the response of the call, so that the result of the handler is ignored. */
   get hasEndedCall(): boolean {
     return this.#rounds?.isClosed ?? false;
   }
 
-  /** The fingerprints of the questions that are open, by key. */
+  /** The fingerprints of the open questions, by key. */
   get pending(): Record<string, string> {
     return this.#rounds?.pending ?? {};
   }
@@ -99,9 +99,9 @@ export class CallConversation implements Conversation {
     return this.#rounds?.answers ?? this.before.answers;
   }
 
-  /** Goes on from an earlier round. */
+  /** Restores the state of an earlier round. */
   takeUp(before: RoundState, inputResponses: JsonObject): void {
-    // Where the call itself asks again, what was done once stays done.
+    // A retry must not repeat the work of ctx.once.
     if (this.asksInRounds) this.onces = new Onces(before.onces);
     if (this.#asker instanceof RememberingAsker) this.#asker.rewind();
     this.before = before;
@@ -136,7 +136,7 @@ export class CallConversation implements Conversation {
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
     checkOptions({ subject: "ctx.elicit" }, options, knownUrlAskOptions);
     const isPage = asked instanceof URL;
-    // Before the form is written: a client that takes none need not be able to show this one.
+    // Check this before encoding the form, which may fail for a client that supports no forms at all.
     assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
     const question: Question<Elicited<unknown>> = isPage
       ? this.#pageQuestion(message, asked, options)
@@ -166,7 +166,7 @@ export class CallConversation implements Conversation {
     return this.#ask(rootsQuestion, options);
   }
 
-  /** Asks what a handler has returned as its question, even if it was answered before. */
+  /** Asks a question that the handler returned, even if it was answered before. */
   askAnew(question: Question<JsonObject>, key: string): Promise<JsonObject> {
     const { asker } = this;
     const { elicitationId } = question.params ?? {};

@@ -1,14 +1,13 @@
-// The conversations of a server's calls: from the questions of a handler to the answer of its call, and back.
+// The conversations of all calls: restores them from a retry, and turns their questions into the response of the call.
 import {
   errorCodes,
   HalyardError,
-  invalidParams,
   invalidRequest,
   ProtocolError,
   ToolError,
   UrlElicitationRequired,
 } from "../../errors.ts";
-import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
+import type { JsonObject, RpcError } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { Reply } from "../calls/call-parts.ts";
 import type { Asking } from "../calls/seams.ts";
@@ -20,7 +19,7 @@ import type { Settings } from "../settings/settings.ts";
 import { tellRound } from "./ask-events.ts";
 import { CallConversation, type ConversationParts } from "./conversation.ts";
 import { plainQuestion } from "./plain-question.ts";
-import { assertCanAsk, type Question, toRequest } from "./question.ts";
+import { assertCanAsk, type Question, readResponses, toRequest } from "./question.ts";
 import type { InputRequests } from "./round-asker.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { urlQuestions, urlRefusal, urlRequiredError } from "./url-elicitation.ts";
@@ -41,16 +40,13 @@ export class Conversations implements Asking {
     return new CallConversation(call, this.#parts, (round) => call.answerNow(this.#sealAwaited(call, round)));
   }
 
-  /** The conversation of a call, which `converse` has made. */
   of(call: Call): CallConversation {
     return call.conversation as CallConversation;
   }
 
   async resume(call: Call): Promise<void> {
-    const { inputResponses: responses = {}, requestState: token } = call.params;
-    if (!isObject(responses) || !Object.values(responses).every(isObject)) {
-      throw invalidParams("inputResponses must be an object of results");
-    }
+    const { inputResponses = {}, requestState: token } = call.params;
+    const responses = readResponses(inputResponses);
     const { requestState, settings } = this.#parts;
     const conversation = this.of(call);
     if (token === undefined) return conversation.takeUp({ ...firstRound, unasked: responses }, responses);
@@ -72,21 +68,21 @@ export class Conversations implements Asking {
     return urlRequiredError(error, call, this.#parts.elicitationIds);
   }
 
-  /** A round that a handler awaits: it comes there again, with all that it saw on its way. */
+  /** Seals a round in which the handler awaits answers: the retry must see everything that this run saw. */
   async #sealAwaited(call: Call, round: InputRequests | Promise<InputRequests>): Promise<Reply> {
     const requests = round instanceof Promise ? await orAborted(round, call.signal) : round;
     const { before, inputResponses } = this.of(call);
     return this.#seal(call, () => requests, { own: before.own, responses: inputResponses });
   }
 
-  /** A round that a handler has returned as `inputRequired`. */
+  /** Seals a round that the handler returned as `inputRequired`. */
   #sealReturned(call: Call, required: InputRequired): Promise<Reply> {
     const requests = (): InputRequests =>
       Object.fromEntries(questionsIn(required, call).map(([key, question]) => [key, toRequest(question)]));
     return this.#seal(call, requests, { own: required.requestState });
   }
 
-  /** The questions as a result, and a sealed state with all that the next run has to know. */
+  /** Builds the result: the questions, and the sealed state for the next run. */
   async #seal(
     call: Call,
     write: () => InputRequests,
@@ -107,13 +103,13 @@ export class Conversations implements Asking {
       ...kept,
     };
     const requestState = await this.#parts.requestState.seal(state, boundTo(call));
-    // One who has cancelled the call gets no reply, and so no questions.
+    // A cancelled call gets no response, so its questions are never sent.
     if (!call.cancelled) tellRound(observe, call, asked);
     const questions = written.length > 0 ? { inputRequests } : {};
     return new Reply(stampAs("input_required", { ...questions, requestState }, call));
   }
 
-  /** For a client that can be sent requests, and inside a task: the handler does not notice the difference. */
+  /** Asks a client that accepts requests, or the client of a task, and runs the handler again. */
   async #askAndRun(call: Call, first: InputRequired, run: () => unknown): Promise<unknown> {
     const conversation = this.of(call);
     let required = first;
@@ -121,8 +117,7 @@ export class Conversations implements Asking {
       this.#assertRoundsLeft(call, rounds);
       const questions = questionsIn(required, call);
       if (questions.length === 0) await pause();
-      if (call.cancelled)
-        throw invalidRequest("The call was cancelled while its handler waited to run again");
+      if (call.cancelled) throw invalidRequest("The call was cancelled before its handler ran again");
       const asked = questions.map(
         async ([key, question]) => [key, await conversation.askAnew(question, key)] as const,
       );
@@ -143,20 +138,20 @@ export class Conversations implements Asking {
   #assertRoundsLeft({ method }: Call, rounds: number): void {
     const { maxRounds } = this.#parts.settings.limits;
     if (rounds < maxRounds) return;
-    const remedies = "ask more at a time, ask the same in each run, or raise limits.maxRounds";
-    const message = `${method} asked in ${maxRounds} rounds and would ask again: ${remedies}`;
+    const remedies = "ask more questions at once, ask the same ones in each run, or raise limits.maxRounds";
+    const message = `${method} asked questions in ${maxRounds} rounds and has more: ${remedies}`;
     throw new ProtocolError(errorCodes.internal, message);
   }
 }
 
-/** The questions that an error stands for, if it does, or the user's refusal of one. */
+/** The questions that an error stands for, if any, or the user's refusal of one. */
 function questionsOf(error: unknown, call: Call): InputRequired | HalyardError | undefined {
   if (error instanceof InputRound) return error.required;
   const isQuestion = error instanceof UrlElicitationRequired && call.protocol.urlRequired === "question";
   return isQuestion ? (urlRefusal(error, call) ?? urlQuestions(error, call)) : undefined;
 }
 
-/** The questions that an author has written, each of which this client can be asked. */
+/** The questions of an author. Throws if this client cannot be asked one of them. */
 function questionsIn({ inputRequests }: InputRequired, call: Call): [key: string, Question<JsonObject>][] {
   return Object.entries(inputRequests).map(([key, request]) => {
     const question = plainQuestion(request, call.protocol);
@@ -165,7 +160,7 @@ function questionsIn({ inputRequests }: InputRequired, call: Call): [key: string
   });
 }
 
-/** The round when what is done once has ended; that may be never, and a call has its time. */
+/** Resolves with the round when `ctx.once` work has ended. It may never end, so this rejects when the call is aborted. */
 function orAborted<Round>(round: Promise<Round>, signal: AbortSignal): Promise<Round> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new ToolError((signal.reason as Error).message));
@@ -175,7 +170,7 @@ function orAborted<Round>(round: Promise<Round>, signal: AbortSignal): Promise<R
   });
 }
 
-/** A state alone means "come back later". */
+/** Waits before the next run if the handler returned a state without questions, which means "try again later". */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 500));
 }

@@ -1,4 +1,4 @@
-// Asking a client that can be sent requests: the question goes out, and the handler waits for the answer.
+// Asks a client that accepts requests: sends the question and waits for the response.
 import { askFailed } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Asker, Question } from "./question.ts";
@@ -18,9 +18,9 @@ export function directAsker(send: SendRequest): Asker {
   };
 }
 
-/** The answer as the handler gets it; throws when the client answered something else. */
+/** Reads the answer. Throws if the client responded with something else. */
 export async function readAnswer<Answer>(question: Question<Answer>, result: JsonObject): Promise<Answer> {
   const reading = await question.read(result);
   if (reading.ok) return reading.value;
-  throw askFailed(question.method, `the answer cannot be used: ${reading.problem}`);
+  throw askFailed(question.method, `the client sent an invalid answer: ${reading.problem}`);
 }

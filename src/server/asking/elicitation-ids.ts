@@ -1,8 +1,8 @@
-// Which client was sent to which page, so that only that client hears when the user is done there.
+// Remembers which client opened which page, so that only that client is notified when the user is done there.
 
 import { Holdings } from "../../limits/holdings.ts";
 
-/** Who was sent there. */
+/** The client that opened a page. */
 interface Sent {
   readonly session: string;
   readonly caller: string;
@@ -16,7 +16,7 @@ export class ElicitationIds {
     this.#held = new Holdings(max);
   }
 
-  /** When there are too many, the oldest of whoever has the most is forgotten: its client will ask again by itself. */
+  /** If there are too many, forgets the oldest one of the caller with the most: that client retries by itself. */
   remember(elicitationId: string, session: string | undefined, caller: string): void {
     if (session === undefined) return;
     this.take(elicitationId);
@@ -26,7 +26,7 @@ export class ElicitationIds {
     if (shares.total > shares.max) this.take(this.#held.oldestOfGreediest() ?? "");
   }
 
-  /** The session that was sent there; it is told once. */
+  /** Returns the session that opened the page, and forgets it: it is notified once. */
   take(elicitationId: string): string | undefined {
     const sent = this.#sent.get(elicitationId);
     if (sent === undefined) return undefined;

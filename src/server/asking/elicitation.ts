@@ -14,10 +14,10 @@ export const knownUrlAskOptions: Known<UrlAskOptions> = { ...knownAskOptions, el
 
 export const elicitationMethod = "elicitation/create";
 
-/** A person answers, and takes their time. */
+/** A person answers, so allow ten minutes. */
 const timeoutMs = 10 * 60_000;
 
-/** What the client must be able to do, for each mode. */
+/** The capabilities that the client must declare for each mode. */
 export const elicitationNeeds: Readonly<Record<"form" | "url", ClientCapabilities>> = {
   form: { elicitation: { form: {} } },
   url: { elicitation: { url: {} } },
@@ -42,7 +42,7 @@ export function formQuestion(
       if (!isObject(content)) return { ok: false, problem: "content must be an object" };
       const outcome = await compiled.validate(content);
       if (outcome.ok) return { ok: true, value: { action, content: outcome.value } };
-      return { ok: false, problem: `the content does not fit the schema: ${outcome.issues.join("; ")}` };
+      return { ok: false, problem: `the content does not match the schema: ${outcome.issues.join("; ")}` };
     },
   };
 }
@@ -74,7 +74,7 @@ function readRefusal(action: unknown): Reading<Elicited<never>> {
     : { ok: false, problem: "action must be accept, decline or cancel" };
 }
 
-/** The content; throws when the user gave none. */
+/** Returns the content. Throws if the user declined or cancelled. */
 export function accepted<Content>(message: string, elicited: Elicited<Content>): Content {
   if (elicited.action === "accept") return elicited.content;
   throw elicited.action === "decline" ? new InputDeclined(message) : new InputCancelled(message);

@@ -1,4 +1,4 @@
-// The schema of a form: an object of plain fields, written as the client's revision can show it.
+// Converts the schema of a form, an object of plain fields, to the form of the client's revision.
 import { askFailed, ConfigurationError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import {
@@ -13,7 +13,7 @@ type Field = Record<string, unknown>;
 
 const labels = ["title", "description", "default"];
 
-/** The keywords that a field of each type may have. Others only narrow it, and the answer is checked against them anyway. */
+/** The keywords that each type of field may have. Others are left out of the form, but the answer is validated against them. */
 const keywords: Readonly<Record<string, readonly string[]>> = {
   string: [...labels, "minLength", "maxLength", "format", "enum", "enumNames", "oneOf"],
   number: [...labels, "minimum", "maximum"],
@@ -26,7 +26,7 @@ const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-tim
 
 const compiledForms = new WeakMap<object, CompiledSchema>();
 
-/** Compiles the schema of a form, once for each schema. */
+/** Compiles the schema of a form, and caches it. */
 export function compileForm(schema: AnySchema, settings: SchemaSettings): CompiledSchema {
   let compiled = compiledForms.get(schema);
   if (compiled === undefined) {
@@ -36,10 +36,10 @@ export function compileForm(schema: AnySchema, settings: SchemaSettings): Compil
   return compiled;
 }
 
-/** The form as it is sent. Throws when it is not an object of plain fields, or has one that the revision cannot show. */
+/** Encodes the form for the client. Throws if the schema is not an object of plain fields that the revision supports. */
 export function encodeForm(schema: JsonObject, revision: Revision): JsonObject {
   const { type, properties, required } = (inPlace(schema, schema) ?? {}) as JsonObject;
-  if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be that of an object");
+  if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be the schema of an object");
   const fields = Object.entries(properties).map(([name, field]) => [
     name,
     fieldFor(name, inPlace(field, schema), revision),
@@ -51,10 +51,10 @@ export function encodeForm(schema: JsonObject, revision: Revision): JsonObject {
   };
 }
 
-/** A form has lists of choices and nothing deeper: what refers to itself is not followed for ever. */
+/** A form is at most a list of choices deep, so this ends recursive references. */
 const maxDepth = 8;
 
-/** A field where it is used: libraries write what has a name of its own, or is used twice, under `$defs`. */
+/** Resolves `$ref` in a field: libraries move named and reused schemas to `$defs`. */
 function inPlace(field: unknown, schema: JsonObject, depth = 0): unknown {
   if (!isObject(field) || depth > maxDepth) return undefined;
   const { $ref, ...beside } = field;
@@ -73,19 +73,19 @@ function fieldFor(name: string, given: unknown, revision: Revision): Field {
   const known = Object.hasOwn(keywords, type) ? keywords[type] : undefined;
   if (known === undefined || (type === "array" && field["items"] === undefined)) {
     const allowed = "a string, number, integer, boolean, choice or list of choices";
-    throw unfit(name, `must be ${allowed}: a form has no fields within fields`);
+    throw unfit(name, `must be ${allowed}: forms cannot be nested`);
   }
   const kept: Field = { type };
   for (const keyword of known) if (field[keyword] !== undefined) kept[keyword] = field[keyword];
   if (!formats.has(kept["format"])) delete kept["format"];
   if (!isListOf(kept["enum"], isText)) delete kept["enum"];
-  // Libraries bound each integer by what a number can tell apart, which is nothing to show to a person.
+  // Libraries bound every integer by the safe integers, which would only clutter the form.
   for (const bound of ["minimum", "maximum"])
     if (Math.abs(Number(kept[bound])) === Number.MAX_SAFE_INTEGER) delete kept[bound];
   return revision.forms === "full" ? kept : plain(name, kept, revision);
 }
 
-/** Schema libraries write a choice in several ways; the protocol has two. */
+/** Normalises a choice: schema libraries write it in several ways, the protocol in two. */
 function withChoices(field: JsonObject): Field {
   const { oneOf, anyOf, ...rest } = field;
   const choices = field["const"] === undefined ? field["enum"] : [field["const"]];
@@ -95,7 +95,7 @@ function withChoices(field: JsonObject): Field {
   return field["type"] === "array" ? { ...rest, items: choicesOf(field["items"]) } : rest;
 }
 
-/** The items of a list of choices, as the protocol writes them; undefined when they are anything else. */
+/** The items of a list of choices, in the protocol's form; undefined if they are anything else. */
 function choicesOf(items: unknown): Field | undefined {
   if (!isObject(items)) return undefined;
   const { type, enum: choices, oneOf } = withChoices(items);
@@ -120,11 +120,11 @@ function isConstant(option: unknown): option is JsonObject {
   return isObject(option) && typeof option["const"] === "string";
 }
 
-/** Before fuller forms: names beside the choices, no list of choices, and a default only for a yes or no. */
+/** Converts a field for older revisions: `enumNames`, no lists of choices, and defaults only for booleans. */
 function plain(name: string, field: Field, revision: Revision): Field {
   const { oneOf, ...rest } = field;
   if (field["type"] === "array") {
-    const problem = `a list of choices (${name}) cannot be shown under protocol revision ${revision.date}`;
+    const problem = `protocol revision ${revision.date} has no lists of choices (field ${name})`;
     throw askFailed("elicitation/create", problem);
   }
   if (field["type"] !== "boolean") delete rest["default"];

@@ -1,8 +1,8 @@
-// What `ctx.once` has done, so that no later round of the call does it again.
+// The results of `ctx.once`, so that later rounds of the call do not repeat the work.
 import { InputPending } from "../../errors.ts";
 
 export class Onces {
-  /** The results, each in a list of its own, which is empty for undefined: JSON has none. */
+  /** The results, each in an array: an empty one stands for undefined, which JSON does not have. */
   readonly results: Record<string, readonly unknown[]>;
   readonly #running = new Map<string, Promise<unknown>>();
   #closed = false;
@@ -14,21 +14,21 @@ export class Onces {
   run(key: string, work: () => unknown): Promise<unknown> {
     const known = this.results[key];
     if (known !== undefined) return Promise.resolve(known[0]);
-    // Nothing is kept any more: what began now would be done again in the next round.
+    // The state is sealed: the next round would repeat work that starts now.
     if (this.#closed) return Promise.reject(new InputPending());
     const running = this.#running.get(key) ?? this.#run(key, work);
     this.#running.set(key, running);
     return running;
   }
 
-  /** When nothing is under way, nothing more is begun, and `then` is what comes next. */
+  /** Waits until no work is running, allows no more, and returns `then`. */
   close<T>(then: T): T | Promise<T> {
     if (!this.isIdle) return this.idle().then(() => this.close(then));
     this.#closed = true;
     return then;
   }
 
-  /** Resolves when what is under way is done: it must not be forgotten, or it would be done twice. */
+  /** Resolves when all running work has ended. Its results must be in the state, or the next round repeats it. */
   async idle(): Promise<void> {
     while (!this.isIdle) await Promise.allSettled(this.#running.values());
   }
@@ -37,10 +37,10 @@ export class Onces {
     return this.#running.size === 0;
   }
 
-  /** The result goes through JSON even the first time, so that it is the same in every round. An error is not kept. */
+  /** Passes the result through JSON even in the first round, so that every round sees the same value. Errors are not kept. */
   async #run(key: string, work: () => unknown): Promise<unknown> {
     try {
-      // After this turn, so that the entry among the running ones is there to be removed.
+      // Start in a later microtask, so that #running already has the entry that is deleted below.
       await undefined;
       const value = await work();
       const result = JSON.parse(JSON.stringify(value === undefined ? [] : [value])) as unknown[];

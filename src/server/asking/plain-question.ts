@@ -1,4 +1,4 @@
-// Questions in the words of the protocol, as an author writes them: what they need, and how they are sent.
+// Questions that an author writes in the protocol's form: the capabilities that they need, and how they are sent.
 import type { InputRequest } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -16,11 +16,11 @@ const needs: Readonly<Record<string, (params: JsonObject) => ClientCapabilities>
   [rootsMethod]: () => ({ roots: {} }),
 };
 
-/** The question that an author's own request is. Its answer is the author's to read. */
+/** Converts an author's request to a question. The author reads the answer. */
 export function plainQuestion(request: InputRequest, revision: Revision): Question<JsonObject> {
   const { method, params = {} } = request;
   const requires = Object.hasOwn(needs, method) ? needs[method] : undefined;
-  if (requires === undefined) throw new TypeError(`A client cannot be asked ${method}`);
+  if (requires === undefined) throw new TypeError(`${method} is not a question that clients can answer`);
   return {
     method,
     params: paramsFor(request, revision),
@@ -30,7 +30,7 @@ export function plainQuestion(request: InputRequest, revision: Revision): Questi
   };
 }
 
-/** The author writes the newest form; what this revision does not know of it is left out. */
+/** Removes the fields that this revision does not have: the author writes the newest form. */
 function paramsFor({ method, params }: InputRequest, revision: Revision): JsonObject | undefined {
   if (method === samplingMethod) return samplingParams(params ?? {}, revision);
   return method === elicitationMethod ? elicitationParams(params ?? {}, revision) : params;

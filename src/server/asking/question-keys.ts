@@ -3,19 +3,19 @@ import type { Question } from "./question.ts";
 
 export interface Named {
   readonly key: string;
-  /** Tells whether an answer under this key belongs to this question. */
+  /** Identifies the question, to check that an answer under this key belongs to it. */
   readonly fingerprint: string;
 }
 
 export class QuestionKeys {
   readonly #used = new Set<string>();
-  /** Whether an author may give a key to several questions: they are numbered. */
+  /** Whether an author may use a key for several questions; they get numbers. */
   mayRepeat = false;
 
-  /** The same for the same question in every run. Throws when the author has given its key to another question before. */
+  /** Names a question, the same way in every run. Throws if the author has used the key for another question. */
   name(question: Question<unknown>, given: string | undefined): Named {
     if (given !== undefined && !this.mayRepeat && this.#used.has(given)) {
-      throw new TypeError(`Two questions of one call have the key "${given}"`);
+      throw new TypeError(`Two questions of one call have the key "${given}": use different keys`);
     }
     const fingerprint = fingerprintOf(question);
     const wanted = given ?? fingerprint;
@@ -25,15 +25,15 @@ export class QuestionKeys {
     return { key, fingerprint };
   }
 
-  /** Another run of the same handler: it asks the same from the start. */
+  /** Starts another run of the same handler, which asks the same questions again. */
   startOver(): void {
     this.#used.clear();
   }
 }
 
 /**
- * Tells questions apart: FNV-1a in two lanes. It need not withstand anybody, since whoever could make two questions
- * look alike is the one who answers them. A random id does not make it another question.
+ * Identifies a question by FNV-1a in two lanes. It need not resist attacks: only the client that answers could make two
+ * questions collide. A random `elicitationId` is left out, since it differs in every run.
  */
 function fingerprintOf({ method, params }: Question<unknown>): string {
   const text = JSON.stringify([method, params && { ...params, elicitationId: undefined }]);

@@ -1,11 +1,11 @@
-// A question to the client: what is sent, what the client must be able to do, and how its answer is read.
+// A question to the client: the request, the capabilities that it needs, and how to read the answer.
 import { errorCodes, invalidParams, ProtocolError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
 import { noWayBack } from "../calls/ask-client.ts";
 
 export const knownAskOptions: Known<AskOptions> = { key: true, timeoutMs: true };
@@ -14,9 +14,9 @@ export interface Question<Answer> {
   readonly method: InputRequest["method"];
   readonly params: JsonObject | undefined;
   readonly requires: ClientCapabilities;
-  /** How long to wait when the author does not say. */
+  /** The default timeout. */
   readonly timeoutMs: number;
-  /** The answer as the handler gets it, or what is wrong with it. */
+  /** Reads the answer, or says what is wrong with it. */
   read(result: JsonObject): Reading<Answer> | Promise<Reading<Answer>>;
 }
 
@@ -24,12 +24,18 @@ export type Reading<Answer> =
   | { readonly ok: true; readonly value: Answer }
   | { readonly ok: false; readonly problem: string };
 
-/** The question as a client finds it in a result, or in a task. */
+/** The question as a result or a task carries it. */
 export function toRequest({ method, params }: Question<unknown>): InputRequest {
   return params === undefined ? { method } : { method, params };
 }
 
-/** The answer that a client brought under a key; throws what it is told when that answers something else. */
+/** Checks that the `inputResponses` of a client are an object of results. */
+export function readResponses(value: unknown): Readonly<Record<string, JsonObject>> {
+  if (isObject(value) && Object.values(value).every(isObject)) return value as Record<string, JsonObject>;
+  throw invalidParams("inputResponses must be an object of results");
+}
+
+/** Reads the answer under a key of `inputResponses`. Throws the error for the client if it is invalid. */
 export async function readResponse<Answer>(
   question: Question<Answer>,
   key: string,
@@ -37,22 +43,22 @@ export async function readResponse<Answer>(
 ): Promise<Answer> {
   const reading = await question.read(response);
   if (reading.ok) return reading.value;
-  throw invalidParams(`inputResponses: the answer to ${key} cannot be used: ${reading.problem}`);
+  throw invalidParams(`inputResponses: the answer to ${key} is invalid: ${reading.problem}`);
 }
 
-/** Puts questions to the client in the one way that this call allows. */
+/** Sends questions to the client, in the one way that this call allows. */
 export interface Asker {
   ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer>;
 }
 
-/** Who would be asked. */
+/** The client that would be asked. */
 export interface Asked {
   readonly protocol: Revision;
   readonly clientCapabilities: ClientCapabilities;
   readonly session: string | undefined;
 }
 
-/** Why this client cannot be asked that: its revision has no such request, or it did not declare what it takes. */
+/** Returns an error if this client cannot be asked: its revision lacks the request, or it did not declare a capability. */
 export function cannotAsk(
   asked: Asked,
   method: string,
@@ -71,7 +77,7 @@ export function cannotAsk(
   return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
 }
 
-/** Pages to visit, and tools in sampling, are later than the requests that carry them, whatever a client declares. */
+/** URL elicitation and tools in sampling are newer than the requests that carry them, whatever a client declares. */
 function hasFieldsFor({ elicitation, sampling }: ClientCapabilities, { fields }: Revision): boolean {
   const hasPages = elicitation?.["url"] === undefined || fields.elicitation.has("url");
   return hasPages && (sampling?.["tools"] === undefined || fields.sampling.has("tools"));
@@ -79,7 +85,7 @@ function hasFieldsFor({ elicitation, sampling }: ClientCapabilities, { fields }:
 
 export function assertCanAsk(asked: Asked, method: string, requires: ClientCapabilities): void {
   const { protocol, session } = asked;
-  // Without a session nothing is known of what the client declared, and that would be the lesser problem.
+  // Without a session the client's capabilities are unknown, and the missing session is the problem to report.
   const isLost = protocol.era === "legacy" && session === undefined && protocol.clientRequests.has(method);
   const refusal = isLost ? noWayBack(method, "session") : cannotAsk(asked, method, requires);
   if (refusal !== undefined) throw refusal;

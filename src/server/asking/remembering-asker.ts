@@ -1,4 +1,4 @@
-// Remembers what a client has answered, for a handler that runs again while its call goes on.
+// Remembers a client's answers, for a handler that runs again within the same call.
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "./direct-asker.ts";
 import type { Asker, Question } from "./question.ts";
@@ -7,20 +7,20 @@ import type { Named, QuestionKeys } from "./question-keys.ts";
 import type { RoundState } from "./round-state.ts";
 
 export class RememberingAsker implements Asker {
-  /** Who asks what has not been answered yet. */
+  /** Asks the questions that have no answer yet. */
   asker: Asker;
   readonly keys: QuestionKeys;
-  /** Answers by key, each with the fingerprint of the question that it answers. */
+  /** Answers by key, each with the fingerprint of its question. */
   readonly #answers: Map<string, RoundState["answers"][string]>;
 
-  /** Goes on from the `answers` that the same run has had. */
+  /** Starts with the `answers` that this run already has. */
   constructor(asker: Asker, keys: QuestionKeys, answers: RoundState["answers"] = {}) {
     this.asker = asker;
     this.keys = keys;
     this.#answers = new Map(Object.entries(answers));
   }
 
-  /** The handler runs from the start: what has been answered is not asked again. */
+  /** Called before the handler runs again from the start. It finds the earlier answers. */
   rewind(): void {
     this.keys.startOver();
   }
@@ -32,7 +32,7 @@ export class RememberingAsker implements Asker {
     return isKnown ? readAnswer(question, before) : this.put(question, named, options);
   }
 
-  /** Asks a question that has its name already. */
+  /** Asks a question that already has a name. */
   async put<Answer>(question: Question<Answer>, named: Named, options: AskOptions): Promise<Answer> {
     let given: JsonObject = {};
     const read = (result: JsonObject): ReturnType<typeof question.read> => question.read((given = result));
@@ -41,7 +41,7 @@ export class RememberingAsker implements Asker {
     return answer;
   }
 
-  /** Asks whatever was asked before. */
+  /** Asks even if there is an answer. */
   askAnew<Answer>(question: Question<Answer>, key: string): Promise<Answer> {
     return this.asker.ask(question, { key });
   }

@@ -1,4 +1,4 @@
-// Roots: what the client lets the server work on.
+// Roots: the files and folders that the client lets the server use.
 import type { Root } from "../../protocol/asking.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Question } from "./question.ts";
@@ -13,7 +13,7 @@ export const rootsQuestion: Question<readonly Root[]> = {
   read({ roots }) {
     return Array.isArray(roots) && roots.every(isRoot)
       ? { ok: true, value: roots }
-      : { ok: false, problem: "roots must be a list of objects with a uri" };
+      : { ok: false, problem: "roots must be an array of objects with a uri" };
   },
 };
 

@@ -1,4 +1,4 @@
-// Asking a client that takes no requests: the call ends with its open questions, and runs again with the answers.
+// Asks a client that accepts no requests: the call ends with its open questions, and the client retries it with the answers.
 import { InputPending } from "../../errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -8,23 +8,23 @@ import { QuestionKeys } from "./question-keys.ts";
 import type { RememberingAsker } from "./remembering-asker.ts";
 import type { RoundState } from "./round-state.ts";
 
-/** The questions of a round as they are sent, by key. */
+/** The questions of a round, by key. */
 export type InputRequests = Readonly<Record<string, InputRequest>>;
 
-/** A question that waits for its answer. */
+/** A question without an answer. */
 interface Open {
   readonly request: InputRequest;
   readonly fingerprint: string;
-  /** Has it asked by another asker. */
+  /** Sends it through another asker. */
   readonly handTo: (asker: RememberingAsker) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** The questions of one run of a handler, and the answers of the runs before it. */
 export class RoundAsker implements Asker {
-  /** Answers by key, each with the fingerprint of the question that it answers. */
+  /** Answers by key, each with the fingerprint of its question. */
   readonly answers: Record<string, readonly [string, JsonObject]>;
-  /** The keys that this run has given. */
+  /** The keys of this run. */
   readonly keys: QuestionKeys = new QuestionKeys();
   readonly #unasked: JsonObject;
   readonly #onces: Onces;
@@ -32,7 +32,7 @@ export class RoundAsker implements Asker {
   readonly #open = new Map<string, Open>();
   #closed = false;
 
-  /** `close` takes the questions when the round ends; the call is answered with them. */
+  /** `close` receives the questions when the round ends; they become the response of the call. */
   constructor(
     before: RoundState,
     onces: Onces,
@@ -58,23 +58,23 @@ export class RoundAsker implements Asker {
     });
   }
 
-  /** The call has become a task: what is open is asked there, and ends no call any more. */
+  /** Sends the open questions through `asker`, because the call has become a task. */
   handOver(asker: RememberingAsker): void {
     for (const { handTo } of this.#open.values()) handTo(asker);
     this.#open.clear();
   }
 
-  /** Whether the round is over: whatever the handler still does changes nothing. */
+  /** Whether the round has ended, so that the result of the handler is ignored. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** What the next run has to know: which questions are open, beside the answers to the others. */
+  /** The fingerprints of the open questions, for the next run. */
   get pending(): Record<string, string> {
     return Object.fromEntries([...this.#open].map(([key, { fingerprint }]) => [key, fingerprint]));
   }
 
-  /** An answer holds for the question that was asked under its key, or for any if the client brought no state. */
+  /** An answer must have the fingerprint of the question, unless the client sent no state. */
   #answerTo(key: string, fingerprint: string): JsonObject | undefined {
     const [answered, answer] = this.answers[key] ?? [];
     if (answered === fingerprint) return answer;
@@ -83,7 +83,7 @@ export class RoundAsker implements Asker {
     return unasked;
   }
 
-  /** One macrotask after the first question, so that those asked together go out together. */
+  /** Waits one macrotask after the first question, so that questions asked together are sent together. */
   #closeSoon(whenIdle: boolean): void {
     setTimeout(async () => {
       if (whenIdle) await this.#onces.idle();
@@ -92,8 +92,8 @@ export class RoundAsker implements Asker {
   }
 
   /**
-   * The call waits for what is being done once: its result would be lost, and it would be done again. The questions do not
-   * wait, since such work may be what asks, and would never end.
+   * The response waits for running `ctx.once` work: otherwise its result is lost and the next round repeats it. The questions
+   * reject at once, since such work may await one of them and would never end.
    */
   #endRound(): void {
     if (this.#closed || this.#open.size === 0) return;

@@ -1,31 +1,31 @@
-// What travels with the client from one round of a call to the next, sealed.
+// The state that a client carries, sealed, from one round of a call to the next.
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
 export interface RoundState {
-  /** How many rounds there have been. */
+  /** The number of rounds so far. */
   readonly rounds: number;
   /** Answers by key, each with the fingerprint of its question. */
   readonly answers: Readonly<Record<string, readonly [fingerprint: string, answer: JsonObject]>>;
   /** The results of `ctx.once`. */
   readonly onces: Readonly<Record<string, readonly unknown[]>>;
-  /** The fingerprints of the questions that are open, by key. */
+  /** The fingerprints of the open questions, by key. */
   readonly pending: Readonly<Record<string, string>>;
-  /** The methods of the questions that went out, by key; only where somebody observes what becomes of them. */
+  /** The methods of the questions that were sent, by key; only if the server has `observe`. */
   readonly asked?: Readonly<Record<string, string>>;
-  /** Answers that a client brought without a state; not kept, unless a question is found for them. */
+  /** Answers that the client sent without a state. They are dropped unless the handler asks for them. */
   readonly unasked?: JsonObject;
-  /** What the author returned with `inputRequired`. */
+  /** The `requestState` that the author returned with `inputRequired`. */
   readonly own?: unknown;
-  /** What its questions were answered with, for as long as the handler has asked nothing else that way. */
+  /** The answers to the questions of `inputRequired`, until the handler returns other ones. */
   readonly responses?: JsonObject;
 }
 
-/** Without a prototype: keys may be of an author's choice, and `constructor` is one. */
+/** Has no prototype, because an author may choose `constructor` as a key. */
 const none: Readonly<Record<string, never>> = Object.freeze(Object.create(null) as Record<string, never>);
 
 export const firstRound: RoundState = { rounds: 0, answers: none, onces: none, pending: none };
 
-/** The state with the answers to its open questions that the client brought. */
+/** The state with the client's answers to its open questions. */
 export function withResponses(state: RoundState, responses: JsonObject): RoundState {
   const answered = Object.entries(state.pending).flatMap(([key, fingerprint]) => {
     const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
@@ -35,7 +35,7 @@ export function withResponses(state: RoundState, responses: JsonObject): RoundSt
   return { ...state, answers };
 }
 
-/** What the handler sees of the answers: those to its own questions, not those that its awaits resolve with. */
+/** The answers for `ctx.inputResponses`: those to returned questions, without those to awaited ones. */
 export function ownResponses(state: RoundState, responses: JsonObject): JsonObject {
   const brought = Object.entries(responses).filter(([key]) => !Object.hasOwn(state.pending, key));
   return Object.fromEntries([...Object.entries(state.responses ?? {}), ...brought]);

@@ -24,7 +24,7 @@ export const samplingMethod = "sampling/createMessage";
 
 const defaultMaxTokens = 1024;
 
-/** A model may think for a while, and a person may have to allow it first. */
+/** A model may need minutes, and the user may have to approve the request first. */
 const timeoutMs = 5 * 60_000;
 
 export function samplingQuestion(
@@ -43,7 +43,7 @@ export function samplingQuestion(
   };
 }
 
-/** The parameters as `revision` can carry them. Throws when the messages are not in order, or hold what it has no block for. */
+/** Encodes the parameters for `revision`. Throws if the messages are invalid or have content that it does not support. */
 export function samplingParams(params: JsonObject, revision: Revision): JsonObject {
   const problem = messagesProblem(params["messages"]);
   if (problem !== undefined) throw new TypeError(`${samplingMethod}: ${problem}`);
@@ -53,7 +53,7 @@ export function samplingParams(params: JsonObject, revision: Revision): JsonObje
   return encodeShape({ ...params, messages: written, maxTokens }, "sampling", revision);
 }
 
-/** What the client must be able to do. Blocks about tools are nothing to a client that has none. */
+/** The capabilities that the client must declare. Tool blocks need a client that supports tools. */
 export function samplingNeeds({ tools, toolChoice, messages }: JsonObject): ClientCapabilities {
   const isAboutTools = (message: SamplingMessage): boolean =>
     blocksOf(message.content).some(({ type }) => type === "tool_use" || type === "tool_result");
@@ -64,18 +64,18 @@ export function samplingNeeds({ tools, toolChoice, messages }: JsonObject): Clie
   return { sampling: needsTools ? { tools: {} } : {} };
 }
 
-/** A message with several blocks, as several messages of the same role. */
+/** Splits a message with several blocks into messages of the same role. */
 function oneBlockEach(messages: readonly SamplingMessage[], revision: Revision): readonly JsonObject[] {
   return messages.flatMap(({ role, content }) =>
     blocksOf(content).map((block) => ({ role, content: blockFor(block, revision) })),
   );
 }
 
-/** Nothing stands in for what a model was to look at or listen to: it would answer something else. */
+/** Throws for an unsupported block: with a substitute, the model would answer another question. */
 function blockFor(block: SamplingContent, revision: Revision): unknown {
   if (block.type === "tool_use" || block.type === "tool_result") return block;
   if (revision.content.has(block.type)) return encodeBlock(block as ContentBlock, revision);
-  const problem = `protocol revision ${revision.date}, which the client speaks, has no ${block.type} content`;
+  const problem = `protocol revision ${revision.date} of the client has no ${block.type} content`;
   throw askFailed(samplingMethod, problem);
 }
 
@@ -83,9 +83,9 @@ function blocksOf(content: SamplingMessage["content"]): readonly SamplingContent
   return Array.isArray(content) ? content : [content as SamplingContent];
 }
 
-/** Tool results stand alone, right after the message that asked for them, one for each. */
+/** Tool results need their own message, right after the one with the tool uses, with one result for each. */
 function messagesProblem(messages: unknown): string | undefined {
-  if (!Array.isArray(messages)) return "messages must be a list";
+  if (!Array.isArray(messages)) return "messages must be an array";
   let awaited: readonly string[] = [];
   for (const message of messages as readonly SamplingMessage[]) {
     if (!isObject(message)) return "a message must be an object";
@@ -101,16 +101,17 @@ function messagesProblem(messages: unknown): string | undefined {
 
 const unanswered = "every tool_use must be followed by a message with its tool_result";
 
-/** What is wrong with one message, whatever stands around it. */
+/** What is wrong with a single message. */
 function messageProblem(message: SamplingMessage, blocks: readonly SamplingContent[]): string | undefined {
   const { role } = message;
   if (role !== "user" && role !== "assistant") return "the role of a message must be user or assistant";
-  if (blocks.length === 0 || !blocks.every(isBlock)) return "the content of a message must be blocks";
+  if (blocks.length === 0 || !blocks.every(isBlock)) return "the content of a message must be content blocks";
   const results = blocks.filter(({ type }) => type === "tool_result").length;
-  if (results > 0 && results < blocks.length) return "a message with tool results must have nothing else";
-  if (results > 0 && role !== "user") return "tool results are the user's to give";
+  if (results > 0 && results < blocks.length)
+    return "a message with tool_result blocks must have no other content";
+  if (results > 0 && role !== "user") return "a tool_result needs the role user";
   const isAsking = blocks.some(({ type }) => type === "tool_use");
-  return isAsking && role !== "assistant" ? "a tool_use is the assistant's to make" : undefined;
+  return isAsking && role !== "assistant" ? "a tool_use needs the role assistant" : undefined;
 }
 
 function sameMembers(one: readonly string[], other: readonly string[]): boolean {
@@ -122,7 +123,7 @@ function readSampled(result: JsonObject): Reading<Sampled> {
   const blocks = [content].flat();
   if (role !== "user" && role !== "assistant")
     return { ok: false, problem: "role must be user or assistant" };
-  if (!blocks.every(isBlock)) return { ok: false, problem: "content must be blocks" };
+  if (!blocks.every(isBlock)) return { ok: false, problem: "content must be content blocks" };
   const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
   const reason = typeof stopReason === "string" ? { stopReason } : {};
   return {
@@ -133,6 +134,6 @@ function readSampled(result: JsonObject): Reading<Sampled> {
 
 function isBlock(block: unknown): block is SamplingContent {
   if (!isObject(block) || typeof block["type"] !== "string") return false;
-  // What is no text may not even have a way to become one.
+  // Check the text: a value that is not a string may not even convert to one.
   return block["type"] !== "text" || typeof block["text"] === "string";
 }

@@ -1,4 +1,4 @@
-// Pages that a user has to open before a request can be answered: as an error, as questions, and when the user refuses.
+// Pages that the user must open before a request can succeed: as an error, as questions, and when the user refuses.
 import {
   errorCodes,
   type HalyardError,
@@ -15,7 +15,7 @@ import type { ElicitationIds } from "./elicitation-ids.ts";
 import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
 import { cannotAsk } from "./question.ts";
 
-/** The user's refusal to open one of the pages, if the client has brought it: to ask again would be to insist. */
+/** The user's refusal to open one of the pages, if the retry has it; the server does not ask again. */
 export function urlRefusal(error: UrlElicitationRequired, call: Call): HalyardError | undefined {
   for (const [index, { message }] of error.elicitations.entries()) {
     const action = call.inputResponses?.[keyOf(index)]?.["action"];
@@ -29,7 +29,7 @@ function keyOf(index: number): string {
   return `visit-${index + 1}`;
 }
 
-/** The pages as questions, for a revision that has no error for them. */
+/** The pages as questions, for a revision that has no such error. */
 export function urlQuestions(error: UrlElicitationRequired, call: Call): InputRequired {
   const requests = error.elicitations.map(({ message, url }, index): [string, InputRequest] => {
     const params = urlParams(message, url, "", call.protocol);
@@ -38,7 +38,7 @@ export function urlQuestions(error: UrlElicitationRequired, call: Call): InputRe
   return new InputRequired({ inputRequests: Object.fromEntries(requests) });
 }
 
-/** The error for a client that has to send its user to a page first. */
+/** The error for a client whose user must open a page first. */
 export function urlRequiredError(
   error: UrlElicitationRequired,
   call: Call,

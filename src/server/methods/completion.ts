@@ -1,4 +1,4 @@
-// completion/complete: the author's own handler first, then the argument's completer, then nothing.
+// completion/complete: calls the server's completion handler first, then the argument's completer.
 import { invalidParams } from "../../errors.ts";
 import type { CompleteResult, CompletionReference } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -33,7 +33,7 @@ async function suggest(
 function readRequest(params: JsonObject): CompletionRequest {
   const { ref, argument, context } = params;
   if (!isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string") {
-    throw invalidParams("argument must have a name and a value");
+    throw invalidParams("argument must have a string name and value");
   }
   const others = isObject(context) && isObject(context["arguments"]) ? context["arguments"] : {};
   return {
@@ -52,7 +52,7 @@ function readReference(ref: unknown): CompletionReference {
   throw invalidParams("ref must name a prompt or a resource template");
 }
 
-/** The completers of what the reference names; a name that is not there is a mistake of the client's. */
+/** The completers of the referenced prompt or template. Throws if it does not exist. */
 function completersOf(
   ref: CompletionReference,
   { prompts, templates, resources }: Catalogue,

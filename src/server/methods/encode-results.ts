@@ -1,4 +1,4 @@
-// Results as they are sent: checked, whoever returned them, and written as the revision of their client can carry them.
+// Checks results, from handlers and middleware alike, and encodes them for the client's revision.
 import { encodeCallToolResult, encodeContents, encodePromptResult } from "../../protocol/codec.ts";
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../../protocol/model.ts";
 import type { Call } from "../calls/call.ts";
@@ -16,7 +16,7 @@ export function encodeToolResult(
   return encodeCallToolResult(result, call.protocol, isObjectOutput);
 }
 
-/** A tool that says nothing of its output promises nothing else. */
+/** Whether the structured content is always an object, as it is without an output schema. */
 function promisesObject(call: Call, tools: Catalogue["tools"]): boolean {
   const { output } = tools.find(call.params["name"] as string) ?? {};
   return output === undefined || output.json["type"] === "object";
@@ -39,10 +39,10 @@ function assertSendable(kind: ResultKind, result: object, call: Call): void {
 }
 
 function unsendable(kind: ResultKind, problem: string, call: Call): Error {
-  return cannotSend(`${kind} ${subjectOf(call)} returned what cannot be sent`, problem, call);
+  return cannotSend(`${kind} ${subjectOf(call)} returned an invalid result`, problem, call);
 }
 
-/** What `convert` makes of what a handler returned; what it throws names the tool, prompt or resource. */
+/** Runs `convert` on a returned value. If it throws, the error names the tool, prompt or resource. */
 export function converted<Result>(kind: ResultKind, call: Call, convert: () => Result): Result {
   try {
     return convert();

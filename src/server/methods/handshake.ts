@@ -1,10 +1,11 @@
-// How a client and the server get to know each other: initialize and its notification, discover, ping, the log level.
+// The handshake of a client and the server: initialize, discover, ping, and the log level.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { encodeImplementation } from "../../protocol/codec.ts";
 import {
   type ClientCapabilities,
   type Implementation,
   isLogLevel,
+  logLevels,
   readImplementation,
 } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -14,35 +15,35 @@ import type { Features } from "../catalogue/features.ts";
 import type { Exchange } from "../context/connection.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** How much a client may say of itself that is kept. */
+/** How much of a client's description is kept. */
 const maxClientLength = 8 * 1024;
 
-/** What a client is told of the server. */
+/** The parts of the server that a client learns about. */
 interface Introduction {
   readonly info: Implementation;
   readonly settings: Settings;
   readonly features: Features;
 }
 
-/** `onAnnounced` is called when a legacy client has been told the capabilities. */
+/** `onAnnounced` is called when the server sends its capabilities to a legacy client. */
 export function initialize(about: Introduction, onAnnounced: () => void): MethodHandler {
   return {
     run(call) {
       const { connection } = call.exchange;
       if (connection.revision !== undefined) {
-        throw invalidRequest("This connection is initialized already");
+        throw invalidRequest("This connection is already initialized");
       }
       const { protocolVersion, capabilities } = call.params;
       const clientInfo = keptOf(readImplementation(call.params["clientInfo"]));
       if (typeof protocolVersion !== "string") {
         throw invalidParams("protocolVersion must be a string");
       }
-      // Kept for as long as the session is, and there may be many.
+      // It is kept as long as the session, and there may be many sessions.
       if (JSON.stringify([clientInfo, capabilities]).length > maxClientLength) {
-        throw invalidParams(`clientInfo and capabilities may take ${maxClientLength} characters at most`);
+        throw invalidParams(`clientInfo and capabilities may have at most ${maxClientLength} characters`);
       }
       const wanted = about.settings.revisions.find(protocolVersion);
-      // Nobody comes here unless a legacy revision is spoken: the one that the peer was found to speak until now.
+      // The table of a modern revision has no initialize, so call.protocol is legacy here.
       const revision = wanted?.era === "legacy" ? wanted : call.protocol;
       connection.revision = revision;
       connection.clientInfo = clientInfo;
@@ -80,13 +81,13 @@ export const ping: MethodHandler = { run: () => ({}) };
 export const setLogLevel: MethodHandler = {
   run(call) {
     const { level } = call.params;
-    if (!isLogLevel(level)) throw invalidParams("level must be one of the eight log levels");
+    if (!isLogLevel(level)) throw invalidParams(`level must be one of ${logLevels.join(", ")}`);
     call.exchange.connection.logLevel = level;
     return {};
   },
 };
 
-/** What is kept of it for a session: in words, and without icons. */
+/** The strings of a client's description. Icons and unknown fields are dropped. */
 function keptOf(client: Implementation | undefined): Implementation | undefined {
   if (client === undefined) return undefined;
   const words = ["name", "title", "version", "description", "websiteUrl"] as const;

@@ -1,4 +1,4 @@
-// Which code answers which method. Whether a method exists for a peer is for the tables of its revision to say.
+// The handlers of all methods, by name. The table of a revision says which methods its peers can call.
 import type { Implementation } from "../../protocol/model.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { MethodHandler, Tasks } from "../calls/seams.ts";
@@ -13,7 +13,7 @@ import { getPrompt } from "./prompts.ts";
 import { readResource, subscribeResource, unsubscribeResource } from "./resources.ts";
 import { callTool } from "./tools.ts";
 
-/** What the methods are about. */
+/** The parts of the server that methods use. */
 interface MethodParts {
   readonly info: Implementation;
   readonly settings: Settings;
@@ -21,11 +21,11 @@ interface MethodParts {
   readonly features: Features;
   readonly hub: Hub;
   readonly tasks: Tasks;
-  /** Called when a legacy client has been told the capabilities. */
+  /** Called when the server sends its capabilities to a legacy client. */
   readonly onAnnounced: () => void;
 }
 
-/** Every method of the protocol, but for those of tasks. */
+/** Every method of the protocol, except for those of tasks. */
 export function protocolMethods(parts: MethodParts): [name: string, handler: MethodHandler][] {
   const { catalogue, settings, hub } = parts;
   return [

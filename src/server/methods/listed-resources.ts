@@ -1,4 +1,4 @@
-// resources/list where templates list what they match: after the resources, page by page, for the caller alone.
+// resources/list for templates with `list`: their resources follow the registered ones, page by page, for each caller.
 import { encodeShape } from "../../protocol/codec.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
@@ -11,7 +11,7 @@ type Template = Entry<TemplateOptions, CompiledTemplate>;
 
 const listing = new WeakMap<readonly unknown[], readonly Template[]>();
 
-/** The templates that list for this caller: one that lacks a scope would learn from a list what is there. */
+/** The templates with `list` that the caller may use: a list must not reveal resources to a caller who lacks a scope. */
 export function listingTemplates({ templates }: Catalogue, call: Call): readonly Template[] {
   const visible = visibleTo(templates, call.grant, false);
   let found = listing.get(visible);
@@ -22,10 +22,10 @@ export function listingTemplates({ templates }: Catalogue, call: Call): readonly
   return found;
 }
 
-/** A position among what templates list: the template by its sequence, and how many of its resources come before. */
+/** A position among the resources of templates: the template by its sequence, and the number of resources to skip. */
 export type ListedPosition = readonly [sequence: number, skipped: number];
 
-/** At most `room` resources from a position on, and the position of the next one, if there may be one. */
+/** Returns at most `room` resources from a position, and the position of the next one, if there may be one. */
 export async function listFrom(
   [from, skipped]: ListedPosition,
   room: number,
@@ -46,7 +46,7 @@ export async function listFrom(
   return { resources, next: undefined };
 }
 
-/** What a template lists, without what is registered as a resource of its own. */
+/** The resources that a template lists, without those that are registered themselves. */
 async function listOf(
   { key, options }: Template,
   { resources }: Catalogue,

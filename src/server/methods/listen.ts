@@ -1,4 +1,4 @@
-// subscriptions/listen: an ordinary handler whose promise stays open, and a listener in the hub for as long as it does.
+// subscriptions/listen: a handler whose promise stays open, and a listener in the hub for the same time.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
@@ -19,9 +19,9 @@ export function listen({ extensions }: Catalogue): MethodHandler {
   return {
     run(call) {
       const { stream } = call.exchange;
-      if (stream === undefined) throw invalidRequest("This transport cannot hold a stream open");
+      if (stream === undefined) throw invalidRequest("This transport has no streams, which listen requires");
       if (!isShortId(call.id))
-        throw invalidRequest("The id of a listen request is too long: it comes with every message");
+        throw invalidRequest("The id of a listen request is too long: every message repeats it");
       const wanted = readFilter(extensions, call);
       const mustAsk =
         call.core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);
@@ -31,19 +31,19 @@ export function listen({ extensions }: Catalogue): MethodHandler {
   };
 }
 
-/** Opens the subscription; what it returns is, in the end, the closing result. */
+/** Opens the subscription. Resolves with the closing result when it ends. */
 function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<object> {
   const { core, id } = call;
   const { maxQueueBytes, maxSubscriptions } = core.settings.limits;
   if (call.exchange.connection.subscriptions >= maxSubscriptions) {
-    throw invalidRequest(`A connection may have ${maxSubscriptions} subscriptions at most`);
+    throw invalidRequest(`A connection may have at most ${maxSubscriptions} listen requests`);
   }
-  // Middleware may have held the request back, and the client may have cancelled it meanwhile.
+  // The client may have cancelled the request while middleware or an authorization held it.
   if (call.cancelled) return Promise.resolve({});
   const { honoured, topics } = honour(members);
   const caller = callerOf(call.exchange);
   assertTotalRoom(core.hub, caller, sumOf(topics, keyLengthOf));
-  // Open before the acknowledgement, so that no change falls between them; held, so that none overtakes it.
+  // Open before the acknowledgement, to miss no change; held, so that no change is sent before it.
   const listener = core.hub.open({
     stream,
     transport: call.transport,
@@ -66,8 +66,8 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
 }
 
 /**
- * Resolves when the client cancels, or when the transport asks for it. The listener is closed at that very moment and not
- * after it: the next message of the client may have arrived already, and may publish something.
+ * Resolves when the client cancels or the transport ends the subscription. The listener is closed synchronously, because the
+ * next message of the client may have arrived already and may publish something.
  */
 function closingResult(call: Call, listener: Listener): Promise<object> {
   const { inFlight } = call.exchange.connection;
@@ -83,7 +83,7 @@ function closingResult(call: Call, listener: Listener): Promise<object> {
   });
 }
 
-/** A member of the filter that means something to this server; with keys, those that were named. */
+/** A member of the filter that this server supports, with its keys if it has any. */
 interface Wanted {
   readonly member: string;
   readonly notification: string;
@@ -95,7 +95,7 @@ function readFilter(extensions: Extensions, call: Call): Wanted[] {
   const filter = call.params["notifications"];
   if (!isObject(filter)) throw invalidParams("notifications must be an object");
   const members: Wanted[] = [];
-  // By what can be asked for, and not by what is: a filter may have very many members.
+  // Go through the supported members, since the client's filter may have very many.
   for (const member of [...call.protocol.listens.keys(), ...extensions.listenMembers]) {
     const wanted = Object.hasOwn(filter, member) ? filter[member] : undefined;
     const row = wanted === undefined ? undefined : rowOf(member, extensions, call);
@@ -107,7 +107,7 @@ function readFilter(extensions: Extensions, call: Call): Wanted[] {
   return members;
 }
 
-/** The filter without what this client may not be told of, nor a member that named nothing else. */
+/** The filter without the keys that the client may not subscribe to, and without members that have no keys left. */
 async function permitted(call: Call, members: readonly Wanted[]): Promise<Wanted[]> {
   const checked = members.map(async (wanted) => {
     const permits =
@@ -121,7 +121,7 @@ async function permitted(call: Call, members: readonly Wanted[]): Promise<Wanted
   return (await Promise.all(checked)).flat();
 }
 
-/** The filter as it is acknowledged, and the topics that it stands for. */
+/** The acknowledged filter, and its topics. */
 function honour(members: readonly Wanted[]): { honoured: JsonObject; topics: string[] } {
   const honoured = members.map(({ member, keys }) => [member, keys ?? true] as const);
   const topics = members.flatMap(({ notification, keys }) =>
@@ -130,7 +130,7 @@ function honour(members: readonly Wanted[]): { honoured: JsonObject; topics: str
   return { honoured: Object.fromEntries(honoured), topics };
 }
 
-/** What the filter member means; undefined when it means nothing to this server. */
+/** The row of a filter member, or undefined if this server does not support it. */
 function rowOf(member: string, extensions: Extensions, call: Call): ExtensionListen | undefined {
   const row = call.protocol.listens.get(member);
   if (row === undefined) return extensions.listen(member, call);

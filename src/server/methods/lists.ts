@@ -1,4 +1,4 @@
-// The four lists: pages of the catalogue, serialised once per revision and joined.
+// The four lists: pages of the catalogue, serialised once per revision and cached.
 import { invalidParams } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type JsonObject, withEncoded } from "../../wire/message.ts";
@@ -15,10 +15,10 @@ import type { MethodHandler } from "../calls/seams.ts";
 type AnyRegistry = Registry<object, unknown>;
 type Entries = readonly Entry<object, unknown>[];
 
-/** The member of the result that has the list. */
+/** The member of the result that holds the list. */
 type List = "tools" | "prompts" | "resources" | "resourceTemplates";
 
-/** Answers the list whose result has the member `list`. */
+/** Handles the list method whose result has the member `list`. */
 export function listHandler(list: List, catalogue: Catalogue, settings: Settings): MethodHandler {
   const registry: AnyRegistry = catalogue[list === "resourceTemplates" ? "templates" : list];
   return {
@@ -37,7 +37,7 @@ export function listHandler(list: List, catalogue: Catalogue, settings: Settings
   };
 }
 
-/** A change makes a new array of visible entries, and with it the pages made of the old one are forgotten. */
+/** Pages by their array of visible entries: a change creates a new array, so the old pages are dropped. */
 const madePages = new WeakMap<readonly unknown[], Map<Revision, Map<number, JsonObject>>>();
 
 function pagesOf(visible: readonly unknown[], revision: Revision): Map<number, JsonObject> {
@@ -51,7 +51,7 @@ function pagesOf(visible: readonly unknown[], revision: Revision): Map<number, J
 interface PageStart {
   readonly list: List;
   readonly registry: AnyRegistry;
-  /** What the caller may use. */
+  /** The entries that the caller may use. */
   readonly visible: Entries;
   readonly start: number;
 }
@@ -63,7 +63,7 @@ function makePage({ list, registry, visible, start }: PageStart, call: Call): Js
   const published = entries.map((entry) => entry.published(kind, call.protocol));
   const last = entries.at(-1);
   const rest = end < visible.length && last ? { nextCursor: encodeCursor(list, last.sequence) } : {};
-  // Every caller gets this one page: middleware may answer with a changed copy, but must not change the page itself.
+  // All callers share this page, so freeze it: middleware may return a changed copy.
   const values = Object.freeze(published.map((item) => item.value));
   const page = stampResult({ [list]: values, ...rest, ...(isScoped && ownCache(call)) }, call);
   const { [list]: _, ...others } = page;
@@ -72,7 +72,7 @@ function makePage({ list, registry, visible, start }: PageStart, call: Call): Js
   return Object.freeze(withEncoded(page, `{"${list}":[${items}]${tail === "}" ? "" : ","}${tail}`));
 }
 
-/** A page that goes on with what templates list; made for this caller alone. */
+/** Builds a page with the resources that templates list, for this caller only. */
 async function withListed(
   { registry, visible, position }: { registry: AnyRegistry; visible: Entries; position: readonly number[] },
   catalogue: Catalogue,
@@ -94,16 +94,16 @@ async function withListed(
   };
 }
 
-/** Callers with other scopes see another list: nobody may share this one. */
+/** A private cache hint, because callers with other scopes see another list. */
 function ownCache(call: Call): object | undefined {
   const hint = call.core.settings.cache[call.method as ListMethod];
   return call.row.cacheable && cacheFields({ ...hint, scope: "private" });
 }
 
 /**
- * A cursor names the list and the position of the last definition that was sent, not an index: definitions may come and go
- * between pages, and another node that registered the same definitions continues at the same position. One among what templates
- * list names the template, and how many of its resources have been sent.
+ * A cursor names the list and the sequence of the last definition sent. An index would break, because definitions come and go
+ * between pages; with the sequence, another node with the same definitions can continue. Among the resources of templates, the
+ * cursor names the template and the number of its resources already sent.
  */
 function encodeCursor(list: List, ...position: readonly number[]): string {
   return writeCursor(JSON.stringify([list, ...position]));
@@ -117,7 +117,7 @@ function startOf([sequence]: readonly number[], registry: AnyRegistry, visible: 
 
 const cursorPattern = /^\["([A-Za-z]+)",([1-9]\d{0,14})(?:,(0|[1-9]\d{0,14}))?\]$/;
 
-/** The position that a cursor names, none without one; throws for anything that we did not make. */
+/** Reads the position of a cursor, empty without one. Throws for a cursor that this server did not create. */
 function readCursorOf(list: List, cursor: unknown): readonly number[] {
   if (cursor === undefined) return [];
   const [, named, first, second] = cursorPattern.exec(readCursor(cursor) ?? "") ?? [];
@@ -125,7 +125,7 @@ function readCursorOf(list: List, cursor: unknown): readonly number[] {
   return second === undefined ? [Number(first)] : [Number(first), Number(second)];
 }
 
-/** Entries are in order of their sequence, so that half of them can be left out at each step. */
+/** Binary search: entries are sorted by their sequence. */
 function firstAfter(visible: Entries, sequence: number): number {
   let low = 0;
   let high = visible.length;

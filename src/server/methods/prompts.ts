@@ -1,4 +1,4 @@
-// prompts/get: find the prompt, check its arguments, render it.
+// prompts/get: finds the prompt, validates its arguments, and renders it.
 import { clip, invalidParams } from "../../errors.ts";
 import { isObject } from "../../wire/message.ts";
 import type { MethodHandler } from "../calls/seams.ts";

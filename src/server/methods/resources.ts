@@ -38,7 +38,7 @@ export function subscribeResource(settings: Settings, hub: Hub): MethodHandler {
       const uri = uriOf(call);
       const { listener } = call.exchange.connection;
       if (listener === undefined) throw notSubscribable();
-      // Nobody learns from the refusal whether the resource is there.
+      // Respond as for an unknown resource, so that the client does not learn whether it exists.
       if ((await permittedUris(settings, [uri], call)).length === 0) throw new ResourceNotFoundError(uri);
       const topic = topicOf(resourceUpdated, uri);
       if (!listener.topics.has(topic)) {
@@ -54,10 +54,10 @@ export function subscribeResource(settings: Settings, hub: Hub): MethodHandler {
 function assertRoom(limits: ServerLimits, listener: Listener, uri: string): void {
   const { maxSubscribedKeys, maxSubscribedLength } = limits;
   if (listener.addedTopics >= maxSubscribedKeys) {
-    throw invalidRequest(`A session may subscribe to ${maxSubscribedKeys} resources at most`);
+    throw invalidRequest(`A session may subscribe to at most ${maxSubscribedKeys} resources`);
   }
   if (listener.keyLength + uri.length > maxSubscribedLength) {
-    throw invalidRequest(`The URIs of a session may have ${maxSubscribedLength} characters at most`);
+    throw invalidRequest(`The URIs of a session may have at most ${maxSubscribedLength} characters`);
   }
 }
 
@@ -73,7 +73,7 @@ export function unsubscribeResource(hub: Hub): MethodHandler {
 }
 
 function notSubscribable(): ProtocolError {
-  return invalidRequest("This connection takes no notifications yet");
+  return invalidRequest("This connection cannot receive notifications");
 }
 
 function uriOf(call: Call): string {

@@ -1,4 +1,4 @@
-// tools/call: find the tool, check what goes in, run it, check what comes out.
+// tools/call: finds the tool, validates the arguments, runs the handler, and validates the result.
 import {
   clip,
   errorCodes,
@@ -43,7 +43,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
       if (tool === undefined) throw invalidParams(`Unknown tool: ${clip(name)}`);
       if (!isObject(given)) throw invalidParams("arguments must be an object");
       assertCapabilities(tool, call);
-      // Most schemas answer at once, and a turn of the microtask queue would cost more than they do.
+      // Stay synchronous if the schema is: a turn of the microtask queue costs more than most schemas.
       const checked = checkInput(tool, given, settings, call);
       return checked instanceof Promise
         ? checked.then((input) => start(tool, input, tasks, call))
@@ -64,11 +64,11 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
   };
 }
 
-/** Runs the tool, as a task where its client wants one. */
+/** Runs the tool, as a task if its client wants one. */
 function start(tool: CompiledTool, input: CheckedInput, tasks: Tasks, call: Call): Outcome {
   const isPlain = tool.task === undefined && call.params["task"] === undefined;
   if (isPlain) return outcomeOf(tool, input, call);
-  // A client that asked for a task gets one even for arguments that do not fit: it would not know another reply.
+  // A client that requested a task gets one even for invalid arguments: it does not expect another response.
   if (!input.ok && call.protocol.tasks !== "core") return input.failure;
   const begun = tasks.begin(tool, call);
   return begun === undefined ? outcomeOf(tool, input, call) : begun.then(() => outcomeOf(tool, input, call));
@@ -78,7 +78,7 @@ function outcomeOf(tool: CompiledTool, input: CheckedInput, call: Call): Outcome
   return input.ok ? invoke(tool, input.args, call) : input.failure;
 }
 
-/** A tool that answers at once is not made to wait: each turn of the microtask queue costs as much as a small tool. */
+/** Stays synchronous if the handler is: each turn of the microtask queue costs as much as a small tool. */
 function invoke(tool: CompiledTool, args: unknown, call: Call): Outcome {
   let returned: unknown;
   try {
@@ -107,7 +107,7 @@ function complete(tool: CompiledTool, returned: unknown, call: Call): Outcome {
   }
 }
 
-/** Most tools return a string, which needs no closure. */
+/** Most tools return a string; then this creates no closure. */
 function withoutOutput(returned: unknown, call: Call): CallToolResult {
   return typeof returned === "string"
     ? toToolResult(returned)
@@ -119,7 +119,7 @@ function assertCapabilities(tool: CompiledTool, call: Call): void {
   const missing = required && missingCapabilities(required, call.clientCapabilities);
   if (missing === undefined) return;
   const names = namesOfMissing(missing, call.clientCapabilities);
-  const message = `Tool ${tool.name} needs client capabilities that were not declared: ${names}`;
+  const message = `Tool ${tool.name} requires client capabilities that were not declared: ${names}`;
   throw new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
 }
 
@@ -147,7 +147,7 @@ function toChecked(tool: CompiledTool, outcome: Validation, call: Call): Checked
   return { ok: false, failure: toErrorResult(message) };
 }
 
-/** The result of a tool with an output schema. At once where the schema answers at once. */
+/** Validates the value of a tool with an output schema. Stays synchronous if the schema is. */
 function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unknown, call: Call): Outcome {
   const declares = (name: string): boolean => propertiesOf(schema.json).has(name);
   const given = converted("Tool", call, () => asToolResult(returned, declares));
@@ -155,7 +155,7 @@ function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unkno
   const value = given ? given.structured : returned;
   if (!(tool.options.validateOutput ?? call.core.settings.validateOutput))
     return toStructuredResult(value, given);
-  const problem = `Tool ${tool.name} returned a value that does not fit its output schema`;
+  const problem = `Tool ${tool.name} returned a value that does not match its output schema`;
   if (given && value === undefined) throw cannotSend(problem, "structuredContent is missing", call);
   const toResult = (outcome: Validation): CallToolResult => {
     if (outcome.ok) return toStructuredResult(outcome.value, given);
@@ -168,17 +168,17 @@ function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unkno
 }
 
 const meantAsValue =
-  "the schema declares content or structuredContent, so the object counts as the value: return result({ … }) for a result in full";
+  "output declares content or structuredContent, so the object counts as the value: return result({ … }) for a full result";
 
-/** Not a matter of the tool: errors of the protocol, and questions that end the call. */
+/** Whether an exception is not a failure of the tool: an error of the protocol, or questions that end the call. */
 function isNoFailure(error: unknown): boolean {
   return [ProtocolError, InputPending, UrlElicitationRequired].some((kind) => error instanceof kind);
 }
 
-/** The calls whose tool has thrown: what middleware then throws in turn is still a failure of that tool. */
+/** The calls whose tool has thrown. If middleware then throws another error, it is still a failure of the tool. */
 const failed = new WeakMap<Call, CompiledTool>();
 
-/** A result where the words are meant for the model. Middleware sees any other exception itself, and may translate it. */
+/** Returns a result if the message is meant for the model. Rethrows other exceptions, so that middleware can convert them. */
 function toFailure(tool: CompiledTool, error: unknown, call: Call): CallToolResult {
   if (isInputRefused(error)) return toRefusedResult(error);
   if (isForClient(error)) return toErrorResult(error.message);
@@ -186,7 +186,7 @@ function toFailure(tool: CompiledTool, error: unknown, call: Call): CallToolResu
   throw error;
 }
 
-/** That the user gave no answer is no failure of the tool. */
+/** The result if the user gave no answer. It is not an error of the tool. */
 function toRefusedResult(error: Error): CallToolResult {
   return { content: [text(error.message)] };
 }

@@ -1,4 +1,4 @@
-// The request that a state belongs to: its method, what it names, and a digest of what the retry has to repeat.
+// Binds a state to its request: the method, the target, and a digest of the parameters that a retry must repeat.
 import { toBase64Url } from "../../wire/base64.ts";
 import { isObject } from "../../wire/message.ts";
 import { callerOf } from "../context/connection.ts";
@@ -7,7 +7,7 @@ import type { Bound } from "./request-state.ts";
 
 export function boundTo(call: Call): Bound {
   const { method, params, principal } = call;
-  // No arguments are empty ones: a client may write them down when it comes back.
+  // Missing and empty arguments are the same: a client may add them in its retry.
   const repeated = (call.row.repeats ?? []).map((name) =>
     params[name] === undefined && name === "arguments" ? {} : params[name],
   );
@@ -18,7 +18,7 @@ export function boundTo(call: Call): Bound {
   return { method, target: repeated[0], digest, principal, caller: callerOf(call.exchange) };
 }
 
-/** JSON with its members in order, since a client may write the same arguments in another; each value is written once. */
+/** Canonical JSON with sorted members, since a client may send them in another order. */
 function canonical(value: unknown): string {
   const parts: string[] = [];
   write(value, parts);
@@ -42,7 +42,7 @@ function write(value: unknown, parts: string[]): void {
     }
     parts.push("}");
   } else {
-    // JSON would write null for what is not there, and for a number that is too large: neither is the same as null.
+    // JSON.stringify would write null for undefined and for infinite numbers, which are not null.
     parts.push(typeof value === "string" ? JSON.stringify(value) : String(value));
   }
 }

@@ -1,11 +1,11 @@
-// The keys that seal request state: the first one seals, all of them open, so that keys can be changed without a gap.
+// The keys that seal request state. The first one seals and all of them open, so that keys can be rotated.
 import { toBase64Url } from "../../wire/base64.ts";
 
 /** A secret that an author sets: 32 bytes or more. */
 export type Secret = string | Uint8Array;
 
 export interface SealingKey {
-  /** Tells the keys of a ring apart without trying each. */
+  /** Identifies the key, so that opening a state need not try each. */
   readonly id: string;
   readonly key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 }
@@ -23,7 +23,7 @@ export function deriveKeys(secrets: readonly Secret[]): Promise<readonly Sealing
   return Promise.all(secrets.map((secret) => derive(secretBytes(secret))));
 }
 
-/** The secret itself encrypts nothing: it may serve other purposes too. */
+/** Derives the key, since the author may use the secret for other purposes too. */
 async function derive(secret: Uint8Array<ArrayBuffer>): Promise<SealingKey> {
   const { subtle } = crypto;
   const base = await subtle.importKey("raw", secret, "HKDF", false, ["deriveKey", "deriveBits"]);

@@ -1,27 +1,27 @@
-// How request state is sealed: the author's options, their defaults, and the mistakes that are found when they are set.
+// The options of request state: their defaults and checks.
 import { ConfigurationError } from "../../errors.ts";
 import { checkOptions, type Known } from "../../options.ts";
 import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
 import { MemorySingleUseStore, type SingleUseStore } from "./single-use.ts";
 
-/** How request state is sealed. */
+/** How the server seals request state. */
 export interface RequestStateOptions {
   /**
-   * Secrets of 32 bytes or more: the first one seals, all of them open. Processes that serve the same clients must have
-   * the same ones. @default {a random one of this process}
+   * Secrets of at least 32 bytes. The first one seals, all of them open. Processes that serve the same clients need the same
+   * secrets. @default {a random one of this process}
    */
   readonly keys?: readonly (string | Uint8Array)[];
-  /** How long a client may take for one round. @default {900000} */
+  /** How long a client may take for one round, in milliseconds. @default {900000} */
   readonly ttlMs?: number;
-  /** Who may open it: the same for all processes of one service. @default {the server's name} */
+  /** The service that may open a state: the same for all its processes. @default {the server's name} */
   readonly audience?: string;
-  /** How long the sealed text may be. @default {65536} */
+  /** The maximum length of the sealed text. @default {65536} */
   readonly maxBytes?: number;
-  /** Each state opens once; a store is needed where several processes share the keys. @default {false} */
+  /** Open each state only once. If several processes share the keys, pass a store that they share too. @default {false} */
   readonly singleUse?: boolean | SingleUseStore;
 }
 
-/** The options with every default filled in; only a key has none, since it is made when it is needed. */
+/** The options with their defaults. Without `keys`, a key is created on first use. */
 export interface RequestStateSettings {
   readonly keys: readonly Secret[] | undefined;
   readonly ttlMs: number;
@@ -38,7 +38,7 @@ const knownOptions: Known<RequestStateOptions> = {
   singleUse: true,
 };
 
-/** Fills in the defaults. Throws for an option that cannot work, or that is spelled wrong: state sealed otherwise than was meant looks the same. */
+/** Fills in the defaults. Throws for an invalid or unknown option: a typo would silently weaken the seal. */
 export function resolveRequestState(options: RequestStateOptions, name: string): RequestStateSettings {
   checkOptions({ subject: "secureRequestState" }, options, knownOptions);
   const { keys, ttlMs = 15 * 60_000, audience = name, maxBytes = 64 * 1024, singleUse = false } = options;
@@ -49,20 +49,20 @@ export function resolveRequestState(options: RequestStateOptions, name: string):
   return { keys: keys && readKeys(keys), ttlMs, audience, maxBytes, singleUse: storeOf(singleUse) };
 }
 
-/** Copies of the secrets: whoever wipes theirs after handing it over does not change the key. */
+/** Copies the secrets, since the author may wipe the originals. */
 function readKeys(keys: readonly Secret[]): Secret[] {
-  if (!Array.isArray(keys)) fail("keys", "must be a list");
-  if (keys.length === 0) fail("keys", "is empty: give at least one");
+  if (!Array.isArray(keys)) fail("keys", "must be an array");
+  if (keys.length === 0) fail("keys", "is empty: pass at least one secret");
   return keys.map((key: Secret) => {
-    // A number would make an array of that many zeros.
+    // From a number, Uint8Array would make a key of zeros.
     if (typeof key !== "string" && !(key instanceof Uint8Array)) {
-      fail("keys", "has one that is neither a string nor a Uint8Array");
+      fail("keys", "has a secret that is neither a string nor a Uint8Array");
     }
     const secret = secretBytes(key);
     if (secret.length >= minSecretBytes) return secret;
     return fail(
       "keys",
-      `has one of less than ${minSecretBytes} bytes: make one with openssl rand -base64 32`,
+      `has a secret of less than ${minSecretBytes} bytes: create one with openssl rand -base64 32`,
     );
   });
 }

@@ -1,4 +1,4 @@
-// Sealed request state: what a client carries from one round to the next, and can neither read, change nor use elsewhere.
+// Seals request state, which a client carries between rounds and cannot read, change or use for another request.
 import { HalyardError, invalidParams } from "../../errors.ts";
 import { fromBase64Url, toBase64Url } from "../../wire/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -13,12 +13,12 @@ import { MemorySingleUseStore } from "./single-use.ts";
 /** The request that a state belongs to. */
 export interface Bound {
   readonly method: string;
-  /** The tool, prompt or resource. */
+  /** The name of the tool or prompt, or the URI of the resource. */
   readonly target: unknown;
-  /** Of the parameters that the retry has to repeat; made only for a state that can be opened. */
+  /** A digest of the parameters that the retry must repeat; computed only for a state that can be opened. */
   digest(): Promise<string>;
   readonly principal: Principal | undefined;
-  /** Who it counts as where callers share a limit. */
+  /** The key under which shared limits count the caller. */
   readonly caller: string;
 }
 
@@ -41,7 +41,7 @@ export class RequestState {
     this.#logger = logger;
   }
 
-  /** The option that only this process can go by, so that another could not take up what was begun here. */
+  /** The option that is local to this process, so that another process cannot continue its calls. */
   get unshared(): "keys" | "singleUse" | undefined {
     const { keys, singleUse } = this.#settings;
     if (keys === undefined) return "keys";
@@ -69,8 +69,8 @@ export class RequestState {
     const text = new Uint8Array(encoder.encode(JSON.stringify(claims)));
     const length = head.length + 1 + Math.ceil(((ivBytes + text.length + tagBytes) * 4) / 3);
     if (length > maxBytes) {
-      const problem = `The answers and results of this call take ${length} bytes, and may take ${maxBytes}`;
-      throw new HalyardError("ASK_FAILED", `${problem}: keep less, or set secureRequestState({ maxBytes })`);
+      const problem = `The request state of this call takes ${length} bytes, more than ${maxBytes}`;
+      throw new HalyardError("ASK_FAILED", `${problem}: keep less, or raise maxBytes of secureRequestState`);
     }
     const sealed = await crypto.subtle.encrypt(parameters(iv, head), key.key, text);
     const body = new Uint8Array(ivBytes + sealed.byteLength);
@@ -79,14 +79,14 @@ export class RequestState {
     return `${head}.${toBase64Url(body)}`;
   }
 
-  /** What was sealed. Whatever is wrong with it, the client gets one and the same error, and the log the reason. */
+  /** Returns the state. If it is invalid, the client always gets the same error, and the log has the reason. */
   async open(token: unknown, bound: Bound): Promise<unknown> {
     const opened = await this.#open(token, bound);
     if (opened.ok) return opened.state;
     const { method } = bound;
-    // Whatever a client writes there, a line of the log stays one.
+    // The client chooses this text, so bound what it adds to the log.
     const target = typeof bound.target === "string" ? bound.target.slice(0, maxLoggedTarget) : undefined;
-    this.#logger.warn("A request state was refused", { reason: opened.reason, method, target });
+    this.#logger.warn("Rejected a requestState", { reason: opened.reason, method, target });
     throw invalidParams("Invalid or expired requestState");
   }
 
@@ -95,18 +95,18 @@ export class RequestState {
     if (typeof token !== "string") return refused("it is not a string");
     if (token.length > maxBytes) return refused("it is too long");
     const claims = await this.#decrypt(token);
-    if (claims === undefined) return refused("it was not sealed with one of the keys, or was changed");
+    if (claims === undefined) return refused("it was changed, or sealed with an unknown key");
     const now = Date.now();
     const { id, exp, aud, state } = claims;
     if (typeof id !== "string" || typeof exp !== "number") return refused("it is malformed");
     if (!(exp > now)) return refused("it has expired");
-    if (aud !== audience) return refused("it is meant for another audience");
+    if (aud !== audience) return refused("it has another audience");
     const binding = await bindingOf(bound);
     const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
     if (other !== undefined) return refused(others[other]);
-    // Not just for the time that is left: the clock of another process may be behind.
+    // At least ttlMs, not only the remaining time: the clock of another process may be behind.
     if (singleUse !== undefined && !(await singleUse.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
-      return refused("it has been used");
+      return refused("it was already used");
     }
     return { ok: true, state };
   }
@@ -151,11 +151,11 @@ interface Binding {
 const others: Readonly<Record<keyof Binding, string>> = {
   method: "it belongs to another method",
   target: "it belongs to another tool, prompt or resource",
-  arguments: "it belongs to other arguments, or a handler or middleware has changed them",
+  arguments: "it belongs to other arguments, or a handler or middleware changed them",
   user: "it belongs to another user",
 };
 
-/** The claims that tie a state to its request; somebody differs from nobody, too. */
+/** The claims that bind a state to its request. A missing user must match too. */
 async function bindingOf({ method, target, digest, principal }: Bound): Promise<Binding> {
   const user = principal && principalKey(principal);
   return { method, target, arguments: await digest(), user };

@@ -1,8 +1,8 @@
-// Marks of what has been used: a sealed state that may be used once is claimed here.
+// Stores the ids of used states, for request state that may be used only once.
 import { Shares } from "../../limits/shares.ts";
 
 /**
- * Remembers which ids have been used. Processes that serve the same clients must share one.
+ * Remembers which ids were used. Processes that serve the same clients must share one store.
  *
  * @example
  * ```ts
@@ -23,28 +23,28 @@ import { Shares } from "../../limits/shares.ts";
  */
 export interface SingleUseStore {
   /**
-   * Marks the id as used, for at least `ttlMs`. False when it had been before; of several at the same time, one gets true.
-   * Rejects when it cannot tell: the call fails, and its state is still good. `caller` is who brings it, for a store that has
-   * no more room for one than for others.
+   * Marks the id as used for at least `ttlMs`. Resolves with false if it was marked before; of several concurrent calls, only
+   * one gets true. Reject if the store fails: the call fails, and the client can retry with the same state. `caller` lets a
+   * store divide its room fairly.
    */
   claim(id: string, ttlMs: number, caller?: string): Promise<boolean>;
 }
 
-/** When a mark is over: on the clock on the wall, by which states expire, and on one that nobody can set. */
+/** When a mark expires, on the wall clock (as the states do) and on the monotonic clock. */
 interface End {
   readonly caller: string;
   readonly time: number;
   readonly elapsed: number;
 }
 
-/** By both clocks: set back or ahead, none of them lets a state be used again that has not expired. */
+/** Uses both clocks, so that changing the wall clock never lets an unexpired state be used again. */
 function isOver({ time, elapsed }: End): boolean {
   return time <= Date.now() && elapsed <= performance.now();
 }
 
 /**
- * Keeps the marks of one process; servers of the same process may share one. When it is full it refuses to mark more,
- * since to forget a mark would let it be used again.
+ * Keeps the marks in the memory of one process; several servers may share one store. When it is full, it rejects new claims,
+ * because dropping a mark would let a state be used again.
  *
  * @example
  * ```ts
@@ -58,7 +58,6 @@ function isOver({ time, elapsed }: End): boolean {
  * ```
  */
 export class MemorySingleUseStore implements SingleUseStore {
-  /** When each is over. */
   readonly #ends = new Map<string, End>();
   readonly #shares: Shares;
 
@@ -69,16 +68,16 @@ export class MemorySingleUseStore implements SingleUseStore {
   async claim(id: string, ttlMs: number, caller: string = id): Promise<boolean> {
     const marked = this.#ends.get(id);
     if (marked !== undefined && !isOver(marked)) return false;
-    // Most live equally long, so that those over come first; one that is behind a longer one waits for it.
+    // Most marks have the same lifetime, so expired ones come first; one behind a longer-lived mark waits.
     for (const [old, end] of this.#ends) {
       if (!isOver(end)) break;
       this.#forget(old, end);
     }
-    // Last again, should it have been there.
+    // Delete an expired mark of this id, so that the new one goes to the end.
     if (marked !== undefined) this.#forget(id, marked);
     if (!this.#shares.fitsPastHalf(caller, 1)) {
       const { total } = this.#shares;
-      throw new Error(`${total} ids have been claimed, and none of them may be forgotten yet`);
+      throw new Error(`The store is full: ${total} ids were claimed and have not expired yet`);
     }
     this.#shares.count(caller, 1);
     this.#ends.set(id, { caller, time: Date.now() + ttlMs, elapsed: performance.now() + ttlMs });

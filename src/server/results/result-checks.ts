@@ -1,4 +1,4 @@
-// What a result must be to be sent, field by field: a handler, or middleware, may have returned anything.
+// Checks each field of a result before it is sent: a handler or middleware may have returned anything.
 import { type Known, nearest } from "../../options.ts";
 import type {
   CallToolResult,
@@ -9,7 +9,7 @@ import type {
 } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
-/** The fields that a block of each type cannot do without. */
+/** The required fields of each type of content block. */
 const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
   text: ["text"],
   image: ["data", "mimeType"],
@@ -18,7 +18,7 @@ const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
   resource: ["resource"],
 };
 
-/** The types of fields, wherever they stand. */
+/** The types of fields, in any object. */
 const types: ReadonlyMap<string, string> = new Map(
   Object.entries({
     text: "string",
@@ -37,10 +37,10 @@ const types: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What one kind of result holds: a list, and in it things of one kind. */
+/** The shape of one kind of result: a list of items of one kind. */
 interface ResultShape {
   readonly list: string;
-  /** What is wrong with one of them, as it goes on after its place: only a result that is refused costs a path. */
+  /** What is wrong with one item, as text that continues its path. Only an invalid result pays for building the path. */
   readonly itemProblem: (item: unknown) => string | undefined;
   readonly fields: object;
 }
@@ -49,7 +49,7 @@ const toolFields: Known<CallToolResult> = { content: 1, structuredContent: 1, is
 const promptFields: Known<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
 const readFields: Known<ReadResourceResult> = { contents: 1, _meta: 1 };
 
-/** Who returns a result. */
+/** What returned a result. */
 export type ResultKind = "Tool" | "Prompt" | "Resource";
 
 const shapes: Readonly<Record<ResultKind, ResultShape>> = {
@@ -58,17 +58,17 @@ const shapes: Readonly<Record<ResultKind, ResultShape>> = {
   Resource: { list: "contents", itemProblem: contentsProblem, fields: readFields },
 };
 
-/** What every server writes itself: a result that came from another one has it, and it says nothing here. */
+/** Fields that the server sets itself. A result relayed from another server may have them, and they are dropped. */
 const written: ReadonlySet<string> = new Set(["resultType", "ttlMs", "cacheScope"]);
 
-/** Fields of other things that are returned here: whoever writes them beside a result meant something by it. */
+/** Fields of other return values. Next to a result they are probably a mistake. */
 const elsewhere: ReadonlySet<string> = new Set(
   ["structured", "content", "contents", "messages", "text", "blob", "data", "uri", "mimeType"].map(plain),
 );
 
 /**
- * The fields of a result that the protocol does not name, if there are any: results are open, so that they are sent as they
- * are. Throws for one that is a known field, written in another way or in the wrong place.
+ * Returns the fields of a result that the protocol does not define, if any: results are open, so they are sent unchanged.
+ * Throws for a field that is misspelled or in the wrong place.
  */
 export function openFields(kind: ResultKind, result: JsonObject): JsonObject | undefined {
   const { fields } = shapes[kind];
@@ -79,22 +79,22 @@ export function openFields(kind: ResultKind, result: JsonObject): JsonObject | u
       elsewhere.has(plain(name)) || Object.keys(fields).some((known) => plain(known) === plain(name));
     const isQuestion = name === "resultType" && value !== "complete";
     if (isMeant) throw new TypeError(`${name} is not a field of the result: ${nearest(name, fields)}`);
-    if (isQuestion) throw new TypeError("resultType is not complete: return inputRequired({ … }) to ask");
+    if (isQuestion) throw new TypeError('resultType must be "complete": return inputRequired({ … }) to ask');
     if (!written.has(name)) (open ??= {})[name] = value;
   }
   return open;
 }
 
-/** A name without what people write differently. */
+/** The name without case and punctuation, to compare spellings. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z]/g, "");
 }
 
-/** What is wrong with a result, if anything is. */
+/** What is wrong with a result, or undefined. */
 export function resultProblem(kind: ResultKind, result: object): string | undefined {
   const { list, itemProblem } = shapes[kind];
   const items = (result as JsonObject)[list];
-  if (!Array.isArray(items)) return list + mustBe("a list", items);
+  if (!Array.isArray(items)) return list + mustBe("an array", items);
   for (let index = 0; index < items.length; index++) {
     const problem = itemProblem(items[index]);
     if (problem !== undefined) return `${list}[${index}]${problem}`;
@@ -122,7 +122,7 @@ function contentsProblem(contents: unknown): string | undefined {
   if (!isObject(contents)) return mustBe("an object", contents);
   const { uri, text, blob } = contents;
   if (uri === undefined) return ".uri is missing";
-  if ((text === undefined) === (blob === undefined)) return " must have either a text or a blob";
+  if ((text === undefined) === (blob === undefined)) return " must have either text or blob";
   return fieldsProblem(contents);
 }
 
@@ -145,7 +145,7 @@ function isBlockType(type: unknown): type is ContentBlock["type"] {
   return typeof type === "string" && Object.hasOwn(required, type);
 }
 
-/** Whether a handler meant it as a block, or as contents; what is wrong with it is said when it is sent. */
+/** Whether the value is meant as a content block. It is checked when it is sent. */
 export function isBlock(value: unknown): value is ContentBlock {
   return isObject(value) && typeof value["type"] === "string";
 }
@@ -154,14 +154,16 @@ export function isContents(value: unknown): value is ResourceContents {
   return isObject(value) && "uri" in value;
 }
 
-/** Values stay out of it: the log is read by more people than may see them. */
+/** Names the type and not the value: more people read the log than may see the value. */
 function mustBe(what: string, value: unknown): string {
   return ` must be ${what}, not ${kindOf(value)}`;
 }
 
-/** What a value is, in a word. */
+/** Describes the type of a value. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return "a list";
-  return isObject(value) ? `an object of ${Object.keys(value).slice(0, 8).join(", ")}` : `a ${typeof value}`;
+  if (Array.isArray(value)) return "an array";
+  return isObject(value)
+    ? `an object with ${Object.keys(value).slice(0, 8).join(", ")}`
+    : `a ${typeof value}`;
 }

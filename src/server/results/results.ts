@@ -1,4 +1,4 @@
-// What handlers return, and how it becomes a result: content helpers, questions and conversions.
+// The values that handlers return, and how they become results: content helpers, questions and conversions.
 import { InputPending } from "../../errors.ts";
 import { checkOptions, type Known } from "../../options.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
@@ -15,11 +15,11 @@ import type {
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { isBlock, isContents, kindOf, openFields } from "./result-checks.ts";
 
-/** A process may hold two copies of this package: what either made is known by this mark, not by its class. */
+/** Identifies results of every copy of this package, which have different classes. */
 const mark: unique symbol = Symbol.for("halyard.ToolResult");
 
 /**
- * A tool result in full; made by {@link result}.
+ * A full tool result; {@link result} creates it.
  *
  * @example
  * ```ts
@@ -49,12 +49,12 @@ export class ToolResult<Structured> {
   }
 }
 
-/** What {@link result} takes. */
+/** The arguments of {@link result}. */
 export interface ToolResultParts<Structured> {
   /** @default {the structured value as text} */
   readonly content?: string | readonly ContentBlock[];
   readonly structured?: Structured;
-  /** The call failed, and the content says why to the model. */
+  /** Whether the call failed; then the content tells the model why. */
   readonly isError?: boolean;
   /** The `_meta` of the result. */
   readonly meta?: JsonObject;
@@ -68,7 +68,7 @@ const knownParts: Known<ToolResultParts<unknown>> = {
 };
 
 /**
- * A tool result in full, for when a plain value does not say enough.
+ * Creates a full tool result, if a plain value is not enough.
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ export function result<Structured = undefined>(parts: ToolResultParts<Structured
 }
 
 /**
- * A block of text.
+ * Creates a block of text.
  *
  * @example
  * ```ts
@@ -97,7 +97,7 @@ export function text(value: string): TextContent {
 }
 
 /**
- * An image, from bytes or from base64.
+ * Creates an image from bytes or base64.
  *
  * @example
  * ```ts
@@ -111,7 +111,7 @@ export function image(data: Uint8Array | string, mimeType: string): ImageContent
 }
 
 /**
- * A sound, from bytes or from base64. Clients of 2024-11-05 get a line of text instead.
+ * Creates a sound from bytes or base64. Clients of 2024-11-05 get a line of text instead.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ function encoded(data: Uint8Array | string): string {
   return typeof data === "string" ? data : toBase64(data);
 }
 
-/** The result of a tool without an output schema. */
+/** Converts the value of a tool without an output schema. */
 export function toToolResult(returned: unknown): CallToolResult {
   if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
   if (returned === undefined) return { content: [] };
@@ -137,15 +137,15 @@ export function toToolResult(returned: unknown): CallToolResult {
   const blocks = Array.isArray(returned) ? returned : [returned];
   if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
   throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, content blocks, { content } or result({ … }), or define output`,
+    `it is ${kindOf(returned)}: return a string, content blocks, { content } or result({ … }), or set output`,
   );
 }
 
 const noneDeclared = (): boolean => false;
 
 /**
- * What a handler returned as a result in full: by {@link result}, or as the protocol writes it. Undefined for a value,
- * which is also what an object is whose member `content` or `structuredContent` the output schema declares.
+ * Returns the full result if the handler returned one: from {@link result}, or in the protocol's form. Undefined for a plain
+ * value, such as an object whose `content` or `structuredContent` the output schema declares.
  */
 export function asToolResult(
   returned: unknown,
@@ -158,7 +158,7 @@ export function asToolResult(
     ("structuredContent" in returned && !declares("structuredContent"));
   if (!isProtocol) {
     if ("structured" in returned && !declares("structured"))
-      throw new TypeError("structured belongs to result({ … }): return what result() returns");
+      throw new TypeError("structured is an argument of result({ … }): return what result() returns");
     return undefined;
   }
   const open = openFields("Tool", returned);
@@ -171,17 +171,17 @@ export function asToolResult(
   return { content, structured, isError: isError as boolean, meta, open };
 }
 
-/** A tool result in full, and the fields that the protocol does not name. */
+/** A full tool result, with the fields that the protocol does not define. */
 interface GivenResult extends Omit<ToolResult<unknown>, typeof mark> {
   readonly open?: JsonObject | undefined;
 }
 
-/** Whether an object that counts as the output value looks like a result of the protocol, which somebody may have meant. */
+/** Whether an output value looks like a result of the protocol, so that the author may have meant one. */
 export function looksLikeResult(returned: unknown): boolean {
   return isObject(returned) && (Array.isArray(returned["content"]) || "structuredContent" in returned);
 }
 
-/** The result of a tool with an output schema, once its value has been checked. */
+/** The result of a tool with an output schema, from its validated value. */
 export function toStructuredResult(structured: unknown, given: GivenResult | undefined): CallToolResult {
   return toCallToolResult(given ?? new ToolResult({}), structured);
 }
@@ -192,7 +192,7 @@ function toCallToolResult(given: GivenResult, structured: unknown = given.struct
   return given.open === undefined ? named : { ...given.open, ...named };
 }
 
-/** The failure of a tool, told to the model. */
+/** The result that tells the model why a tool failed. */
 export function toErrorResult(message: string): CallToolResult {
   return { content: [{ type: "text", text: message }], isError: true };
 }
@@ -226,20 +226,20 @@ export function toReadResult(
   if (Array.isArray(returned) && returned.length > 0) return { contents: returned };
   if (isContents(returned)) return { contents: [returned] };
   throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, bytes, contents with a uri and a text or a blob, or { contents }`,
+    `it is ${kindOf(returned)}: return a string, bytes, contents with a uri and either text or blob, or { contents }`,
   );
 }
 
-/** What {@link inputRequired} takes: at least one of the two. */
+/** The arguments of {@link inputRequired}: at least one of the two. */
 export interface InputRequiredParts {
-  /** The questions, by keys of the author's choice. */
+  /** The questions, by keys that you choose. */
   readonly inputRequests?: { readonly [key: string]: InputRequest };
-  /** Anything that JSON can write: `ctx.requestState()` has it again on the next run. The client cannot read or change it. */
+  /** A JSON value that `ctx.requestState()` returns in the next run. The client cannot read or change it. */
   readonly requestState?: unknown;
 }
 
 /**
- * Returned by a handler that has to ask before it can answer; made by {@link inputRequired}.
+ * The return value of a handler that has questions; {@link inputRequired} creates it.
  *
  * @example
  * ```ts
@@ -254,14 +254,14 @@ export class InputRequired {
 
   constructor({ inputRequests = {}, requestState }: InputRequiredParts) {
     if (Object.keys(inputRequests).length === 0 && requestState === undefined) {
-      throw new TypeError("inputRequired() needs inputRequests, or a requestState to come back with");
+      throw new TypeError("inputRequired() requires inputRequests or requestState");
     }
     this.inputRequests = inputRequests;
     this.requestState = requestState;
   }
 }
 
-/** Ends the run of a handler that has returned its questions, as {@link InputPending} ends one that awaits an answer. */
+/** Ends the run of a handler that returned its questions, as {@link InputPending} ends one that awaits an answer. */
 export class InputRound extends InputPending {
   readonly required: InputRequired;
 
@@ -271,15 +271,16 @@ export class InputRound extends InputPending {
   }
 }
 
-/** What a handler returned, unless it returned questions. */
+/** Returns the value of a handler. Throws an `InputRound` if the value holds questions. */
 export function orAsk(returned: unknown): unknown {
   if (returned instanceof InputRequired) throw new InputRound(returned);
   return returned;
 }
 
 /**
- * Ends a call with questions, for a handler that keeps its own state between the rounds: what `ctx.elicit` and its like do
- * by themselves. The handler runs again with `ctx.inputResponses` and `ctx.requestState()`, for clients of every revision.
+ * Ends a call with questions, for a handler that keeps its own state between rounds; `ctx.elicit`, `ctx.sample` and
+ * `ctx.roots` do so automatically. The handler runs again with `ctx.inputResponses` and `ctx.requestState()`, for clients of
+ * every revision.
  *
  * @example
  * ```ts

@@ -1,6 +1,5 @@
-// Tasks for modern clients: a fragment of the tables like any other extension's.
-import { invalidParams } from "../../errors.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+// Tasks for modern clients, as an extension like any other.
+import { readResponses } from "../asking/question.ts";
 import type { Extension } from "../catalogue/extensions.ts";
 import type { Call } from "../calls/call.ts";
 import type { Context } from "../context/context.ts";
@@ -38,7 +37,7 @@ export function tasksExtension(tasks: TaskTable): Extension {
         kind: "keys",
         requiresDeclaration: true,
         notification: "notifications/tasks",
-        /** Only tasks of the caller's own that it may use: any other is as one that never was. */
+        /** Keeps only tasks that the caller owns and may use; others look as if they did not exist. */
         async permits(ids, ctx) {
           const found = ids.map((id) =>
             tasks.find(callOf(ctx), "extension", id).then(
@@ -53,12 +52,7 @@ export function tasksExtension(tasks: TaskTable): Extension {
   };
 }
 
-/** The context of a request is the call itself, which knows more of its caller than handlers are told. */
+/** The context of a request is its `Call`, which has more about the caller than handlers see. */
 function callOf(ctx: Context): Caller {
   return ctx as Call;
-}
-
-function readResponses(value: unknown): Readonly<Record<string, JsonObject>> {
-  if (isObject(value) && Object.values(value).every(isObject)) return value as Record<string, JsonObject>;
-  throw invalidParams("inputResponses must be an object of results");
 }

@@ -64,8 +64,8 @@ describe.each([newestModern, newestLegacy, "2025-06-18"])("an elicitation · %s"
 
 describe.each([newestLegacy, "2025-06-18"])("an answer that cannot be used · %s", (revision) => {
   test.each<[JsonObject, string]>([
-    [{ action: "accept", content: { age: "seven" } }, "the content does not fit the schema: age: "],
-    [{ action: "accept" }, "the content does not fit the schema: age: "],
+    [{ action: "accept", content: { age: "seven" } }, "the content does not match the schema: age: "],
+    [{ action: "accept" }, "the content does not match the schema: age: "],
     [{ action: "accept", content: null }, "content must be an object"],
     [{ action: "maybe" }, "action must be accept, decline or cancel"],
     [{}, "action must be accept, decline or cancel"],
@@ -75,7 +75,7 @@ describe.each([newestLegacy, "2025-06-18"])("an answer that cannot be used · %s
     });
     const { result } = await converse(() => answer);
     expect(result["isError"]).toBe(true);
-    expect(said(result)).toContain(`elicitation/create: the answer cannot be used: ${problem}`);
+    expect(said(result)).toContain(`elicitation/create: the client sent an invalid answer: ${problem}`);
   });
 });
 

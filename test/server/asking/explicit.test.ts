@@ -153,8 +153,8 @@ test.each(["2026-07-28", "2025-11-25", "2024-11-05"])(
 );
 
 test("inputRequired() needs questions or a state [MRTR-AT-LEAST-ONE]", () => {
-  expect(() => inputRequired({})).toThrow("needs inputRequests, or a requestState");
-  expect(() => inputRequired({ inputRequests: {} })).toThrow("needs inputRequests, or a requestState");
+  expect(() => inputRequired({})).toThrow("requires inputRequests or requestState");
+  expect(() => inputRequired({ inputRequests: {} })).toThrow("requires inputRequests or requestState");
 });
 
 test("a state alone is a result without questions, and the client comes back with it [MRTR-AT-LEAST-ONE, MRTR-RESULT-SHAPE]", async () => {
@@ -249,7 +249,7 @@ describe.each([newestModern, newestLegacy])("inputRequired() · %s", (revision) 
   });
 
   test.each<[string, JsonObject, string]>([
-    ["an unknown method", { method: "ping" }, "A client cannot be asked ping"],
+    ["an unknown method", { method: "ping" }, "ping is not a question that clients can answer"],
     [
       "no message",
       { method: "elicitation/create", params: { requestedSchema: form } },
@@ -264,7 +264,7 @@ describe.each([newestModern, newestLegacy])("inputRequired() · %s", (revision) 
     [
       "no messages",
       { method: "sampling/createMessage", params: { maxTokens: 1 } },
-      "messages must be a list",
+      "messages must be an array",
     ],
   ])(
     "refuses what is no question: %s [ELIC-MESSAGE, ELIC-URL-PARAMS, MRTR-VALUES]",

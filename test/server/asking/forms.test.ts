@@ -93,7 +93,7 @@ test("a list of choices is an error for a revision that cannot show it", async (
     async (_, ctx) => JSON.stringify(await ctx.elicit("Fill in", { type: "object", properties: lists })),
     { revision: "2025-06-18" },
   );
-  const problem = "a list of choices (several) cannot be shown under protocol revision 2025-06-18";
+  const problem = "protocol revision 2025-06-18 has no lists of choices (field several)";
   expect(await ask()).toMatchObject({ isError: true, content: [{ text: `elicitation/create: ${problem}` }] });
 });
 
@@ -175,9 +175,9 @@ const itself = { $ref: "#/$defs/a" };
 const selfish = withDefinition({ anyOf: [{ type: "string" }, itself] });
 
 test.each<[string, AnySchema, string]>([
-  ["a text", { type: "string" }, "schema must be that of an object"],
-  ["an object without properties", { type: "object" }, "schema must be that of an object"],
-  ["a list", { type: "array", items: {} }, "schema must be that of an object"],
+  ["a text", { type: "string" }, "schema must be the schema of an object"],
+  ["an object without properties", { type: "object" }, "schema must be the schema of an object"],
+  ["a list", { type: "array", items: {} }, "schema must be the schema of an object"],
   ["an object in an object", object({ type: "object", properties: {} }), "field must be a string, number"],
   ["a list of texts", object({ type: "array", items: { type: "string" } }), "field must be a string, number"],
   [

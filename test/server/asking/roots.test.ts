@@ -45,7 +45,7 @@ describe.each([newestModern, ...legacyDates])("ctx.roots · %s", (revision) => {
         ({ result }) => String(said(result)),
         (error: Error) => error.message,
       );
-      expect(outcome).toContain("roots must be a list of objects with a uri");
+      expect(outcome).toContain("roots must be an array of objects with a uri");
     },
   );
 });

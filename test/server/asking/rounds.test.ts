@@ -167,22 +167,22 @@ describe("answers", () => {
     [
       "no action",
       { a: {} },
-      "inputResponses: the answer to a cannot be used: action must be accept, decline or cancel",
+      "inputResponses: the answer to a is invalid: action must be accept, decline or cancel",
     ],
     [
       "an unknown action",
       { a: { action: "ok" } },
-      "inputResponses: the answer to a cannot be used: action must be accept, decline or cancel",
+      "inputResponses: the answer to a is invalid: action must be accept, decline or cancel",
     ],
     [
       "content that is no object",
       { a: { action: "accept", content: [] } },
-      "inputResponses: the answer to a cannot be used: content must be an object",
+      "inputResponses: the answer to a is invalid: content must be an object",
     ],
     [
       "content that does not fit",
       { a: { action: "accept", content: { text: 1 } } },
-      "the content does not fit the schema: text: ",
+      "the content does not match the schema: text: ",
     ],
   ])(
     "malformed answers are refused with -32602: %s [MRTR-VALIDATE, ELIC-FORM-VALIDATE-SERVER]",
@@ -209,6 +209,6 @@ test("limits.maxRounds ends a call that never has enough, with -32603 and the re
   await expect(ask(retryOf(second, echo))).rejects.toMatchObject({
     code: -32603,
     message:
-      "tools/call asked in 2 rounds and would ask again: ask more at a time, ask the same in each run, or raise limits.maxRounds",
+      "tools/call asked questions in 2 rounds and has more: ask more questions at once, ask the same ones in each run, or raise limits.maxRounds",
   });
 });

@@ -112,8 +112,8 @@ test.each<[string, unknown, string]>([
     [{ role: "system", content: word("A") }],
     "role of a message must be user or assistant",
   ],
-  ["no content", [{ role: "user" }], "content of a message must be blocks"],
-  ["an empty content", [{ role: "user", content: [] }], "content of a message must be blocks"],
+  ["no content", [{ role: "user" }], "content of a message must be content blocks"],
+  ["an empty content", [{ role: "user", content: [] }], "content of a message must be content blocks"],
   ["no message", [null], "a message must be an object"],
   [
     "a result beside a text",
@@ -122,7 +122,7 @@ test.each<[string, unknown, string]>([
       { role: "assistant", content: use("1") },
       { role: "user", content: [resultOf("1"), word("A")] },
     ],
-    "must have nothing else",
+    "must have no other content",
   ],
   ["a result for nothing", [{ role: "user", content: resultOf("1") }], "every tool_use must be followed"],
   [
@@ -157,7 +157,7 @@ test.each<[string, unknown, string]>([
       { role: "assistant", content: use("1") },
       { role: "assistant", content: resultOf("1") },
     ],
-    "tool results are the user's to give",
+    "a tool_result needs the role user",
   ],
   [
     "a use of the user",
@@ -165,7 +165,7 @@ test.each<[string, unknown, string]>([
       { role: "user", content: use("1") },
       { role: "user", content: resultOf("1") },
     ],
-    "a tool_use is the assistant's to make",
+    "a tool_use needs the role assistant",
   ],
 ])(
   "messages that no model could be sent are a mistake of the author: %s [SAMP-TOOLRESULT-ONLY, SAMP-TOOL-BALANCE, SAMP-MSG-ROLE]",
@@ -249,8 +249,8 @@ describe.each([newestModern, newestLegacy])("the answer of the model · %s", (re
 
   test.each<[JsonObject, string]>([
     [{ role: "system", content: word("A"), model: "m" }, "role must be user or assistant"],
-    [{ role: "assistant", model: "m" }, "content must be blocks"],
-    [{ role: "assistant", content: ["A"], model: "m" }, "content must be blocks"],
+    [{ role: "assistant", model: "m" }, "content must be content blocks"],
+    [{ role: "assistant", content: ["A"], model: "m" }, "content must be content blocks"],
     [{}, "role must be user or assistant"],
   ])("that cannot be used fails the question: %o [SAMP-MSG-ROLE]", async (answer, problem) => {
     const { converse } = await askingTool(async (_, ctx) => (await ctx.sample("Hi")).text, { revision });

@@ -253,7 +253,7 @@ describeMatrix("a second initialize", { eras: ["legacy"] }, (cell) => {
     client.send(again);
     const answer = await client.waitFor((message) => "id" in message && message.id === "again");
     expect(answer).toMatchObject({
-      error: { code: -32600, message: "This connection is initialized already" },
+      error: { code: -32600, message: "This connection is already initialized" },
     });
     await client.request("tools/call", { name: "look" });
     expect(seen[0]).toMatchObject({

@@ -23,7 +23,7 @@ const call: Turn = { method: "tools/call", params: { name: "ask", arguments: arg
 const ttlMs = 15 * 60_000;
 
 const refusal = { code: -32602, message: "Invalid or expired requestState" };
-const unsealed = "it was not sealed with one of the keys, or was changed";
+const unsealed = "it was changed, or sealed with an unknown key";
 
 interface Attack {
   /** What the log says of it. */
@@ -49,7 +49,7 @@ function elsewhere(to: Turn, reason: string, from: Turn = call): Attack {
 }
 
 const target = "it belongs to another tool, prompt or resource";
-const otherArguments = "it belongs to other arguments, or a handler or middleware has changed them";
+const otherArguments = "it belongs to other arguments, or a handler or middleware changed them";
 const prompt = { method: "prompts/get", params: { name: "ask", arguments: args } };
 const resource = { method: "resources/read", params: { uri: "note:///ask" } };
 const withArguments = (given: unknown): Turn => ({ ...call, params: { name: "ask", arguments: given } });
@@ -143,7 +143,7 @@ const misused: Readonly<Record<string, Attack>> = {
     before: () => vi.setSystemTime(Date.now() + ttlMs),
   },
   "one of another audience": {
-    ...changed((state) => state, "it is meant for another audience"),
+    ...changed((state) => state, "it has another audience"),
     options: { keys: [ours], audience: "pod-1" },
     openedBy: { keys: [ours], audience: "pod-2" },
   },
@@ -152,7 +152,7 @@ const misused: Readonly<Record<string, Attack>> = {
 /** States that have done their service. */
 const used: Readonly<Record<string, Attack>> = {
   "one that was used, with single use": {
-    ...changed((state) => state, "it has been used"),
+    ...changed((state) => state, "it was already used"),
     options: { singleUse: true },
     before: async (say, state) => expect(greetingOf(await say(retry(call, state)))).toBe("Hello Ada"),
   },
@@ -360,7 +360,7 @@ test("a request state that grows past maxBytes fails the call, and the message n
   expect((await begin(say, turn(1000))).length).toBeLessThanOrEqual(2000);
   const { error, result } = await say(turn(1500));
   expect(JSON.stringify(error ?? result)).toMatch(
-    /take \d+ bytes, and may take 2000: .*secureRequestState\(\{ maxBytes/,
+    /takes \d+ bytes, more than 2000: .*maxBytes of secureRequestState/,
   );
 });
 

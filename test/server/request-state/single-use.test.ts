@@ -72,7 +72,10 @@ describe("secureRequestState({ singleUse })", () => {
     expect((await other(retry(call, state))).result).toMatchObject(done);
     expect((await one(retry(call, state))).error).toEqual(refusal);
     expect((await other(retry(call, state))).error).toEqual(refusal);
-    expect(servers.map(({ reasons }) => reasons())).toEqual([["it has been used"], ["it has been used"]]);
+    expect(servers.map(({ reasons }) => reasons())).toEqual([
+      ["it was already used"],
+      ["it was already used"],
+    ]);
     expect(servers.map(({ finished }) => finished())).toEqual([0, 1]);
   });
 

@@ -174,11 +174,7 @@ const blocks: Mistake[] = [
   ["a resource without one", { type: "resource" }, "resource is missing"],
   ["a resource of a string", { type: "resource", resource: "a:b" }, "resource must be of type object"],
   ["a resource without a uri", { type: "resource", resource: { text: "" } }, "resource.uri is missing"],
-  [
-    "a resource of nothing",
-    { type: "resource", resource: { uri: "a:b" } },
-    "must have either a text or a blob",
-  ],
+  ["a resource of nothing", { type: "resource", resource: { uri: "a:b" } }, "must have either text or blob"],
   ["another type", { type: "video", data: "" }, "type must be text, image"],
   ["the name of a built-in", { type: "constructor" }, "type must be text, image"],
   [
@@ -198,17 +194,21 @@ const tools: Mistake[] = [
   ]),
   ["a list of a string", ["a"], "content[0] must be a content block, not a string"],
   ["null in content", { content: [null] }, "content[0] must be a content block, not null"],
-  ["content that is text", { content: "text" }, "it is an object of content"],
+  ["content that is text", { content: "text" }, "it is an object with content"],
   ["an error that is text", { content: [], isError: "yes" }, "isError must be of type boolean"],
   ["_meta that is text", { content: [], _meta: "x" }, "_meta must be of type object"],
   ["a field mistyped", { content: [], structuredcontent: {} }, "did you mean structuredContent?"],
   ["a field in the writing of elsewhere", { content: [], is_error: true }, "did you mean isError?"],
   ["a field of result()", { content: [], meta: {} }, "did you mean _meta?"],
   ["questions", { content: [], resultType: "input_required" }, "return inputRequired({ … }) to ask"],
-  ["a value", { celsius: 21 }, "it is an object of celsius: return a string, content blocks"],
+  ["a value", { celsius: 21 }, "it is an object with celsius: return a string, content blocks"],
   ["a number", 5, "it is a number"],
   ["null", null, "it is null"],
-  ["what goes into result()", { content: "x", structured: { a: 1 } }, "structured belongs to result({ … })"],
+  [
+    "what goes into result()",
+    { content: "x", structured: { a: 1 } },
+    "structured is an argument of result({ … })",
+  ],
   ["what result() looks like", { content: [], structured: 1, isError: false }, "structured is not a field"],
 ];
 
@@ -226,7 +226,7 @@ const prompts: Mistake[] = [
     "messages[0].content must be a content block, not a string",
   ],
   ["a role of another kind", [{ role: "system", content: text("x") }], "messages[0].role"],
-  ["messages that are none", { messages: "Hi" }, "messages must be a list"],
+  ["messages that are none", { messages: "Hi" }, "messages must be an array"],
   ["a description of a number", { messages: [], description: 1 }, "description must be of type string"],
   ["a field of another kind", { messages: [], content: [] }, "content is not a field of the result"],
   ["nothing", undefined, "it is undefined"],
@@ -235,11 +235,11 @@ const prompts: Mistake[] = [
 
 const resources: Mistake[] = [
   ["contents without a uri", { contents: [{ text: "" }] }, "contents[0].uri is missing"],
-  ["contents without text", [{ uri: "a:b" }], "contents[0] must have either a text or a blob"],
-  ["contents with both", { uri: "a:b", text: "", blob: "" }, "contents[0] must have either a text or a blob"],
-  ["contents of an object", { contents: {} }, "contents must be a list"],
+  ["contents without text", [{ uri: "a:b" }], "contents[0] must have either text or blob"],
+  ["contents with both", { uri: "a:b", text: "", blob: "" }, "contents[0] must have either text or blob"],
+  ["contents of an object", { contents: {} }, "contents must be an array"],
   ["a blob of bytes", { uri: "a:b", blob: new Uint8Array() }, "contents[0].blob must be of type string"],
-  ["an empty list", [], "it is a list"],
+  ["an empty list", [], "it is an array"],
   ["nothing", undefined, "it is undefined"],
   ["a field of another kind", { contents: [], mimeType: "" }, "mimeType is not a field of the result"],
 ];
