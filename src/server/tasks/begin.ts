@@ -1,4 +1,4 @@
-// From a call to a task: whether it becomes one, and how it leaves its request.
+// Turns a call into a task: decides whether it becomes one, and detaches it from its request.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { randomId } from "../../protocol/random-id.ts";
@@ -18,17 +18,17 @@ import type { TaskRecord } from "./store.ts";
 import { ownerOf, type TaskTable } from "./table.ts";
 import { type RunParts, TaskRun } from "./task-run.ts";
 
-/** What tasks need of their server. */
+/** The parts of the server that tasks use. */
 export interface TaskParts extends RunParts {
   readonly conversations: Conversations;
   readonly features: Features;
 }
 
-/** The tasks of a server, as calls join them. */
+/** Implements the `Tasks` seam of the core. */
 export function tasksOf(parts: TaskParts): Tasks {
   return {
     begin(tool, call) {
-      // A handler that returned questions runs again, in the task that it runs in already.
+      // A handler that returned questions runs again, within the same task.
       if (call.taskId !== undefined) return undefined;
       const form = chooseForm(tool, call, parts.features);
       if (form === undefined) return undefined;
@@ -40,7 +40,7 @@ export function tasksOf(parts: TaskParts): Tasks {
   };
 }
 
-/** Takes the call out of its request: a client that goes away no longer cancels it. Durable before anybody is told. */
+/** Stores the task and detaches the call from its request: from now on, a client that disconnects does not cancel it. */
 async function begin(tool: CompiledTool, form: TaskForm, call: Call, parts: TaskParts): Promise<void> {
   const { table, conversations } = parts;
   const record = newRecord(tool, form, call, table.settings);
@@ -48,13 +48,13 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call, parts: Task
   const leave = table.enter(caller, record.owner);
   try {
     if (!(await table.store.create(record, caller)))
-      throw invalidRequest("Too many tasks are kept: try again later");
+      throw invalidRequest("The server stores too many tasks: try again later");
     if (!call.canAnswerNow) await withdraw(record, table);
   } catch (error) {
     leave();
     throw error;
   }
-  // Its handler has the arguments until it ends.
+  // The handler holds the arguments until it ends.
   const release = call.exchange.load?.hold();
   const run = new TaskRun(record, call, parts, () => {
     leave();
@@ -65,15 +65,15 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call, parts: Task
   run.start();
   const created = form === "core" ? { task: coreTask(record) } : stampAs("task", extensionTask(record), call);
   call.answerNow(new Reply(created), (response) => run.end(response));
-  // The reply goes first: what the handler does next must not overtake it.
+  // Send the response first, so that no notification of the handler overtakes it.
   await new Promise((resolve) => setTimeout(resolve, 0));
   if (call.cancelled) throw invalidRequest("The task was cancelled before its work began");
 }
 
-/** The client went away, or was asked something, before it could hear of the task: nobody would ever come for it. */
+/** The call was cancelled or ended with questions before the client learnt of the task, so nobody would fetch its result. */
 async function withdraw(record: TaskRecord, table: TaskTable): Promise<never> {
   await table.end(record);
-  throw invalidRequest("The call was over before it could become a task");
+  throw invalidRequest("The call ended before it could become a task");
 }
 
 function newRecord(tool: CompiledTool, form: TaskForm, call: Call, settings: TaskSettings): TaskRecord {
@@ -95,14 +95,14 @@ function newRecord(tool: CompiledTool, form: TaskForm, call: Call, settings: Tas
   };
 }
 
-/** What the client wishes, within what the server allows. */
+/** The lifetime that the client requests, at most the server's `maxTtlMs`. */
 function wishedTtl(form: TaskForm, { params }: Call, { maxTtlMs }: TaskSettings): number | undefined {
   const wish = form === "core" && isObject(params["task"]) ? params["task"]["ttl"] : undefined;
   const isUsable = typeof wish === "number" && wish > 0;
   return isUsable ? Math.ceil(Math.min(wish, maxTtlMs)) : undefined;
 }
 
-/** As which kind of task the call is to be answered; undefined for none. Throws when the tool cannot be called like this. */
+/** The kind of task that the call becomes, or undefined for none. Throws if the tool does not allow this kind of call. */
 function chooseForm(tool: CompiledTool, call: Call, features: Features): TaskForm | undefined {
   const { support = "optional" } = tool.task ?? {};
   const isRequired = tool.task !== undefined && support === "required";

@@ -1,4 +1,4 @@
-// The methods of tasks for clients of 2025-11-25: get, result, list and cancel.
+// The task methods for clients of 2025-11-25: get, result, list and cancel.
 import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
@@ -9,7 +9,7 @@ import { coreTask, relatedTask } from "./forms.ts";
 import { hasEnded, type TaskRecord } from "./store.ts";
 import { isFor, ownerOf, type TaskTable } from "./table.ts";
 
-/** The methods by name; `pageSize` is that of all lists. */
+/** Returns the methods by name. `pageSize` is the page size of all lists. */
 export function coreTaskMethods(
   table: TaskTable,
   pageSize: number,
@@ -25,11 +25,11 @@ export function coreTaskMethods(
 async function cancelTask(table: TaskTable, call: Call): Promise<JsonObject> {
   const task = await find(table, call);
   const cancelled = !hasEnded(task) ? await table.cancel(task) : undefined;
-  if (cancelled === undefined) throw invalidParams(`The task has ended: it is ${task.status}`);
+  if (cancelled === undefined) throw invalidParams(`The task has already ended: it is ${task.status}`);
   return coreTask(cancelled);
 }
 
-/** Waits for the end of the task; meanwhile its questions go out on this stream. */
+/** Waits until the task ends. Meanwhile its questions are sent on this stream. */
 async function taskResult(table: TaskTable, call: Call): Promise<JsonObject> {
   let task = await find(table, call);
   while (!hasEnded(task) && !call.cancelled) {
@@ -42,15 +42,12 @@ async function taskResult(table: TaskTable, call: Call): Promise<JsonObject> {
 async function listTasks(table: TaskTable, pageSize: number, call: Call): Promise<JsonObject> {
   const { principal, session, grant } = call;
   if (principal === undefined && session === undefined) {
-    throw new ProtocolError(
-      errorCodes.methodNotFound,
-      "Tasks are listed only for callers that can be told apart",
-    );
+    throw new ProtocolError(errorCodes.methodNotFound, "tasks/list requires authentication or a session");
   }
   const limit = Math.max(pageSize + 1, minChunk);
   const usable: TaskRecord[] = [];
   let after = readTaskCursor(call.params["cursor"]);
-  // What the caller may not use is in no page, and in no cursor either.
+  // Neither a page nor a cursor may reveal a task that the caller may not use.
   for (let isMore = true; isMore && usable.length <= pageSize;) {
     const query = { after, session: principal === undefined ? session : undefined, limit };
     const found = await table.store.list(ownerOf(principal), query);
@@ -63,14 +60,14 @@ async function listTasks(table: TaskTable, pageSize: number, call: Call): Promis
   return { tasks: page.map(coreTask), ...(last && { nextCursor: taskCursor(last) }) };
 }
 
-/** How many tasks a store is asked for at least, so that many which are not to be shown take few questions. */
+/** Asks the store for at least this many tasks, so that skipping many of them takes few queries. */
 const minChunk = 100;
 
 function find(table: TaskTable, call: Call): Promise<TaskRecord> {
   return table.find(call, "core", call.params["taskId"]);
 }
 
-/** Until the task has ended, where it runs in this process; elsewhere, until it is time to look again. */
+/** Waits until the task ends if it runs in this process, or else for one poll interval. */
 async function nextChange(table: TaskTable, call: Call, task: TaskRecord): Promise<void> {
   const run = table.runs.get(task.id);
   const { stream } = call.exchange;
@@ -88,7 +85,7 @@ async function nextChange(table: TaskTable, call: Call, task: TaskRecord): Promi
   detach?.();
 }
 
-/** Exactly what the call would have been answered with. */
+/** The response that the call would have had without a task. */
 function resultOf({ id, status, result, error }: TaskRecord): JsonObject {
   if (error !== undefined) throw new RelayedError(error);
   if (result === undefined) throw invalidRequest(`The task has no result: it is ${status}`);

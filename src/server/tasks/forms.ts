@@ -1,11 +1,11 @@
-// A task in the words of the two kinds of clients: those of 2025-11-25, and those that know the extension.
+// Encodes a task for the two kinds of clients: those of 2025-11-25, and those that support the extension.
 import { metaKeys } from "../../protocol/meta.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { TaskRecord } from "./store.ts";
 
 export type TaskForm = TaskRecord["form"];
 
-/** A tool that says it failed: has the task failed, or only its tool? */
+/** Whether a result with `isError` makes the task `failed`. */
 export const toolErrorFails: Readonly<Record<TaskForm, boolean>> = { core: true, extension: false };
 
 export function coreTask(task: TaskRecord): JsonObject {
@@ -16,7 +16,7 @@ export function extensionTask(task: TaskRecord): JsonObject {
   return { ...common(task), ttlMs: task.ttlMs, pollIntervalMs: task.pollIntervalMs };
 }
 
-/** With what belongs to its status: open questions, the result, or the error. */
+/** The task with the members of its status: open questions, the result, or the error. */
 export function detailedTask(task: TaskRecord): JsonObject {
   const { inputRequests, result, error } = task;
   return {

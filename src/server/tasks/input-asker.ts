@@ -1,4 +1,4 @@
-// Questions of a task whose client knows the extension: they stand in the task, and tasks/update brings the answers.
+// The questions of a task whose client supports the extension: the task holds them, and `tasks/update` brings the answers.
 import { askFailed } from "../../errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -7,12 +7,12 @@ import type { TaskAsker } from "./table.ts";
 
 interface Open {
   readonly request: InputRequest;
-  /** Reads an answer; what it resolves with hands it to whoever asked. */
+  /** Reads an answer. The function it resolves with passes the answer to the handler. */
   readonly read: (response: JsonObject) => Promise<() => void>;
   readonly giveUp: (problem: string) => void;
 }
 
-/** Is told the method of a question that is open now; what it returns is told that it has ended, and why, if that is not with an answer. */
+/** Called when a question is sent. The function it returns is called when the question ends, with a problem if it failed. */
 type Watch = (method: string) => (problem?: string) => void;
 
 export class InputAsker implements TaskAsker {
@@ -22,7 +22,7 @@ export class InputAsker implements TaskAsker {
   readonly #watch: Watch | undefined;
   #problem: string | undefined;
 
-  /** `changed` is called when other questions are open than before. */
+  /** `changed` is called when the set of open questions changes. */
   constructor(changed: () => void, watch?: Watch) {
     this.#changed = changed;
     this.#watch = watch;
@@ -53,7 +53,7 @@ export class InputAsker implements TaskAsker {
     });
   }
 
-  /** Answers to questions that are not open are left aside. */
+  /** Ignores answers to questions that are not open. */
   async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
     for (const [key, response] of Object.entries(responses)) {
       const open = this.#open.get(key);
@@ -71,12 +71,12 @@ export class InputAsker implements TaskAsker {
     this.#open.clear();
   }
 
-  /** Its questions need no stream. */
+  /** Does nothing: these questions need no stream. */
   attach(): () => void {
     return () => {};
   }
 
-  /** A key is never used for a second question of the same task. */
+  /** Returns a key that no other question of the task has used. */
   #newKey(wanted: string): string {
     let key = wanted;
     for (let count = 2; this.#used.has(key); count++) key = `${wanted}-${count}`;

@@ -1,18 +1,18 @@
-// Tasks in the memory of one process, as JSON: what a store far away would do.
+// Stores tasks in the memory of one process, as JSON text like a remote store.
 import { Shares } from "../../limits/shares.ts";
 import { checkOptions, type Known } from "../../options.ts";
 import { inBackground } from "../../async/timers.ts";
 import { hasEnded, type TaskChange, type TaskQuery, type TaskRecord, type TaskStore } from "./store.ts";
 
-/** What a {@link MemoryTaskStore} may hold. */
+/** The limits of a {@link MemoryTaskStore}. */
 export interface MemoryTaskStoreOptions {
-  /** Further ones are refused, until others have had their time. @default {10000} */
+  /** The maximum number of tasks. Further ones are rejected until others expire. @default {10000} */
   readonly maxTasks?: number;
-  /** Characters of all tasks together, their results included; each counts for 1024 at least. @default {67108864} */
+  /** The maximum size of all tasks with their results, in characters. Each counts as at least 1024. @default {67108864} */
   readonly maxSize?: number;
-  /** Tasks of one principal. @default {1000} */
+  /** The maximum number of tasks of one principal. @default {1000} */
   readonly maxTasksPerOwner?: number;
-  /** Characters of the tasks of one principal. @default {16777216} */
+  /** The maximum size of the tasks of one principal, in characters. @default {16777216} */
   readonly maxSizePerOwner?: number;
 }
 
@@ -25,31 +25,31 @@ const knownOptions: Known<MemoryTaskStoreOptions> = {
 
 type Place = Pick<TaskRecord, "createdAt" | "id">;
 
-/** What tasks are found by stands beside the text: to look for one must not cost reading all of them. */
+/** A task as text, with the fields that searches use, so that they parse no other task. */
 interface Kept extends Place {
   readonly owner: string;
-  /** Who it is counted for. */
+  /** The caller that the limits count it for. */
   readonly caller: string;
   readonly session: string | undefined;
   readonly endsAt: number;
   text: string;
 }
 
-/** What each task counts for at least: room for it to end, whatever it ends with. */
+/** The size that each task counts at least: it reserves room for the end of the task. */
 const minSize = 1024;
 
 function sizeOf(text: string): number {
   return Math.max(text.length, minSize);
 }
 
-/** How much more is to be kept. */
+/** What an operation adds to the store. */
 interface Amount {
   readonly tasks: number;
   readonly size: number;
 }
 
 /**
- * Keeps tasks in the memory of one process, as JSON.
+ * Stores tasks in the memory of one process, as JSON text.
  *
  * @example
  * ```ts
@@ -85,7 +85,7 @@ export class MemoryTaskStore implements TaskStore {
     const more = { tasks: 1, size: sizeOf(text) };
     if (!this.#hasRoom(task, caller, more)) this.#sweep();
     if (!this.#hasRoom(task, caller, more)) return false;
-    // From here on the clock may be set without a task ending for that.
+    // On the monotonic clock, so that changing the wall clock does not end a task.
     const endsAt = performance.now() + (Date.parse(createdAt) - Date.now()) + task.ttlMs;
     this.#tasks.set(id, { id, owner, caller, session, createdAt, endsAt, text });
     this.#count(caller, more);
@@ -105,7 +105,7 @@ export class MemoryTaskStore implements TaskStore {
     const text = JSON.stringify({ ...before, ...change });
     const more = { tasks: 0, size: sizeOf(text) - sizeOf(kept.text) };
     if (more.size > 0 && !this.#hasRoom(kept, kept.caller, more))
-      throw new RangeError("There is no room for more of a task");
+      throw new RangeError("The task store is full: raise maxSize or maxSizePerOwner");
     this.#count(kept.caller, more);
     kept.text = text;
     return parse(kept);
@@ -143,7 +143,7 @@ export class MemoryTaskStore implements TaskStore {
     this.#size.count(caller, size);
   }
 
-  /** Forgets those whose time is up. */
+  /** Deletes expired tasks. */
   #sweep(): void {
     const now = performance.now();
     for (const [id, { endsAt, caller, text }] of this.#tasks) {
@@ -153,7 +153,7 @@ export class MemoryTaskStore implements TaskStore {
     }
   }
 
-  /** One timer for all, at the first end, and none when nothing is kept. It keeps no process alive. */
+  /** Starts one timer for the task that expires first, if there is a task. It does not keep the process alive. */
   #sweepLater(): void {
     if (this.#sweeping || this.#tasks.size === 0) return;
     this.#sweeping = true;

@@ -1,25 +1,25 @@
-// How tasks are kept, and how many.
+// The options of tasks, with their defaults.
 import type { Known } from "../../options.ts";
 import { isTimerMs } from "../../async/timers.ts";
 import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskStore } from "./store.ts";
 
-/** How tasks behave; everything has a default. */
+/** The options of tasks. All have defaults. */
 export interface TaskOptions {
-  /** Where tasks are kept. @default {in memory} */
+  /** Where tasks are stored. @default {in memory} */
   readonly store?: TaskStore;
-  /** How long a task is kept, from its start. @default {3600000} */
+  /** How long a task is stored, from its start, in milliseconds. @default {3600000} */
   readonly ttlMs?: number;
-  /** What a client may ask for at most. @default {86400000} */
+  /** The longest `ttlMs` that a client may request. @default {86400000} */
   readonly maxTtlMs?: number;
-  /** How often a client should look. @default {1000} */
+  /** How often a client should poll, in milliseconds. @default {1000} */
   readonly pollIntervalMs?: number;
   /**
-   * Tasks that may run at once in this process; further ones are refused. One that was cancelled, or whose time is up, counts
-   * until its handler has ended. @default {1000}
+   * How many tasks may run at once in this process; further ones are rejected. A task that was cancelled or has expired counts
+   * until its handler ends. @default {1000}
    */
   readonly maxRunning?: number;
-  /** Of those, what one principal may have, or one caller without a principal. @default {100} */
+  /** How many tasks may run at once for one principal, or for one caller without a principal. @default {100} */
   readonly maxRunningPerPrincipal?: number;
 }
 

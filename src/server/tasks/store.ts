@@ -1,67 +1,67 @@
-// Where tasks are kept: what a store has to do.
+// The interface of a task store, and the records that it holds.
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject, RpcError } from "../../wire/message.ts";
 
-/** Where a task stands; the last three are final. */
+/** The status of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** A task as it is kept: plain JSON, whole, so that any process can answer for it. */
+/** A stored task: complete, and plain JSON, so that any process can answer requests about it. */
 export interface TaskRecord {
   /** Unguessable. */
   readonly id: string;
-  /** Whose it is: nobody else is told that it exists. Empty where callers are not authenticated. */
+  /** The principal that owns the task; others cannot see it. Empty if callers are not authenticated. */
   readonly owner: string;
-  /** The legacy session that it was begun in. */
+  /** The legacy session that started it. */
   readonly session?: string;
   readonly tool: string;
-  /** What its tool asked of its caller when it was begun, if anything: to whoever lacks one of them it does not exist. */
+  /** The scopes that its tool required at the start, if any. Callers without them cannot see the task. */
   readonly scopes?: readonly string[];
-  /** Of which kind of client: one that asked for it, or one that knows the extension. */
+  /** `core`: the client requested a task, under 2025-11-25. `extension`: the client supports the tasks extension. */
   readonly form: "core" | "extension";
   readonly status: TaskStatus;
-  /** What is being done, or what went wrong. */
+  /** What the task is doing, or what went wrong. */
   readonly statusMessage?: string;
-  /** ISO 8601, as is `lastUpdatedAt`. */
+  /** An ISO 8601 date, like `lastUpdatedAt`. */
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
-  /** How long it is kept, from `createdAt`. */
+  /** How long it is stored, from `createdAt`, in milliseconds. */
   readonly ttlMs: number;
   readonly pollIntervalMs: number;
-  /** The questions that are open, by key. */
+  /** The open questions, by key. */
   readonly inputRequests?: { readonly [key: string]: InputRequest };
   readonly result?: JsonObject;
   readonly error?: RpcError;
 }
 
-/** What may change about a task; undefined takes a member away. */
+/** The members that may change. Undefined removes a member. */
 export type TaskChange = Pick<TaskRecord, "lastUpdatedAt"> & {
   readonly [Member in "status" | "statusMessage" | "inputRequests" | "result" | "error"]?:
     | TaskRecord[Member]
     | undefined;
 };
 
-/** Which tasks are wanted, oldest first. */
+/** Selects tasks, oldest first. */
 export interface TaskQuery {
-  /** Only those begun in this session. */
+  /** Only tasks that this session started. */
   readonly session?: string | undefined;
-  /** Only those after this one. */
+  /** Only tasks after this one. */
   readonly after?: Pick<TaskRecord, "createdAt" | "id"> | undefined;
   readonly limit: number;
 }
 
 /**
- * Keeps tasks. Implementations for several processes keep them where all of these can read them; `taskStoreContract()` of
- * `halyard/testing` checks one.
+ * Stores tasks. If you run several processes, use a store that all of them can read. `taskStoreContract()` of `halyard/testing`
+ * checks an implementation.
  *
- * - What a promise stands for MUST be durable by the time it resolves: the client is told right after, and comes back, maybe to
- *   another process.
- * - Every call names the owner. A task of another owner, and one whose time (`createdAt` + `ttlMs`) is up, MUST be as one that
- *   never was.
- * - A task that has ended (`completed`, `failed`, `cancelled`) MUST NOT change: to look and to change are one step, since a
- *   cancellation and the end of the work may come at the same time from different processes.
- * - Records are plain JSON; they MUST come back as they were, and as copies.
- * - It may refuse with `false` for want of room, and reject when it fails: a failed `create` fails the call, a failed change is
- *   logged and the task goes on, and a result that cannot be kept ends its task with an error.
+ * - When a promise resolves, the change MUST be durable: the client learns of it next, and may send its next request to another
+ *   process.
+ * - Every method takes the owner. Tasks of other owners, and tasks past `createdAt` + `ttlMs`, MUST look as if they did not
+ *   exist.
+ * - A task that has ended (`completed`, `failed`, `cancelled`) MUST NOT change. Check and change it in one atomic step: a
+ *   cancellation and the end of the work may arrive from different processes at the same time.
+ * - Records are plain JSON. The store MUST return them unchanged, and as copies.
+ * - If the store is full, `create` may resolve with `false`. If the store fails, its methods reject: a failed `create` fails the
+ *   call, a failed change is logged and the task continues, and a result that cannot be stored fails its task.
  *
  * @example
  * ```ts
@@ -73,14 +73,14 @@ export interface TaskQuery {
  */
 export interface TaskStore {
   /**
-   * Keeps a new task, under an id that is nobody else's. False when there is no room for it. `caller` tells those without an
-   * owner apart, for a store that has no more room for one than for others.
+   * Stores a new task, whose id is unique. Resolves with false if there is no room. `caller` distinguishes callers without an
+   * owner, so that a store can divide its room fairly.
    */
   create(task: TaskRecord, caller?: string): Promise<boolean>;
   read(owner: string, id: string): Promise<TaskRecord | undefined>;
-  /** Changes the members that are named. The whole task after the change; undefined when there is no such task, or it has ended. */
+  /** Changes the given members. Resolves with the whole changed task, or with undefined if it does not exist or has ended. */
   change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined>;
-  /** Sorted by `createdAt`, then by `id`. */
+  /** Resolves with the tasks sorted by `createdAt`, then by `id`. */
   list(owner: string, query: TaskQuery): Promise<readonly TaskRecord[]>;
 }
 

@@ -1,4 +1,4 @@
-// Questions of a task of 2025-11-25: requests on a stream of its session, best on one where its result is awaited.
+// The questions of a task of 2025-11-25: requests on a stream of its session, preferably where the client waits for the result.
 import { askFailed, type HalyardError } from "../../errors.ts";
 import { type Ask, type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
@@ -10,13 +10,13 @@ import { inBackground } from "../../async/timers.ts";
 import { relatedTask } from "./forms.ts";
 import type { TaskAsker } from "./table.ts";
 
-/** Whose task it is, and how its client is reached. */
+/** How to reach the client of a task. */
 export interface Reach {
   readonly taskId: string;
   readonly session: string | undefined;
   readonly scopes: readonly string[] | undefined;
   readonly signal: AbortSignal;
-  /** Whether a client that cannot be reached may come back; the other end of a pipe does not. */
+  /** Whether a disconnected client may reconnect. A client on a pipe cannot. */
   readonly mayReturn: boolean;
   readonly hub: Hub;
   readonly asks: Asks;
@@ -67,13 +67,13 @@ export class StreamAsker implements TaskAsker {
     }
   }
 
-  /** Nothing that comes with tasks/update: its answers are responses. */
+  /** Does nothing: clients answer with responses, not with `tasks/update`. */
   async answer(): Promise<void> {}
 
-  /** Its signal does that. */
+  /** Does nothing: the signal withdraws the questions. */
   giveUp(): void {}
 
-  /** A client that is lost while it is asked may come back for its task: then it is asked again. */
+  /** Asks again if the client disconnects before it answers and then comes back for its task. */
   async #put(session: string, request: Omit<Ask, keyof AskTarget>): Promise<JsonObject> {
     const { asks, signal, mayReturn } = this.#reach;
     const giveUpAt = performance.now() + request.timeoutMs;
@@ -94,7 +94,7 @@ export class StreamAsker implements TaskAsker {
     return awaited ?? this.#reach.hub.reach(session, this.#reach.scopes);
   }
 
-  /** The client is away: when it sees that input is required, it comes for the result, and can be asked. */
+  /** Waits for a stream: a client that sees `input_required` requests the result, and then it can be asked. */
   #nextPlace({ method, timeoutMs }: Omit<Ask, keyof AskTarget>, leftMs: number): Promise<AskTarget> {
     const { signal } = this.#reach;
     return new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ export class StreamAsker implements TaskAsker {
       const fail = (problem: string): void => settle(() => reject(askFailed(method, problem)));
       const take = (place: AskTarget): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
-      const tooLate = (): void => fail(`the client did not come within ${timeoutMs} ms`);
+      const tooLate = (): void => fail(`the client did not connect within ${timeoutMs} ms`);
       const timer = inBackground(setTimeout(tooLate, leftMs));
       if (signal.aborted) return onAbort();
       signal.addEventListener("abort", onAbort);

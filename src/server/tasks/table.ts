@@ -1,4 +1,4 @@
-// The tasks of one server: which of them run here, whose they are, and how one ends.
+// The tasks of one server: which ones run in this process, who may use them, and how they are cancelled.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { Shares } from "../../limits/shares.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -16,36 +16,36 @@ import type { TaskRecord, TaskStore } from "./store.ts";
 
 /** A task whose handler runs in this process. */
 export interface RunningTask {
-  /** Calls back when the task has ended and its end is kept, unless the returned function is called before. */
+  /** Calls `callback` when the task has ended and its end is stored, unless you call the returned function before. */
   whenDone(callback: (end: TaskEnd) => void): () => void;
-  /** Answers to its questions. */
+  /** Passes answers to its questions. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Its questions may go out there too, until the returned function is called. */
+  /** Lets its questions use that stream too, until you call the returned function. */
   attach(place: AskTarget): () => void;
   stop(status: TaskEnd, reason: string): void;
 }
 
-/** How a task asks its client, whichever form it has. */
+/** Asks the client of a task, in either form. */
 export interface TaskAsker extends Asker {
   /** Whether a question is open. */
   readonly isAsking: boolean;
-  /** The open questions, where they stand in the task. */
+  /** The open questions, if the task holds them. */
   readonly requests?: Readonly<Record<string, InputRequest>> | undefined;
-  /** Takes answers that come with the task. */
+  /** Passes answers from `tasks/update`. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Questions may go out there too, since the result is awaited there; until the returned function is called. */
+  /** Lets questions use that stream too, where the client waits for the result, until you call the returned function. */
   attach(place: AskTarget): () => void;
-  /** Nobody will answer any more. */
+  /** Rejects all open and further questions. */
   giveUp(problem: string): void;
 }
 
 export class TaskTable {
   readonly settings: TaskSettings;
-  /** Whether a tool may be called as a task. */
+  /** Whether any tool can run as a task. */
   offered = false;
-  /** Those that have not ended, and run here. */
+  /** The unfinished tasks of this process. */
   readonly runs: Map<string, RunningTask> = new Map();
-  /** The handlers that run here. */
+  /** Counts the running handlers of this process, by caller. */
   readonly #running: Shares;
   readonly #hub: Hub;
 
@@ -60,31 +60,31 @@ export class TaskTable {
   }
 
   /**
-   * Counts a handler in, and gives the way to count it out again. Throws when too many run: one that goes on after its
-   * task was cancelled still uses what the limit protects.
+   * Counts a running handler, and returns the function that ends the count. Throws if too many run. A handler that continues
+   * after its task was cancelled still counts.
    */
   enter(caller: string, owner: string): () => void {
     const own = this.#running.of(caller);
-    // An address may be that of many callers.
+    // Callers without a principal may share an address, so their limit is a share of the total.
     const isPastOwn = owner !== nobody && own >= this.settings.maxRunningPerPrincipal;
     if (isPastOwn || !this.#running.fitsPastHalf(caller, 1)) {
       const running = isPastOwn ? own : this.#running.total;
-      throw invalidRequest(`${running} tasks are running, and may not be more: try again later`);
+      throw invalidRequest(`Too many tasks are running (${running}): try again later`);
     }
     this.#running.count(caller, 1);
     return () => this.#running.count(caller, -1);
   }
 
-  /** The task, if it is this caller's, for it to use, and of this form; otherwise the error for one that is not there. */
+  /** Returns the task if it has this form and the caller may use it. Any other task is reported as unknown. */
   async find({ principal, grant }: Caller, form: TaskForm, id: unknown): Promise<TaskRecord> {
     if (typeof id !== "string") throw invalidParams("taskId must be a string");
-    // A store may be far away, and need not be shown what no task is called.
+    // Spare the store ids that no task can have.
     const task = id.length > maxIdLength ? undefined : await this.store.read(ownerOf(principal), id);
     if (task === undefined || !isFor(task, form, grant)) throw invalidParams("Unknown task");
     return task;
   }
 
-  /** Cancels a task, wherever it runs. The task as it is now; undefined when it had ended. */
+  /** Cancels a task of any process. Returns the changed task, or undefined if it had already ended. */
   async cancel(task: TaskRecord): Promise<TaskRecord | undefined> {
     const cancelled = await this.end(task);
     if (cancelled === undefined) return undefined;
@@ -93,13 +93,13 @@ export class TaskTable {
     return cancelled;
   }
 
-  /** Keeps that a task is cancelled, and tells nobody. */
+  /** Stores that a task is cancelled, without a notification. */
   end({ owner, id }: TaskRecord): Promise<TaskRecord | undefined> {
     const lastUpdatedAt = new Date().toISOString();
     return this.store.change(owner, id, { status: "cancelled", inputRequests: undefined, lastUpdatedAt });
   }
 
-  /** Tells those who want to know where the task stands. */
+  /** Notifies the subscribers or the session of the task's status. */
   async announce(task: TaskRecord): Promise<void> {
     const { form, id, session, scopes } = task;
     if (form === "extension") {
@@ -110,25 +110,28 @@ export class TaskTable {
   }
 }
 
-/** Who asks about tasks. */
+/** The caller of a task method. */
 export interface Caller {
   readonly principal: Principal | undefined;
-  /** What this caller may use: the scopes of a task hold for whoever comes for it, and not only for whoever began it. */
+  /** The permissions of this caller, who needs the scopes of the task no matter who started it. */
   readonly grant: Grant;
 }
 
-/** Whether a task of this owner's is one that it may use now, in this form. */
+/** Whether a task of this owner has this form and may be used with this grant. */
 export function isFor(task: TaskRecord, form: TaskForm, grant: Grant): boolean {
   return task.form === form && isGranted(task.scopes, grant);
 }
 
-/** Ids are made here, and are shorter. */
+/** Longer than every id that this server creates. */
 const maxIdLength = 100;
 
-/** The owner of the tasks of callers who are not authenticated. */
+/** The owner of tasks whose callers are not authenticated. */
 const nobody = "";
 
-/** Whose tasks these are. Callers who are not authenticated share one name, and are told apart by ids that nobody can guess. */
+/**
+ * The owner of a caller's tasks. Callers without authentication share one owner, and only unguessable ids protect their
+ * tasks.
+ */
 export function ownerOf(principal: Principal | undefined): string {
   return principal === undefined ? nobody : principalKey(principal);
 }

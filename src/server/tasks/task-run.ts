@@ -1,4 +1,4 @@
-// One task while its handler runs in this process: its questions, its progress, its end.
+// One task while its handler runs in this process: its questions, its progress and its end.
 import { inBackground } from "../../async/timers.ts";
 import { peerOf, type TaskEnd } from "../../diagnostics/events.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
@@ -19,7 +19,7 @@ import type { RunningTask, TaskAsker, TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
 
-/** What a running task needs of its server. */
+/** The parts of the server that a running task uses. */
 export interface RunParts {
   readonly table: TaskTable;
   readonly settings: Settings;
@@ -39,10 +39,10 @@ export class TaskRun implements RunningTask, OwnTask {
   #writes: Promise<unknown> = Promise.resolve();
   #statusMessage: string | undefined;
   #isQueued = false;
-  /** Nothing more is to be said of it but how it ended. */
+  /** Whether the task has ended, so that only its end may still be announced. */
   #isOver = false;
 
-  /** `leave` is called when the handler has ended, which may be long after its task. */
+  /** `leave` is called when the handler ends, which may be long after the end of the task. */
   constructor(record: TaskRecord, call: Call, parts: RunParts, leave: () => void) {
     this.record = record;
     this.#call = call;
@@ -59,7 +59,7 @@ export class TaskRun implements RunningTask, OwnTask {
     return this.asker.attach(place);
   }
 
-  /** Not a promise: that would keep what waits for it until the end, even if it has long gone. */
+  /** Takes a callback, since a promise would keep everyone who waits in memory until the end of the task. */
   whenDone(callback: (end: TaskEnd) => void): () => void {
     if (this.#end) callback(this.#end);
     else this.#waiting.add(callback);
@@ -75,18 +75,18 @@ export class TaskRun implements RunningTask, OwnTask {
     this.#writeSoon();
   }
 
-  /** Only a session can be told of a task's progress and log; for others its status has to do. */
+  /** Sends progress and log messages to a session. Other clients see only the status of the task. */
   send(method: string, params: object): void {
     const { session, id, form, scopes } = this.record;
     if (session === undefined || form !== "core" || this.#isOver) return;
     const { hub, settings } = this.#parts;
     const about = { ...params, _meta: relatedTask(id) };
     hub.toSession(session, method, about, scopes).catch((error: unknown) => {
-      settings.logger.warn(`${method} cannot be written as JSON, and was not sent`, { error });
+      settings.logger.warn(`Did not send ${method}: not serialisable as JSON`, { error });
     });
   }
 
-  /** The task is over for its client; its handler hears of it through its signal. */
+  /** Ends the task for its client, and aborts the signal of its handler. */
   stop(status: TaskEnd, reason: string): void {
     this.#isOver = true;
     this.#call.cancel(reason);
@@ -94,29 +94,29 @@ export class TaskRun implements RunningTask, OwnTask {
     this.#finish(status);
   }
 
-  /** The task runs: others can find it, and its time counts. */
+  /** Makes the task visible to its methods, and starts the timer of its expiry. */
   start(): void {
     this.#parts.table.runs.set(this.id, this);
     this.#observe();
-    const expire = (): void => this.stop("expired", "The time of the task is up");
+    const expire = (): void => this.stop("expired", "The task has expired");
     this.#timer = inBackground(setTimeout(expire, this.record.ttlMs));
   }
 
-  /** The handler has ended with what would have been the response: keeps it, unless the task has ended before. */
+  /** Stores the response of the handler, unless the task has already ended. */
   end(response: RpcResponse): void {
     this.#isOver = true;
     this.#leave();
-    // What the handler did not wait for is answered by nobody now.
+    // Questions that the handler did not await get no answer any more.
     this.#call.stopAsking();
     this.asker.giveUp("The call that asked has ended");
-    // It had ended before if nothing was changed: another process has cancelled it.
+    // If the store changed nothing, another process has cancelled the task.
     const kept = this.#write(endOf(response, this.record)).then((status) =>
       this.#finish((status as TaskEnd | undefined) ?? "cancelled"),
     );
-    logRejection(this.#parts.settings.logger, "A task", kept);
+    logRejection(this.#parts.settings.logger, "Ending a task", kept);
   }
 
-  /** Tells that a call has become a task, and, when the time comes, how that ended. */
+  /** Reports to `observe` that a call has become a task, and later how the task ended. */
   #observe(): void {
     const { observe } = this.#parts.settings;
     if (!observe) return;
@@ -152,7 +152,7 @@ export class TaskRun implements RunningTask, OwnTask {
     this.#waiting.clear();
   }
 
-  /** Several changes are one to the store, as long as it is busy with an earlier one. */
+  /** Combines the changes that arrive while the store is busy into one write. */
   #writeSoon(): void {
     if (this.#isQueued) return;
     this.#isQueued = true;
@@ -162,7 +162,7 @@ export class TaskRun implements RunningTask, OwnTask {
     });
   }
 
-  /** One write after the other: the last one has the last word. */
+  /** Writes after all earlier changes, so that the last one wins. */
   #write(end: Change): Promise<TaskStatus | undefined> {
     const write = (): Promise<TaskStatus | undefined> => this.#change({ ...this.#now(), ...end });
     return (this.#writes = this.#writes.then<TaskStatus | undefined>(write));
@@ -174,20 +174,20 @@ export class TaskRun implements RunningTask, OwnTask {
     return { status, statusMessage: this.#statusMessage, inputRequests };
   }
 
-  /** The status that it has now; undefined when it had ended before, or its time is up. */
+  /** Resolves with the stored status, or with undefined if the task had already ended or expired. */
   async #change(change: Change): Promise<TaskStatus | undefined> {
     const { table, settings } = this.#parts;
     const { id, owner } = this.record;
     const at = { lastUpdatedAt: new Date().toISOString() };
     try {
       const task = await table.store.change(owner, id, { ...change, ...at });
-      // What a slow store answers after the end is old news.
+      // Do not announce a status that a slow store returns after the end.
       if (task !== undefined && (!this.#isOver || hasEnded(task))) await table.announce(task);
       return task?.status;
     } catch (error) {
-      settings.logger.error("A change of a task could not be kept", { taskId: id, error });
+      settings.logger.error("Could not store a change of a task", { taskId: id, error });
       if (change.result === undefined) return "failed";
-      const failure = { code: errorCodes.internal, message: "The result could not be kept" };
+      const failure = { code: errorCodes.internal, message: "The server could not store the result" };
       const lost = {
         status: "failed",
         statusMessage: failure.message,
@@ -199,7 +199,7 @@ export class TaskRun implements RunningTask, OwnTask {
   }
 }
 
-/** How the task ends with this response. */
+/** The change that ends the task with this response. */
 function endOf(response: RpcResponse, { form }: TaskRecord): Change {
   if ("error" in response) {
     const { error } = response;

@@ -326,7 +326,7 @@ export const taskRows: readonly Row[] = [
       const lost = await begin(client, "big", { size: 3000 });
       await until(async () => (await statusOf(client, lost)) === "failed");
       const { error } = await client.request("tasks/get", { taskId: lost });
-      expect(error).toMatchObject({ code: -32603, message: "The result could not be kept" });
+      expect(error).toMatchObject({ code: -32603, message: "The server could not store the result" });
     },
   },
   {

@@ -315,7 +315,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     const { taskId } = await tasks.start("odd");
     expect(await tasks.ended(taskId)).toMatchObject({
       status: "failed",
-      statusMessage: "The result could not be kept",
+      statusMessage: "The server could not store the result",
     });
     await expect(tasks.result(taskId)).rejects.toMatchObject({ code: -32603 });
   });

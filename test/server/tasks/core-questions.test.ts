@@ -77,7 +77,7 @@ describe("a task whose client does not come", () => {
     await client.request("tasks/cancel", { taskId });
     await until(() => failures.length === 3);
     expect(failures).toEqual([
-      "elicitation/create: the client did not come within 30 ms",
+      "elicitation/create: the client did not connect within 30 ms",
       "elicitation/create: the task was cancelled",
       "elicitation/create: the task was cancelled",
     ]);

@@ -40,7 +40,7 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
     const { taskId } = await tasks.start("wait");
     if (tasks.isCore) await expect(tasks.result(taskId)).rejects.toMatchObject({ code: -32602 });
     await until(() => aborted.length === 1);
-    expect(aborted).toEqual(["The time of the task is up"]);
+    expect(aborted).toEqual(["The task has expired"]);
     await expect(tasks.get(taskId)).rejects.toMatchObject({ code: -32602, message: "Unknown task" });
     await expect(tasks.cancel(taskId)).rejects.toMatchObject({ code: -32602, message: "Unknown task" });
   });
@@ -61,7 +61,7 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
     const { taskId } = await tasks.start("large");
     expect(await tasks.ended(taskId)).toMatchObject({
       status: "failed",
-      statusMessage: "The result could not be kept",
+      statusMessage: "The server could not store the result",
     });
   });
 

@@ -65,7 +65,7 @@ describeMatrix("a store", withTasks, (cell) => {
     });
     const { taskId } = await tasks.start("report");
     expect(await tasks.result(taskId)).toMatchObject(textOf("reported"));
-    expect(log.map(({ message }) => message)).toContain("A change of a task could not be kept");
+    expect(log.map(({ message }) => message)).toContain("Could not store a change of a task");
   });
 
   test("that cannot be read is -32603 for the one request [TASK25-UNKNOWN]", async () => {
