@@ -1,5 +1,5 @@
 /**
- * Everything that a server author needs: the server, its errors and its types. Transports are in their own entries.
+ * The server, its errors and its types: everything that a server author needs. Transports have their own imports.
  *
  * @module
  */

@@ -1,28 +1,28 @@
-// Functions to call back; they take no memory until there is one.
+// A list of callbacks that takes no memory while it is empty.
 
 export class Callbacks {
   #callbacks: readonly (() => void)[] | undefined;
   #isOver = false;
 
-  /** Adds a function; what is returned takes it away again. */
+  /** Adds a callback, and returns the function that removes it. */
   add(callback: () => void): () => void {
     if (this.#isOver) {
       queueMicrotask(callback);
       return () => {};
     }
-    // A spread would leave room for 16 more, and there is seldom a second one.
+    // A literal for the first one: a spread would reserve room for 16 more, and a second callback is rare.
     this.#callbacks = this.#callbacks === undefined ? [callback] : [...this.#callbacks, callback];
     return () => {
       this.#callbacks = this.#callbacks?.filter((other) => other !== callback);
     };
   }
 
-  /** Calls each that was there when it began. */
+  /** Calls all callbacks. One that is added meanwhile is not called. */
   call(): void {
     for (const callback of this.#callbacks ?? []) callback();
   }
 
-  /** Calls each for the last time, and from now on each that is added: what they wait for has happened. */
+  /** Calls all callbacks for the last time. One that is added later is called immediately. */
   finish(): void {
     this.#isOver = true;
     this.call();

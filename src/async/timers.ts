@@ -1,20 +1,20 @@
-// Timers: those that do not keep the process alive, how long one can be, and waiting with a limit.
+// Timers: without keeping the process alive, their longest duration, and waiting with a timeout.
 
-/** Lets the process end before the timer does. On Node only; elsewhere a timer keeps nothing alive. */
+/** Lets the process exit before the timer fires. Other runtimes than Node need no such call. */
 export function inBackground<Timer>(timer: Timer): Timer {
   (timer as { unref?: () => void }).unref?.();
   return timer;
 }
 
-/** A longer timer would fire at once. */
+/** Node fires a longer timer immediately. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 
-/** Whether an author's time in whole milliseconds can be kept by a timer. */
+/** Whether a timer can wait for this number of milliseconds. */
 export function isTimerMs(timeMs: number): boolean {
   return Number.isSafeInteger(timeMs) && timeMs > 0 && timeMs <= longestTimerMs;
 }
 
-/** Waits for `work`, but no longer than `timeMs`, and leaves no timer behind. */
+/** Waits for `work`, at most `timeMs`, and clears its timer. */
 export async function within(timeMs: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeUp = new Promise<void>((resolve) => {

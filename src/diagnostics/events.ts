@@ -1,48 +1,48 @@
-// What happens inside, as events for `observe`: for metrics, traces and dashboards.
+// The events that `observe` receives, for metrics, traces and dashboards.
 import type { Principal } from "../protocol/model.ts";
 
-/** What all events about a peer say of it. */
+/** The peer of an event. */
 export interface PeerEvent {
   readonly transport: string;
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
 }
 
-/** These and nothing else: a call, a connection and a listener are peers too, and much more. */
+/** Copies only these fields: calls, connections and listeners have many more. */
 export function peerOf({ transport, session, principal }: PeerEvent): PeerEvent {
   return { transport, session, principal };
 }
 
-/** A request has been answered, or has ended without an answer. */
+/** A request has ended, with or without a response. */
 export interface RequestEvent extends PeerEvent {
   readonly type: "request";
   readonly method: string;
-  /** The tool or prompt by name, the resource by URI. */
+  /** The name of the tool or prompt, or the URI of the resource. */
   readonly name?: string | undefined;
   readonly revision: string;
   readonly durationMs: number;
   readonly outcome: "ok" | "error" | "cancelled";
-  /** The JSON-RPC code, when the outcome is an error of the protocol. */
+  /** The JSON-RPC error code, if the outcome is `error`. */
   readonly errorCode?: number | undefined;
 }
 
-/** A message, or an HTTP request, was refused before it became a request of the protocol. */
+/** The server rejected a message or an HTTP request before it reached a handler. */
 export interface RefusalEvent extends PeerEvent {
   readonly type: "refusal";
-  /** The HTTP status, where the transport refused it. */
+  /** The HTTP status, if the HTTP transport rejected it. */
   readonly status?: number | undefined;
   readonly errorCode: number;
   readonly reason: string;
 }
 
-/** A listen request or a legacy session began or ended. */
+/** A listen request or a legacy session started or ended. */
 export interface ListenerEvent extends PeerEvent {
   readonly type: "listener";
   readonly state: "opened" | "closed";
   readonly kind: "session" | "subscription";
 }
 
-/** A notification went out to those who listen. */
+/** The server sent a notification to subscribers or sessions. */
 export interface PushEvent {
   readonly type: "push";
   readonly notification: string;
@@ -51,45 +51,46 @@ export interface PushEvent {
 }
 
 /**
- * A question to a client went out, or ended: with an answer, whatever it says, or without one. Neither of the two is told, nor
- * what a handler awaits again in a later round. A modern client may leave a question open and never come back.
+ * The server sent a question to a client, or the question ended, with an answer or without one. The event has neither the
+ * question nor the answer. A question that the handler awaits again in a later round is not reported again. A modern client may
+ * never retry; then the question has no second event.
  */
 export interface AskEvent extends PeerEvent {
   readonly type: "ask";
   readonly state: "asked" | "answered" | "failed";
-  /** What the client was asked, such as `elicitation/create`. */
+  /** The method of the question, such as `elicitation/create`. */
   readonly method: string;
-  /** The task that it was asked for. */
+  /** The task that asked. */
   readonly taskId?: string | undefined;
-  /** How long it was open; not known of an answer that a retry brings, which may be to another process. */
+  /** How long it was open. Unknown if a retry brings the answer, since another process may have asked. */
   readonly durationMs?: number | undefined;
   /** Why it failed. */
   readonly reason?: string | undefined;
 }
 
-/** A call has become a task, or its task has ended: each is told once, by the process that runs the handler. */
+/** A call has become a task, or its task has ended. The process that runs the handler reports each once. */
 export interface TaskEvent extends PeerEvent {
   readonly type: "task";
   readonly state: "created" | "ended";
   readonly taskId: string;
   readonly tool: string;
-  /** How it ended: `failed` also when its result could not be kept, `expired` when its time was up before its work was done. */
+  /** How it ended: `failed` also if its result could not be stored, `expired` if its `ttlMs` ended before its work. */
   readonly status?: "completed" | "failed" | "cancelled" | "expired" | undefined;
   readonly durationMs?: number | undefined;
 }
 
 export type TaskEnd = NonNullable<TaskEvent["status"]>;
 
-/** A handler threw something that was not meant for the client. */
+/** A handler threw an unexpected error. */
 export interface HandlerErrorEvent extends PeerEvent {
   readonly type: "handler-error";
   readonly method: string;
-  /** The id that the client was given. */
+  /** The error id that the client got. */
   readonly errorId: string;
   readonly error: unknown;
 }
 
-/** What {@link ServerOptions.observe} receives. */
+/** An event that {@link ServerOptions.observe} receives. */
 export type ServerEvent =
   | RequestEvent
   | RefusalEvent

@@ -1,11 +1,11 @@
-// The author's logger and observer, so that what they throw or reject harms nothing.
+// Wraps the author's logger and observer, so that their exceptions and rejections do no harm.
 import { identityOf } from "../protocol/principal.ts";
 import { RateLimitedLog } from "./rate-limited-log.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Logger } from "./logger.ts";
 import { isThenable } from "../async/promises.ts";
 
-/** A logger that fails must not fail what it tells of, and there is nowhere left to tell that it did. */
+/** Ignores errors of the logger: they must not fail a request, and there is nowhere to log them. */
 export function guardedLogger(logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>
@@ -17,7 +17,7 @@ export function guardedLogger(logger: Logger): Logger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** An observer that fails must not fail what it observes; and it sees who is calling, not what their token says. */
+/** Logs errors of the observer, and reduces each principal to its identity, without the claims of its token. */
 export function guardedObserver(
   observe: (event: ServerEvent) => void,
   logger: Logger,
@@ -30,7 +30,7 @@ export function guardedObserver(
     );
 }
 
-/** Runs a function of the author's, which may be an async one though nobody waits for it. */
+/** Runs a function of the author. It may be asynchronous, although nobody awaits it. */
 function guard(run: () => unknown, onFailure: (error: unknown) => void): void {
   try {
     const returned = run();

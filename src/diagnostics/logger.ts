@@ -1,7 +1,7 @@
-// Where the server's own log goes: pluggable, standard error by default.
+// The server's log: pluggable, standard error by default.
 
 /**
- * Takes the server's log. Any logger with these four methods fits, such as `console` or pino.
+ * Receives the server's log. Any logger with these four methods works, such as `console` or pino.
  *
  * @example
  * ```ts
@@ -17,7 +17,7 @@ export interface Logger {
   error(message: string, details?: object): void;
 }
 
-/** Writes warnings and errors to standard error. `console.error`, since standard output may be the protocol's. */
+/** Writes warnings and errors to standard error, since a stdio server needs standard output for its messages. */
 export const stderrLogger: Logger = {
   debug() {},
   info() {},
@@ -38,7 +38,7 @@ interface Stderr {
 
 const ignore = (): void => {};
 
-/** Whoever reads standard error may go, or its disk may be full: there is nowhere to tell that, and no reason to end for it. */
+/** Ignores errors of standard error, such as a closed pipe or a full disk: they must not end the process. */
 export function outliveStderr(): void {
   const { process } = globalThis as { readonly process?: { readonly stderr?: Partial<Stderr> } };
   const stderr = process?.stderr as Stderr | undefined;

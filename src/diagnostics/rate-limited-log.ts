@@ -1,11 +1,11 @@
-// Log lines that clients can cause: a few each second, so that nobody can fill the disk with them.
+// Limits the rate of log lines that clients can cause, so that they cannot fill the disk.
 import type { Logger } from "./logger.ts";
 
 const maxLines = 10;
 const periodMs = 1000;
 const limitedLogs = new WeakMap<Logger, RateLimitedLog>();
 
-/** Takes warnings and errors for a logger. There is one for each logger, whoever says something. */
+/** Passes a limited number of warnings and errors per second to a logger. Each logger has one. */
 export class RateLimitedLog {
   readonly #logger: Logger;
   #endsAt = 0;
@@ -30,7 +30,7 @@ export class RateLimitedLog {
     this.#say("error", message, details);
   }
 
-  /** Says it, or counts it; how many were left out comes with the next one that is said. */
+  /** Logs the line, or drops and counts it. The next line reports how many were dropped. */
   #say(level: "warn" | "error", message: string, details: object | undefined): void {
     const now = performance.now();
     if (now >= this.#endsAt) {
@@ -47,7 +47,7 @@ export class RateLimitedLog {
   }
 }
 
-/** Logs the rejection of a promise that nobody awaits. `what` says what was being done. */
+/** Logs the rejection of a promise that nobody awaits. `what` names the operation. */
 export function logRejection(logger: Logger, what: string, work: Promise<unknown>): void {
   work.catch((error: unknown) => RateLimitedLog.of(logger).error(`${what} failed`, { error }));
 }

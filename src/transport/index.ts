@@ -1,6 +1,6 @@
 /**
- * For transports of your own: the port that drives a server, `Pipe` for peers whose messages share one pipe, and the
- * connection, exchange and stream that every transport works with.
+ * For your own transports: the port that drives a server, `Pipe` for peers whose messages share one pipe, and the connection,
+ * exchange and stream that every transport uses.
  *
  * @module
  */

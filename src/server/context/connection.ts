@@ -1,4 +1,4 @@
-// What is known of one peer. Transports make it and pass it in; the server keeps nothing of its own about a peer.
+// The state of one peer. Transports create it and pass it in; the server itself keeps no state of a peer.
 import type { Load } from "../../limits/loads.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
@@ -10,7 +10,7 @@ import { InFlight } from "./in-flight.ts";
 
 const noCapabilities: ClientCapabilities = Object.freeze({});
 
-/** What a request is answered under: agreed once in `initialize`, or said by each modern request. */
+/** The revision and the client of a request: negotiated in `initialize`, or sent with each modern request. */
 export interface Peer {
   readonly revision: Revision | undefined;
   readonly clientInfo: Implementation | undefined;
@@ -18,28 +18,28 @@ export interface Peer {
   readonly logLevel: LogLevel | undefined;
 }
 
-/** What a transport knows of a peer when the connection begins. */
+/** What a transport knows of a peer when it connects. */
 export interface ConnectionOptions {
   /** The name of the transport, such as `stdio`. */
   readonly transport: string;
-  /** The name of the session that a legacy peer has on this connection; without one it takes no pushes. */
+  /** The session id of a legacy peer on this connection. Without one, the peer gets no notifications outside calls. */
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
   /**
-   * Whether the peer is the user whom this process works for, such as the parent process of a server on stdio. Without a
-   * principal it may use every definition; any other peer without one is refused those that name `scopes`. @default {false}
+   * Whether the peer is the user that this process works for, such as the parent process of a stdio server. Such a peer may use
+   * every definition without a principal; any other peer needs a principal for those with `scopes`. @default {false}
    */
   readonly peerIsUser?: boolean | undefined;
-  /** Who a peer without a principal counts as, where callers share a limit: over HTTP its address. @default {the session} */
+  /** The key under which shared limits count a peer without a principal: over HTTP its address. @default {the session} */
   readonly caller?: string | undefined;
-  /** All replies share one pipe, so that two calls in flight must not have the same id. @default {false} */
+  /** Whether all responses share one pipe, so that open calls must have different ids. @default {false} */
   readonly sharesPipe?: boolean;
-  /** Called with what went wrong in a call of this peer, and the id that the peer is given in its place. */
+  /** Called with each unexpected error in a call of this peer, and the error id that the peer sees instead. */
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 
 /**
- * What is known of one peer: made by a transport, passed in with each of its messages.
+ * The state of one peer. A transport creates it and passes it in with each message.
  *
  * @example
  * ```ts
@@ -59,29 +59,29 @@ export class Connection implements Peer {
   readonly sharesPipe: boolean;
   readonly onFailure: ConnectionOptions["onFailure"];
   readonly #caller: string | undefined;
-  /** What the peer says of itself, as JSON: text weighs what it is long, and objects may weigh twenty times that. */
+  /** How the peer describes itself, as JSON text: as objects it could take twenty times the memory. */
   #clientInfo: string | undefined;
   #clientCapabilities: string | undefined;
-  /** The calls that are running. */
+  /** The running calls. */
   readonly inFlight: InFlight = new InFlight();
-  /** Set by {@link Connection.endSubscriptions}. */
+  /** Whether {@link Connection.endSubscriptions} was called. */
   endsSubscriptions = false;
 
-  /** How many listen requests are open. */
+  /** The number of open listen requests. */
   get subscriptions(): number {
     return this.inFlight.listens;
   }
 
   /**
-   * Ends every open listen request with its closing result, and one that is still being authorized as soon as it is open; or
-   * only the one with this id. Returns the ids of those that were open.
+   * Ends every open listen request with its closing result, and one that is still being authorized as soon as it opens. With an
+   * id, ends only that one. Returns the ids of the open ones.
    */
   endSubscriptions(id?: RequestId): RequestId[] {
     if (id === undefined) this.endsSubscriptions = true;
     return this.inFlight.endListens(id);
   }
 
-  /** How many calls are running, subscriptions left aside: they stay open. */
+  /** The number of running calls, without listen requests, which stay open. */
   get running(): number {
     return this.inFlight.size - this.inFlight.listens;
   }
@@ -90,7 +90,7 @@ export class Connection implements Peer {
   revision: Revision | undefined;
   logLevel: LogLevel | undefined;
   initialized = false;
-  /** Takes the pushes of a legacy session; see {@link ServerPort.attach}. */
+  /** The listener of a legacy session; see {@link ServerPort.attach}. */
   listener: Listener | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -103,7 +103,7 @@ export class Connection implements Peer {
     this.#caller = options.caller;
   }
 
-  /** Read when it is asked for, and a copy each time. */
+  /** Parsed on each access, so every caller gets a copy. */
   get clientInfo(): Implementation | undefined {
     return this.#clientInfo === undefined ? undefined : (JSON.parse(this.#clientInfo) as Implementation);
   }
@@ -112,7 +112,7 @@ export class Connection implements Peer {
     this.#clientInfo = info && JSON.stringify(info);
   }
 
-  /** The same. */
+  /** Parsed on each access too. */
   get clientCapabilities(): ClientCapabilities {
     const text = this.#clientCapabilities;
     return text === undefined ? noCapabilities : (JSON.parse(text) as ClientCapabilities);
@@ -123,40 +123,40 @@ export class Connection implements Peer {
     this.#clientCapabilities = isEmpty ? undefined : JSON.stringify(capabilities);
   }
 
-  /** Who it counts as where callers share a limit: its principal, else what the transport says, else itself. */
+  /** The key under which shared limits count the peer: its principal, else the transport's `caller`, else its session. */
   get caller(): string {
     if (this.principal !== undefined) return principalKey(this.principal);
     return this.#caller ?? this.session ?? "";
   }
 }
 
-/** What the sender of a message may use. */
+/** The permissions of a message's sender. */
 export function grantOf({ connection, principal = connection.principal }: Exchange): Grant {
   return principal ?? (connection.peerIsUser ? "everything" : undefined);
 }
 
-/** One request being answered: whose it is, and the stream that its notifications go to. */
+/** One request: its connection, and the stream for its notifications. */
 export interface Exchange {
   readonly connection: Connection;
-  /** Without one there is no way back but the reply: no progress, no log, no listen. */
+  /** Without a stream the server can only respond: no progress, no log messages, no listen requests. */
   readonly stream?: Stream | undefined;
-  /** Set when the transport knows that the peer speaks the modern era, whatever the message says. */
+  /** Set if the transport knows that the peer is modern, whatever the message says. */
   readonly era?: "modern" | undefined;
-  /** Set when the transport has read a complete `_meta`: the modern revision that it names, which is not looked for again. */
+  /** The modern revision in `_meta`, if the transport has already checked it; the server does not check it again. */
   readonly revision?: Revision | undefined;
-  /** Set when the transport has found that the sender has every scope the message needs: those scopes, which are not looked for again. */
+  /** The required scopes, if the transport has already checked that the sender has them; the server does not check them again. */
   readonly checkedScopes?: readonly string[] | undefined;
-  /** Who sent this message, where each says so itself; otherwise whoever the connection belongs to. */
+  /** The sender of this message, if each message is authenticated. @default {the principal of the connection} */
   readonly principal?: Principal | undefined;
-  /** The headers of the HTTP request, where there is one. */
+  /** The headers of the HTTP request, if there is one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** The address of the peer, where there is one. */
+  /** The address of the peer, if known. */
   readonly address?: string | undefined;
-  /** What the message weighs, where that is counted. */
+  /** Counts the memory of the message. */
   readonly load?: Load | undefined;
 }
 
-/** Who a message counts as where callers share a limit: whoever sent it, else its connection. */
+/** The key under which shared limits count a message: its principal, else the caller of its connection. */
 export function callerOf({ connection, principal }: Exchange): string {
   return principal === undefined ? connection.caller : principalKey(principal);
 }

@@ -1,4 +1,4 @@
-// What a handler gets beside its arguments: who asks, and the ways back to them while the call runs.
+// The context that a handler receives: who is calling, and how to reach them while the call runs.
 import type {
   AskOptions,
   Elicited,
@@ -33,86 +33,85 @@ export interface Context extends Questions {
   /** The id of the request. */
   readonly id: RequestId;
   readonly method: string;
-  /** The date of the protocol revision that this request is answered under. */
+  /** The date of the request's protocol revision. */
   readonly revision: string;
-  /** What the client says it is: not to be trusted. */
+  /** How the client describes itself. Do not trust it. */
   readonly client: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
-  /** The session, for a legacy client that has one. */
+  /** The session id of a legacy client, if it has one. */
   readonly session: string | undefined;
-  /** Who is calling, where the transport authenticates. */
+  /** Who is calling, if the transport authenticates. */
   readonly principal: Principal | undefined;
   readonly transport: string;
   /** The `_meta` of the request. */
   readonly meta: JsonObject;
-  /** The headers of the HTTP request; without `authorization` where the endpoint has `auth`. */
+  /** The headers of the HTTP request, without `authorization` if the endpoint has `auth`. */
   readonly headers: Readonly<Record<string, string | undefined>> | undefined;
   readonly address: string | undefined;
-  /** Aborts when the client cancels the call or goes away. */
+  /** Aborts when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
   /**
-   * Goes on as a task from here, for a tool that says so: the client is told, and comes back for the result. False where
-   * the client knows no tasks, and waits.
+   * Continues the call as a task, for a tool with `task: { starts: "handler" }`: the client gets a task handle immediately
+   * and fetches the result later. Resolves with false if the client does not support tasks and waits for the result.
    */
   startTask(): Promise<boolean>;
   /**
-   * Sends a request to the client and waits for its result: for legacy clients only. It goes on the stream of this call, else
-   * on another stream of the session; without either it rejects.
+   * Sends a request to a legacy client and resolves with its result. It uses the stream of this call, or else another stream
+   * of the session, and rejects if there is neither. Modern clients accept no requests.
    */
   ask(method: string, params?: object, options?: { readonly timeoutMs?: number }): Promise<JsonObject>;
-  /** Reports progress, if the client asked for it; a report that does not increase is left out. */
+  /** Reports progress, if the client asked for it. A report that does not increase is dropped. */
   progress(progress: number, total?: number, message?: string): void;
   /**
-   * Sends a log message to the client, if it wants messages of that level. A legacy client gets `info` and above unless
-   * it asks for another level; a modern one gets none unless its request asks. After the call has ended it goes nowhere.
+   * Sends a log message to the client, if it wants messages of that level. A legacy client gets `info` and above unless it sets
+   * another level; a modern client gets none unless its request sets one. Messages after the end of the call are dropped.
    */
   log(level: LogLevel, data: unknown, logger?: string): void;
   /**
-   * Sends a notification of your own on the stream of this call, to clients of every revision. What the protocol has is not
-   * yours to send: it throws. As with progress, nothing is sent once the call has ended, where there is no stream, or while the
-   * client is behind with reading.
+   * Sends a notification of your own on the stream of this call, to clients of every revision. Throws for a notification of the
+   * protocol. Like progress, it is dropped if the call has ended, if there is no stream, or if the client reads too slowly.
    */
   notify(method: string, params?: JsonObject): Promise<void>;
   /**
-   * Closes the connection that this call is answered on, for a call that takes long: the client comes back for what was
-   * sent meanwhile, and for the result. Nothing happens where the client could not come back: over anything but
-   * Streamable HTTP, without a session, or under a revision whose streams do not begin with an event to resume from.
+   * Closes the stream of a long-running call. The client reconnects to get the messages since then, and the result. Does
+   * nothing if the client could not reconnect: over other transports than Streamable HTTP, without a session, or under a
+   * revision whose streams do not begin with an event to resume from.
    */
   closeStream(): void;
 }
 
-/** What a handler can ask its client. */
+/** The questions that a handler can ask its client. */
 export interface Questions {
   /**
-   * Asks the user: a form to fill in, from the schema of an object of plain fields, or a page to visit. Resolves with the
-   * content of the form. Throws {@link InputDeclined} or {@link InputCancelled} when the user gives none.
+   * Asks the user to fill in a form, from the schema of an object of plain fields, or to open a page. Resolves with the
+   * content of the form. Throws {@link InputDeclined} or {@link InputCancelled} if the user declines or cancels.
    *
-   * A modern client gets the question as the result of this call, and calls again with the answer: the handler runs from the
-   * start, and the same `await` has the answer. Do with `ctx.once` what must not be done twice.
+   * A modern client gets the question as the result of this call and retries the call with the answer. The handler then runs
+   * from the start, and the same `await` returns the answer. Put work that must not run twice into `ctx.once`.
    */
   elicit<S extends AnySchema | URL>(
     message: string,
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>>;
-  /** The same, and tells what the user did instead of throwing. */
+  /** Like `elicit`, but resolves with the user's action instead of throwing. */
   tryElicit<S extends AnySchema | URL>(
     message: string,
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>>;
-  /** Asks the client's model. A string is one message of the user. */
+  /** Asks the client's model. A string is one user message. */
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled>;
-  /** What the client lets the server work on. */
+  /** Asks the client for its roots: the files and folders that the server may use. */
   roots(options?: AskOptions): Promise<readonly Root[]>;
   /**
-   * Does work that later rounds of this call must not repeat. Its result goes through JSON and travels with the client, who
-   * cannot read it; an error is not kept. A client that resends an earlier round repeats the work, unless request state is
-   * good for a single use.
+   * Runs work that later rounds of this call must not repeat. Its result must be JSON; it travels with the client, which
+   * cannot read it. Errors are not kept. A client that resends an earlier round repeats the work, unless request state is
+   * `singleUse`.
    */
   once<T>(key: string, work: () => T | Promise<T>): Promise<T>;
-  /** The answers to what `inputRequired({ … })` asked, by key. */
+  /** The answers to the questions of `inputRequired({ … })`, by key. */
   readonly inputResponses: { readonly [key: string]: JsonObject } | undefined;
-  /** What `inputRequired({ requestState })` kept. */
+  /** The value that `inputRequired({ requestState })` kept. */
   requestState<T>(): T | undefined;
 }

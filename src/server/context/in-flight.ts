@@ -1,17 +1,17 @@
-// The calls of one connection that are running, found by id to be cancelled.
+// The running calls of one connection, by id, to cancel them.
 import type { RequestId } from "../../wire/message.ts";
 
 export interface Cancellable {
   readonly id: RequestId;
   readonly row: { readonly uncancellable?: true };
   cancel(reason: string): void;
-  /** Ends it with its closing result; set while it is an open listen request. */
+  /** Ends an open listen request with its closing result. Set only while it is open. */
   endListen: (() => void) | undefined;
 }
 
-/** Ids come from the client and need not be unique, so each call is kept for itself. */
+/** Keeps each call apart: clients choose the ids, which need not be unique. */
 export class InFlight {
-  /** The first call. A connection of one request, as each modern one over HTTP is, needs no more. */
+  /** The first call, stored without a map: a modern HTTP connection has only one request. */
   #first: Cancellable | undefined;
   #others: Map<RequestId, Cancellable[]> | undefined;
   #size = 0;
@@ -21,18 +21,18 @@ export class InFlight {
     return this.#size;
   }
 
-  /** How many of them are open listen requests. */
+  /** The number of open listen requests. */
   get listens(): number {
     return this.#listens;
   }
 
-  /** The call is an open listen request from now on. */
+  /** Marks the call as an open listen request. */
   openListen(call: Cancellable, end: () => void): void {
     call.endListen = end;
     this.#listens++;
   }
 
-  /** It is no longer one. False when it was none. */
+  /** Removes that mark. Returns false if there was none. */
   closeListen(call: Cancellable): boolean {
     if (call.endListen === undefined) return false;
     call.endListen = undefined;
@@ -40,7 +40,7 @@ export class InFlight {
     return true;
   }
 
-  /** Ends the open listen requests, or those with this id; returns the ids of those that were open. */
+  /** Ends the open listen requests, or those with this id, and returns their ids. */
   endListens(id?: RequestId): RequestId[] {
     const open = this.#all().filter((call) => call.endListen !== undefined && (id ?? call.id) === call.id);
     for (const call of open) call.endListen?.();
@@ -74,7 +74,7 @@ export class InFlight {
     else same.splice(same.indexOf(call), 1);
   }
 
-  /** Cancels the call with this id. Two calls with the same id cannot be told apart, so neither is. */
+  /** Cancels the call with this id. If several calls have the id, cancels none of them. */
   cancel(id: RequestId, reason: string): "cancelled" | "unknown" | "ambiguous" {
     const first = this.#first?.id === id ? [this.#first] : [];
     const [call, ...more] = [...first, ...(this.#others?.get(id) ?? [])];
@@ -85,7 +85,7 @@ export class InFlight {
     return "cancelled";
   }
 
-  /** The peer is gone: cancels everything. */
+  /** Cancels all calls, because the peer has disconnected. */
   cancelAll(reason: string): void {
     for (const call of this.#all()) call.cancel(reason);
   }

@@ -1,28 +1,28 @@
-// The limits of a server that hold for every transport, with their defaults.
+// The limits of a server that apply to every transport, with their defaults.
 import { defaultMessageLimits, type MessageLimits } from "../../wire/limits.ts";
 
-/** What a server may hold and accept at most. */
+/** The limits of a server. */
 export interface ServerLimits extends MessageLimits {
-  /** Calls that one connection may have running; further ones are refused. Listen requests have their own limit. @default {4096} */
+  /** Running calls of one connection; further ones are rejected. Listen requests have their own limit. @default {4096} */
   readonly maxInFlight: number;
   /**
-   * Bytes of memory that messages may take, by estimate, from when they arrive until they have been answered: all together,
-   * and one caller at most half of it. @default {134217728}
+   * The estimated memory of all messages, in bytes, from their arrival until the server has answered them. One caller may use
+   * at most half of it. @default {134217728}
    */
   readonly maxInFlightBytes: number;
-  /** Bytes that may wait for a slow reader of pushes, before it is dropped. @default {1048576} */
+  /** Queued bytes of one slow reader, before its stream is closed. @default {1048576} */
   readonly maxQueueBytes: number;
-  /** Bytes that may wait for all slow readers, and for sessions without a stream, together. @default {67108864} */
+  /** Queued bytes of all slow readers and of sessions without a stream, together. @default {67108864} */
   readonly maxTotalQueueBytes: number;
-  /** Listen requests that one connection may have open. @default {100} */
+  /** Open listen requests of one connection. @default {100} */
   readonly maxSubscriptions: number;
-  /** Rounds of questions that one call may take. @default {16} */
+  /** Rounds of questions in one call. @default {16} */
   readonly maxRounds: number;
   /** URIs that one listen request or one session may subscribe to. @default {1000} */
   readonly maxSubscribedKeys: number;
-  /** Characters that these URIs may have together. @default {524288} */
+  /** Characters of these URIs together. @default {524288} */
   readonly maxSubscribedLength: number;
-  /** Characters of all URIs that are subscribed to, whoever by. @default {67108864} */
+  /** Characters of all subscribed URIs of the server. @default {67108864} */
   readonly maxTotalSubscribedLength: number;
 }
 

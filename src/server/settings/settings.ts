@@ -1,4 +1,4 @@
-// The settings of a server's core: the options behind them, their defaults, and the mistakes that are found when it is made.
+// The options of a server's core: their defaults and checks.
 import type { ServerEvent } from "../../diagnostics/events.ts";
 import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
@@ -19,10 +19,10 @@ import {
 } from "./checks.ts";
 import { defaultLimits, type ServerLimits } from "./limits.ts";
 
-/** Which clients are served, and how. */
+/** Which clients the server accepts, and whether it keeps sessions. */
 export type ServerMode = "both" | "stateful" | "stateless";
 
-/** The methods whose results carry a cache hint. A resource or template has its own. */
+/** The methods whose results have a cache hint. Resources and templates have their own. */
 export type ListMethod =
   | "server/discover"
   | "tools/list"
@@ -30,21 +30,21 @@ export type ListMethod =
   | "resources/list"
   | "resources/templates/list";
 
-/** How the core of a server behaves; everything has a default. */
+/** The options of a server's core. All have defaults. */
 export interface CoreOptions {
   /**
-   * `both`: modern clients statelessly, legacy clients with a session. `stateful`: legacy clients only.
-   * `stateless`: no sessions, so legacy clients get no pushes. @default {"both"}
+   * `both`: modern clients without a session, legacy clients with one. `stateful`: legacy clients only. `stateless`: no
+   * sessions, so legacy clients get no notifications outside calls. @default {"both"}
    */
   readonly mode?: ServerMode;
   /**
-   * The dates of the revisions that are spoken, out of all that Halyard knows; none of them may need what `mode` leaves out.
-   * Without a legacy one there are no sessions. @default {all}
+   * The dates of the protocol revisions that the server supports. They must be compatible with `mode`. Without a legacy
+   * revision there are no sessions. @default {all}
    */
   readonly supportedRevisions?: readonly string[];
-  /** What a model should know about using this server. */
+  /** Tells the client's model how to use this server. */
   readonly instructions?: string;
-  /** Declares ahead what will be registered later; `logging: false` takes the log away. */
+  /** Declares capabilities before you register anything. `logging: false` turns log messages off. */
   readonly capabilities?: {
     readonly tools?: true;
     readonly prompts?: true;
@@ -53,52 +53,52 @@ export interface CoreOptions {
     readonly logging?: boolean;
     readonly experimental?: JsonObject;
   };
-  /** How many definitions a page of a list holds. @default {1000} */
+  /** The number of definitions on one page of a list. @default {1000} */
   readonly pageSize?: number;
-  /** How long lists may be cached. */
+  /** How long clients may cache lists. */
   readonly cache?: { readonly [Method in ListMethod]?: CacheHint };
-  /** Whether arguments are checked before a tool sees them. @default {true} */
+  /** Whether arguments are validated before the handler of a tool runs. @default {true} */
   readonly validateInput?: boolean;
-  /** Whether what a tool returns is checked against its output schema. @default {true} */
+  /** Whether the value that a tool returns is validated against its output schema. @default {true} */
   readonly validateOutput?: boolean;
   /**
-   * Writes a schema as JSON Schema where its library does not attach that to the schema itself: Zod before 4.2, and
-   * `zod/mini`, with `toJsonSchema: z.toJSONSchema`.
+   * Converts a schema to JSON Schema, for libraries whose schemas cannot do so themselves: pass `z.toJSONSchema` for Zod
+   * before 4.2 and for `zod/mini`.
    */
   readonly toJsonSchema?: ToJsonSchema;
   /**
-   * What a client sees of an exception that was not meant for it: an id, under which the log has the rest, or its message.
-   * With `message`, take care what your handlers throw: a model, and whoever reads along, gets to see it. @default {"hidden"}
+   * What a client sees of an unexpected exception: an error id, under which the log has the details, or its message. With
+   * `message`, take care what your handlers throw: the model and the user can read it. @default {"hidden"}
    */
   readonly errors?: ShownErrors;
-  /** Refuse requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
+  /** Rejects requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
   readonly requireInitialized?: boolean;
   /**
-   * Whether a client may be told of changes of the resource at `uri`; anything but `true` refuses. A listen request goes on
-   * without the URI, `resources/subscribe` is answered as if there were no such resource. @default {everybody may}
+   * Decides whether a client may subscribe to the resource at `uri`; only `true` allows it. Otherwise a listen request opens
+   * without the URI, and `resources/subscribe` responds as if there were no such resource. @default {everybody may}
    */
   readonly authorizeSubscription?: (uri: string, ctx: Context) => boolean | Promise<boolean>;
-  /** Called when a resource gets its first subscriber, over whichever transport. */
+  /** Called when a resource gets its first subscriber, over any transport. */
   readonly onSubscribed?: (uri: string) => void | Promise<void>;
-  /** Called when a resource has lost its last subscriber. */
+  /** Called when a resource loses its last subscriber. */
   readonly onUnsubscribed?: (uri: string) => void | Promise<void>;
   /**
-   * What lists show of definitions with `scopes`: those that the caller may use, or all, so that a client can find what it
-   * may ask more scopes for. @default {"usable"}
+   * Which definitions with `scopes` appear in lists: only those that the caller may use, or all, so that a client can find
+   * out which scopes to request. @default {"usable"}
    */
   readonly scopedLists?: "usable" | "all";
   readonly limits?: Partial<ServerLimits>;
   /** @default {warnings and errors to standard error} */
   readonly logger?: Logger;
-  /** Sees what happens inside; costs nothing when unset. */
+  /** Called with every event of the server. Costs nothing if unset. */
   readonly observe?: (event: ServerEvent) => void;
 }
 
-/** The options with every default filled in; those that have none may be missing. */
+/** The options with their defaults. Those without a default may be missing. */
 export interface Settings
   extends Omit<Required<CoreOptions>, Undefaulted | "supportedRevisions" | "scopedLists">, Optional {
   readonly revisions: SpokenRevisions;
-  /** Whether lists show what the caller lacks scopes for. */
+  /** Whether lists include definitions whose scopes the caller lacks. */
   readonly listsAll: boolean;
   readonly limits: ServerLimits;
 }
@@ -160,7 +160,7 @@ const knownInfo: Known<Implementation> = {
   icons: knownIcon,
 };
 
-/** Fills in the defaults. Throws for an option that cannot work; unknown names have been refused before. */
+/** Fills in the defaults. Throws for an invalid option; `checkServerOptions` has already rejected unknown ones. */
 export function resolveSettings(options: CoreOptions): Settings {
   const { pageSize = 1000, cache = {} } = options;
   const limits = givenOf(options.limits);
@@ -175,7 +175,7 @@ export function resolveSettings(options: CoreOptions): Settings {
   if (mode === "stateless" && options.requireInitialized) {
     refuseOption(
       "requireInitialized",
-      'needs a session, which mode "stateless" does not have: use "both" or "stateful"',
+      'requires a session, which mode "stateless" does not have: use "both" or "stateful"',
     );
   }
   const { supportedRevisions: _, scopedLists, observe, ...given } = givenOf(options);
@@ -197,18 +197,18 @@ export function resolveSettings(options: CoreOptions): Settings {
   };
 }
 
-/** The revisions that are spoken, and the mode that is left when they are of one era. */
+/** The supported revisions, and the mode, which narrows if all of them are of one era. */
 function resolveRevisions({
   mode = "both",
   supportedRevisions,
 }: CoreOptions): Pick<Settings, "mode" | "revisions"> {
   if (!["both", "stateful", "stateless"].includes(mode))
-    refuseOption("mode", "must be both, stateful or stateless");
+    refuseOption("mode", 'must be "both", "stateful" or "stateless"');
   const known = new SpokenRevisions(({ era }) => mode !== "stateful" || era === "legacy");
   if (supportedRevisions === undefined) return { mode, revisions: known };
   const choice = `${mode === "stateful" ? 'with mode "stateful" ' : ""}choose from ${known.dates().join(", ")}`;
   if (!Array.isArray(supportedRevisions) || supportedRevisions.length === 0)
-    refuseOption("supportedRevisions", `must be a list of dates that is not empty: ${choice}`);
+    refuseOption("supportedRevisions", `must be a non-empty array of dates: ${choice}`);
   const unknown = supportedRevisions.find((date) => known.find(date) === undefined);
   if (unknown !== undefined) refuseOption("supportedRevisions", `has ${JSON.stringify(unknown)}: ${choice}`);
   const revisions = new SpokenRevisions(({ date }) => supportedRevisions.includes(date));
@@ -219,7 +219,7 @@ function resolveRevisions({
 export function checkImplementation(info: Implementation): void {
   for (const field of ["name", "version"] as const) {
     if (!isObject(info) || typeof info[field] !== "string" || info[field] === "")
-      refuseOption(field, "must be a string that is not empty");
+      refuseOption(field, "must be a non-empty string");
   }
   checkOptions({ subject: "server" }, info, knownInfo);
   for (const icon of info.icons ?? []) {
@@ -232,7 +232,7 @@ function isPositiveInteger(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Throws for an option of the server that cannot work. */
+/** Throws for an invalid option of the server. */
 export function refuseOption(field: string, problem: string): never {
   throw new ConfigurationError("INVALID_OPTION", { subject: "server", field }, problem);
 }

@@ -198,7 +198,7 @@ describe("a connection without a session", () => {
 describe("modes that cannot work", () => {
   test("an unknown mode throws when the server is made", () => {
     expect(() => makeServer("sometimes" as ServerMode)).toThrow(ConfigurationError);
-    expect(() => makeServer("sometimes" as ServerMode)).toThrow("both, stateful or stateless");
+    expect(() => makeServer("sometimes" as ServerMode)).toThrow('"both", "stateful" or "stateless"');
   });
 
   test("requireInitialized without sessions throws, and names the modes that have them", () => {
