@@ -1,4 +1,4 @@
-// Promises of any library, and promises that may never be awaited.
+// Recognises promises of any library, and guards promises that may never be awaited.
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";

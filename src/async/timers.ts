@@ -1,4 +1,4 @@
-// Timers: without keeping the process alive, their longest duration, and waiting with a timeout.
+// Timers that let the process exit, the longest time that a timer can wait, and waiting with a timeout.
 
 /** Lets the process exit before the timer fires. Other runtimes than Node need no such call. */
 export function inBackground<Timer>(timer: Timer): Timer {

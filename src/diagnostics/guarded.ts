@@ -1,4 +1,4 @@
-// Wraps the author's logger and observer, so that their exceptions and rejections do no harm.
+// Wraps the author's logger and observer, so that their exceptions and rejections cannot fail a request.
 import { identityOf } from "../protocol/principal.ts";
 import { RateLimitedLog } from "./rate-limited-log.ts";
 import type { ServerEvent } from "./events.ts";

@@ -1,4 +1,4 @@
-// The key that counts an address: one IPv6 client usually has all addresses that share its first 64 bits.
+// Groups addresses for limits: one IPv6 client usually has all addresses that share its first 64 bits.
 
 /** The network of an IPv6 address; any other text unchanged. */
 export function addressKey(address: string): string {

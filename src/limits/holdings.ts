@@ -1,4 +1,4 @@
-// The things that callers hold of a limit; when it is reached, the oldest thing of the greediest caller goes first.
+// Tracks the things that each caller holds under a shared limit, to evict the oldest thing of the greediest caller first.
 import { Shares } from "./shares.ts";
 
 export class Holdings<Thing> {

@@ -1,4 +1,4 @@
-// `server.push`: what an author can send to clients outside a call.
+// `server.push`: sends notifications and requests to clients outside a call.
 import { askFailed } from "../errors.ts";
 import type { Known } from "../options.ts";
 import type { Asks } from "../push/asks.ts";

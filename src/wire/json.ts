@@ -1,4 +1,4 @@
-// Parses JSON, and rejects text that is too large, too deep or too full before building the value. Knows nothing of MCP.
+// Parses JSON. Rejects text that is too large, nests too deep or has too many values before it builds any. Knows nothing of MCP.
 import type { MessageLimits } from "./limits.ts";
 
 export type ParsedJson =

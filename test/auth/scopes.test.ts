@@ -320,7 +320,7 @@ describe("scopes without HTTP", () => {
     expect(await ask({})).toMatchObject({
       error: {
         code: -32600,
-        message: "Insufficient scope: this needs notes:write",
+        message: "Insufficient scope: the request requires notes:write",
         data: { requiredScopes: ["notes:write"] },
       },
     });

@@ -1,4 +1,4 @@
-// Compiles the patterns of a schema to an automaton that matches in one pass, or leaves them to the engine, on short texts.
+// Compiles the patterns of a schema to an automaton that matches in one pass; others run in the engine, on short texts only.
 import { NotRegular, parseRegex } from "./regex-parse.ts";
 import { Automaton } from "./regex-automaton.ts";
 import { writeProgram } from "./regex-program.ts";

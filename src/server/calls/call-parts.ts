@@ -1,4 +1,4 @@
-// What a call can acquire while it runs: a conversation with its client, an early response, a task.
+// The parts that a call may acquire while it runs: a conversation with its client, an early response, a task.
 import type { JsonObject, RpcResponse } from "../../wire/message.ts";
 import type { Questions } from "../context/context.ts";
 

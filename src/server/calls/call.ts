@@ -1,4 +1,4 @@
-// One request while the server answers it.
+// One request while the server handles it.
 import { ignoreRejection } from "../../async/promises.ts";
 import type {
   AskOptions,

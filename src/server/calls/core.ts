@@ -1,4 +1,4 @@
-// The parts that answering a message needs. `McpServer` assembles them; the layers above join through `methods` and `asking`.
+// The parts that handle a message. `McpServer` assembles them; the layers above join through `methods` and `asking`.
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";

@@ -1,4 +1,4 @@
-// What a server offers: its definitions, by kind, and the methods that an author has added to the protocol.
+// The catalogue of a server: its tools, prompts, resources, custom methods and extensions.
 import type { Logger } from "../../diagnostics/logger.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { SchemaSettings } from "../../schema/compile.ts";
@@ -17,7 +17,7 @@ import {
 } from "./resources.ts";
 import { type CompiledTool, toolKind, type ToolOptions } from "./tools.ts";
 
-/** A list whose changes clients are told of. */
+/** A list that clients can watch for changes. */
 export type ChangingList = "tools" | "prompts" | "resources";
 
 export class Catalogue {
@@ -27,10 +27,10 @@ export class Catalogue {
   readonly templates: Registry<TemplateOptions, CompiledTemplate>;
   readonly methods: Registry<MethodOptions, CompiledMethod>;
   readonly extensions: Extensions;
-  /** Completes arguments before their own completers do. */
+  /** Runs before the completers of the arguments. */
   completion: CompletionHandler | undefined;
 
-  /** Calls `onChange` for each change of a list, and `onTask` for each tool that can run as a task. */
+  /** Calls `onChange` when a list changes, and `onTask` for each tool that can run as a task. */
   constructor(
     settings: SchemaSettings & { readonly logger: Logger },
     onChange: (list: ChangingList) => void,
@@ -45,13 +45,13 @@ export class Catalogue {
     this.extensions = new Extensions((name) => this.methods.get(name) !== undefined);
   }
 
-  /** Whether any definition names scopes, or ever did: without one, scopes cost a request nothing. */
+  /** Whether any definition has, or had, `scopes`. If not, requests skip every scope check. */
   get isScoped(): boolean {
     const { tools, prompts, resources, templates, methods } = this;
     return tools.isScoped || prompts.isScoped || resources.isScoped || templates.isScoped || methods.isScoped;
   }
 
-  /** The method that an author has added under that name, alone or in an extension, if clients of that era have it. */
+  /** Finds a custom method, or a method of an extension, that clients of the era can call. */
   findMethod(method: string, era: Revision["era"]): AddedMethod | undefined {
     return this.methods.find(method) ?? this.extensions.find(method, era);
   }

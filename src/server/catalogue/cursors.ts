@@ -1,14 +1,14 @@
-// Cursors of lists: a place written as text that says nothing to a client, and is looked at only if it can be ours.
+// Cursors of lists: a position, encoded as text that is opaque to clients.
 import { textFromBase64Url, toBase64Url } from "../../wire/base64.ts";
 
-/** Ours are shorter: a longer one need not be decoded. */
+/** The server writes shorter cursors, so it rejects longer ones without decoding them. */
 const maxLength = 256;
 
 export function writeCursor(place: string): string {
   return toBase64Url(new TextEncoder().encode(place));
 }
 
-/** The place that a cursor stands for; undefined when it is none that we could have written. */
+/** Decodes the position of a cursor; returns undefined if `writeCursor` cannot have written it. */
 export function readCursor(cursor: unknown): string | undefined {
   const place =
     typeof cursor === "string" && cursor.length <= maxLength ? textFromBase64Url(cursor) : undefined;

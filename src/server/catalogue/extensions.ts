@@ -1,4 +1,4 @@
-// Extensions: fragments that add methods and listen filters to the tables of the modern era, or methods to those of both.
+// Extensions of an author: methods for modern or for all clients, and members of listen filters for modern clients.
 import { ConfigurationError, errorCodes, ProtocolError } from "../../errors.ts";
 import { checkOptions, type Known } from "../../options.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
@@ -8,12 +8,12 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { AddedMethod } from "./methods.ts";
 import type { Context } from "../context/context.ts";
 
-/** Answers a method that an extension adds. */
+/** Handles a request for a method of an extension, and returns the result. */
 export type ExtensionRequest = (params: JsonObject, ctx: Context) => object | Promise<object>;
 
 /**
- * What an extension adds to the protocol. Off until a server asks for it, and only for clients that declare it too, unless
- * `declaration` is `optional`.
+ * Adds methods and listen filters to the protocol. Register it with `server.extension`. Only clients that declare the extension
+ * can use it, unless `declaration` is `optional`.
  *
  * @example
  * ```ts
@@ -26,33 +26,33 @@ export type ExtensionRequest = (params: JsonObject, ctx: Context) => object | Pr
  * ```
  */
 export interface Extension {
-  /** Told to clients with the identifier. @default {{}} */
+  /** The settings that the server publishes under the identifier. @default {{}} */
   readonly settings?: JsonObject;
-  /** Which clients have it; with `both`, legacy ones are told of it by `initialize`, and may declare it there. @default {"modern"} */
+  /** The clients that can use it. With `both`, legacy clients see it in `initialize`, and declare it there. @default {"modern"} */
   readonly eras?: "modern" | "both";
-  /** Whether only clients that declare it may use it; others get -32021, with what is missing. @default {"required"} */
+  /** Whether clients must declare it. If so, other clients get -32021 with `requiredCapabilities`. @default {"required"} */
   readonly declaration?: "required" | "optional";
-  /** Methods by name, with their handlers. */
+  /** Handlers by method name. */
   readonly requests?: { readonly [method: string]: ExtensionRequest | ExtensionMethod };
-  /** Members that a listen filter may have, and the notification that each asks for. */
+  /** Members of listen filters, and the notification that each one subscribes to. */
   readonly listens?: { readonly [member: string]: ExtensionListen };
 }
 
-/** A method that an extension adds, with what the protocol says of it. */
+/** A method of an extension: its handler, and the header that HTTP clients send with it. */
 export interface ExtensionMethod {
   readonly run: ExtensionRequest;
-  /** Over HTTP, the parameter that the `Mcp-Name` header must repeat. */
+  /** The parameter that HTTP clients must repeat in the `Mcp-Name` header. */
   readonly mirrors?: string;
 }
 
 /** A member that an extension adds to listen filters. */
 export interface ExtensionListen {
   readonly notification: string;
-  /** `flag`: true asks for it; `keys`: a list of strings says of what. Publish with `server.push.publish(notification, key)`. */
+  /** A `flag` is true or false; `keys` is a list of strings. Publish with `server.push.publish(notification, key)`. */
   readonly kind: "flag" | "keys";
-  /** Whether a client that asks for it, and did not declare the extension, gets an error. @default {it gets the rest} */
+  /** Rejects the request of a client that did not declare the extension. @default {the member is ignored} */
   readonly requiresDeclaration?: true;
-  /** Which of the keys this client may be told of. @default {all} */
+  /** Returns the keys that this client may subscribe to. @default {all} */
   readonly permits?: (
     keys: readonly string[],
     ctx: Context,
@@ -98,7 +98,7 @@ export class Extensions {
   readonly #listens = new Map<string, Listens>();
   readonly #isTaken: (method: string) => boolean;
 
-  /** `isTaken` says which methods the author has added on their own. */
+  /** `isTaken` returns whether the author registered a custom method of that name. */
   constructor(isTaken: (method: string) => boolean) {
     this.#isTaken = isTaken;
   }
@@ -112,7 +112,7 @@ export class Extensions {
       throw new ConfigurationError(
         "DUPLICATE_NAME",
         { subject, field: "identifier" },
-        "is registered already",
+        "is already registered",
       );
     }
     checkExtension(subject, extension);
@@ -134,13 +134,13 @@ export class Extensions {
     }
   }
 
-  /** Before anything is added: an extension is there whole, or not at all. */
+  /** Checks every name before `add` stores the first, so that a clash leaves nothing behind. */
   #assertUnused(subject: string, { requests = {}, listens = {}, eras }: Extension): void {
     const modern = revisions.filter(({ era }) => era === "modern");
     const isModernMethod = (name: string): boolean => modern.some((revision) => revision.requests.has(name));
     const isOfProtocol = eras === "both" ? isProtocolMethod : isModernMethod;
     const fail = (field: string, name: string, noun: string): never => {
-      const clash = `has "${name}", which is a ${noun} already: choose a name of its own`;
+      const clash = `has "${name}", which is already a ${noun}: choose another name`;
       throw new ConfigurationError("DUPLICATE_NAME", { subject, field }, clash);
     };
     for (const method of Object.keys(requests)) {
@@ -153,18 +153,18 @@ export class Extensions {
     }
   }
 
-  /** The members of listen filters that extensions have added. */
+  /** The members that extensions add to listen filters. */
   get listenMembers(): Iterable<string> {
     return this.#listens.keys();
   }
 
-  /** The method of that name, if clients of that era have it. */
+  /** Finds a method that clients of the era can call. */
   find(method: string, era: Revision["era"]): AddedMethod | undefined {
     const added = this.requests.get(method);
     return era === "modern" || added?.eras === "both" ? added : undefined;
   }
 
-  /** What a member of a listen filter asks for, if an extension that the client may use has it. */
+  /** Finds a member of listen filters that this client can use. Throws if the member requires a declaration that is missing. */
   listen(member: string, ctx: Context): ExtensionListen | undefined {
     const found = this.#listens.get(member);
     if (found === undefined || found.declaration === "optional") return found?.row;
@@ -176,7 +176,7 @@ export class Extensions {
     return this.#extensions.has(identifier);
   }
 
-  /** The settings of those that clients of that era have, by identifier; undefined when there are none. */
+  /** The settings, by identifier, of the extensions that clients of the era can use; undefined if there are none. */
   settings(era: Revision["era"]): JsonObject | undefined {
     const offered = [...this.#extensions].filter(([, { eras }]) => era === "modern" || eras === "both");
     if (offered.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// What the server has to offer, and what of it this peer can be told: capabilities are derived, never set by hand.
+// Derives the features of a server, and the capabilities that it declares to a client, from its catalogue and options.
 import type { ServerCapabilities } from "../../protocol/model.ts";
 import type { Feature, Revision } from "../../protocol/revision.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -6,7 +6,7 @@ import type { Exchange } from "../context/connection.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Answers what is there, from what is registered and what was declared ahead. */
+/** A server has a feature if a definition uses it, or if the `capabilities` option declares it in advance. */
 export class Features {
   readonly #catalogue: Catalogue;
   readonly #settings: Settings;
@@ -48,19 +48,19 @@ export class Features {
     );
   }
 
-  /** Whether the feature can be used over this exchange: what cannot be delivered does not exist. */
+  /** Whether the client of this exchange can use the feature. It cannot subscribe if no notification can reach it. */
   isOffered(feature: Feature, revision: Revision, exchange: Exchange): boolean {
     if (!this.has(feature)) return false;
     return feature === "subscribe" || feature === "listen" ? this.canPush(revision, exchange) : true;
   }
 
-  /** Whether changes can reach this peer: a modern one on the stream of its listen request, a legacy one in its session. */
+  /** Whether notifications can reach the client: a modern client needs a stream for its listen request, a legacy one a session. */
   canPush(revision: Revision, exchange: Exchange): boolean {
     if (revision.era === "modern") return exchange.stream !== undefined;
     return exchange.connection.session !== undefined && this.#settings.mode !== "stateless";
   }
 
-  /** The capabilities as a peer is told of them, to whom changes can be pushed or not. */
+  /** The capabilities that the server declares to a client of the revision. `canPush`: notifications can reach the client. */
   capabilities(revision: Revision, canPush: boolean): ServerCapabilities {
     const listChanged = canPush ? { listChanged: true } : {};
     const subscribe = canPush ? { subscribe: true } : {};

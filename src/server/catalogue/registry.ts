@@ -133,7 +133,7 @@ export class Registry<Options extends object, Compiled> {
       throw new ConfigurationError(
         "DUPLICATE_NAME",
         where,
-        "is registered already: remove or update the first one",
+        "is already registered: remove or update the first one",
       );
     }
     const entry = new Entry(key, ++this.#sequence, options, this.#compile(key, options));

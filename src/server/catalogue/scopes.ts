@@ -1,4 +1,4 @@
-// Which scopes a request needs, whether its caller has them, and what of the catalogue a caller may see.
+// Finds the scopes that a request requires, checks that the caller has them, and filters the catalogue by them.
 import { errorCodes, ProtocolError } from "../../errors.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import { type Grant, hasScope, isGranted } from "../../protocol/scopes.ts";
@@ -14,7 +14,7 @@ import { keysProblem } from "./subscriptions.ts";
 
 const none: readonly string[] = [];
 
-/** By method: the definitions that the request names. */
+/** By method: finds the definitions that a request names. */
 const subjects: Readonly<
   Record<
     string,
@@ -28,7 +28,7 @@ const subjects: Readonly<
   "subscriptions/listen": (catalogue, { notifications }, limits) => {
     const member = "resourceSubscriptions";
     const uris = isObject(notifications) ? notifications[member] : undefined;
-    // Past a limit the request is refused, whatever it names.
+    // Without valid keys, the request subscribes to no resource and requires no scopes.
     const isRefused = keysProblem({ member, notification: resourceUpdated }, uris, limits);
     return isRefused === undefined ? resourcesAt(catalogue, uris as unknown[]) : [];
   },
@@ -48,7 +48,7 @@ function canBeInBatch(catalogue: Catalogue, message: unknown): boolean {
   return revisions.some(({ hasBatches, requests }) => hasBatches && requests.has(method));
 }
 
-/** Nothing has been checked yet: what is no text may not even have a way to become one, and is no name anyway. */
+/** Finds a definition by name. The parameters are not validated yet, so `name` may be any value. */
 function named<Options extends Described>(
   registry: { find(name: string): { readonly options: Options } | undefined },
   name: unknown,
@@ -60,7 +60,7 @@ function resourcesAt(
   { resources, templates }: Catalogue,
   uris: readonly unknown[],
 ): readonly (Described | undefined)[] {
-  // Matching costs: where no template names scopes, there is nothing to be found by it.
+  // Matching templates is expensive, so skip it if no template has scopes.
   if (!templates.isScoped) return uris.map((uri) => named(resources, uri));
   return uris.map((uri) =>
     typeof uri === "string" ? resolveResource(uri, resources, templates)?.source.options : undefined,
@@ -69,7 +69,7 @@ function resourcesAt(
 
 const updatedTopic = topicOf(resourceUpdated, "");
 
-/** What whoever is told of a topic needs, as the catalogue is now. */
+/** The scopes that a listener needs to receive a topic, from the current catalogue. */
 export function topicScopes(
   { resources, templates }: Catalogue,
   topic: string,
@@ -78,11 +78,11 @@ export function topicScopes(
   return guardOf(topic.slice(updatedTopic.length), resources, templates)?.scopes;
 }
 
-/** Every scope that a message, or the messages of a batch, need together. What is no request needs none. */
+/** All scopes that a message, or a batch of messages, requires. Values that are not requests require none. */
 export function neededScopes(catalogue: Catalogue, value: unknown, limits: ServerLimits): readonly string[] {
   if (!catalogue.isScoped) return none;
   if (Array.isArray(value)) {
-    // Past the limit none of its messages is answered, and neither is a method that came after batches had gone.
+    // The server rejects batches over the limit, and methods in them that no revision with batches has.
     if (value.length > limits.maxBatch) return none;
     const batch = value.filter((message) => canBeInBatch(catalogue, message));
     return [...new Set(batch.flatMap((message) => scopesOfMessage(catalogue, message, limits)))];
@@ -99,7 +99,7 @@ function scopesOfMessage(catalogue: Catalogue, message: unknown, limits: ServerL
   return [...new Set(found)];
 }
 
-/** The scopes that a request needs, all of which its caller has. Refuses one that lacks any. */
+/** Returns the scopes that a request requires. Throws if the caller lacks one of them. */
 export function assertScopes(
   catalogue: Catalogue,
   message: RpcRequest,
@@ -109,19 +109,19 @@ export function assertScopes(
   if (!catalogue.isScoped) return none;
   const needed = scopesOfMessage(catalogue, message, limits);
   if (isGranted(needed, grant)) return needed;
-  const text = `Insufficient scope: this needs ${needed.join(" ")}`;
+  const text = `Insufficient scope: the request requires ${needed.join(" ")}`;
   throw new ProtocolError(errorCodes.invalidRequest, text, { requiredScopes: needed });
 }
 
 type Entries = readonly Entry<object, unknown>[];
 
-/** By all entries, then by the scopes of theirs that a caller has: what is visible to it. */
+/** The visible entries, cached by the list of all entries, then by the caller's scopes that matter to the list. */
 const views = new WeakMap<Entries, Map<string, Entries>>();
 
-/** Callers differ in few ways; where they do not, their views are made anew. */
+/** Callers usually have few combinations of scopes. With more than this, the cache starts over. */
 const maxViews = 64;
 
-/** The entries that a caller may use, in an array that stays the same for callers who may use the same. */
+/** The entries that a caller may use. Callers with the same scopes get the same array, so that pages can be cached by it. */
 export function visibleTo(registry: Registry<object, unknown>, grant: Grant, listsAll: boolean): Entries {
   const { visible } = registry;
   if (!registry.isScoped || grant === "everything" || listsAll) return visible;

@@ -1,4 +1,4 @@
-// Subscriptions to resources: how many, who may, and when the author hears of the first and the last subscriber.
+// Subscriptions to resources: their limits, their authorization, and the hooks for the first and the last subscriber.
 import { invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { maxUriLength } from "../../protocol/uri.ts";
@@ -9,14 +9,14 @@ import type { Context } from "../context/context.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Tells the author; nothing is watched when nobody wants to know. */
+/** Calls `onSubscribed` and `onUnsubscribed`. Returns undefined if the author passed neither. */
 export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   const { onSubscribed, onUnsubscribed } = settings;
   if (onSubscribed === undefined && onUnsubscribed === undefined) return undefined;
   const prefix = topicOf(resourceUpdated, "");
   const tell = (name: string, hook: Settings["onSubscribed"], topic: string): void => {
     if (hook === undefined || !topic.startsWith(prefix)) return;
-    // Nobody waits for the author's code, and what it throws is no concern of the client's.
+    // The request does not wait for the hook, and an exception in it reaches only the log.
     logRejection(settings.logger, `${name}()`, Promise.resolve(topic.slice(prefix.length)).then(hook));
   };
   return {
@@ -25,13 +25,13 @@ export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   };
 }
 
-/** Refuses more keys than this caller may have of what all share. */
+/** Throws if keys of this length exceed the caller's share of `maxTotalSubscribedLength`. */
 export function assertTotalRoom(hub: Hub, caller: string, length: number): void {
   if (length === 0 || hub.hasRoomFor(caller, length)) return;
-  throw invalidRequest("Too much is subscribed to: try again later, or with less");
+  throw invalidRequest("Too many subscriptions. Request fewer, or try again later");
 }
 
-/** Those of the URIs that this peer may subscribe to. When the author's code fails, so does the request. */
+/** Returns the URIs that `authorizeSubscription` allows. If it throws, the request fails. */
 export async function permittedUris(
   settings: Settings,
   uris: readonly string[],
@@ -43,17 +43,17 @@ export async function permittedUris(
   return uris.filter((_, index) => verdicts[index] === true);
 }
 
-/** Why the keys of a member of a listen filter cannot be taken; undefined if they can. Looked at before any of them is. */
+/** Returns an error message if the keys of a filter member are invalid or exceed a limit. Checks their number first. */
 export function keysProblem(
   { member, notification }: { readonly member: string; readonly notification: string },
   keys: unknown,
   { maxSubscribedKeys, maxSubscribedLength }: ServerLimits,
 ): string | undefined {
   if (!Array.isArray(keys)) return `${member} must be a list of strings`;
-  if (keys.length > maxSubscribedKeys) return `${member} may name ${maxSubscribedKeys} at most`;
+  if (keys.length > maxSubscribedKeys) return `${member} may have at most ${maxSubscribedKeys} entries`;
   if (!isTexts(keys)) return `${member} must be a list of strings`;
   if (sumOf(keys, ({ length }) => length) > maxSubscribedLength) {
-    return `${member} may have ${maxSubscribedLength} characters at most`;
+    return `${member} may have at most ${maxSubscribedLength} characters`;
   }
   const isLong = notification === resourceUpdated && keys.some(({ length }) => length > maxUriLength);
   return isLong ? `${member} has a URI of more than ${maxUriLength} characters` : undefined;
@@ -63,7 +63,6 @@ function isTexts(keys: readonly unknown[]): keys is readonly string[] {
   return keys.every((key) => typeof key === "string");
 }
 
-/** What the texts count for together. */
 export function sumOf(texts: readonly string[], count: (text: string) => number): number {
   return texts.reduce((sum, text) => sum + count(text), 0);
 }

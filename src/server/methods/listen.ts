@@ -1,4 +1,4 @@
-// subscriptions/listen: a handler whose promise stays open, and a listener in the hub for the same time.
+// subscriptions/listen: opens a listener in the hub, and responds when the subscription ends.
 import { invalidParams, invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { subscriptionMeta } from "../../push/frame.ts";

@@ -216,7 +216,7 @@ describeMatrix("an extension for both eras", {}, (cell) => {
 describe("an extension for both eras", () => {
   test.each(["ping", "tasks/result", "elicitation/create", "tools/call"])("cannot have %s", (method) => {
     const extension: Extension = { eras: "both", requests: { [method]: () => ({}) } };
-    expect(() => make().extension("com.example/x", extension)).toThrow("is a method already");
+    expect(() => make().extension("com.example/x", extension)).toThrow("is already a method");
   });
 
   test.each([{ eras: "legacy" }, { declaration: "no" }])("cannot be %j", (wrong) => {
@@ -254,7 +254,7 @@ describe("identifiers", () => {
   });
 
   test("are taken once each", () => {
-    expect(() => withClock().extension("com.example/clock")).toThrow("is registered already");
+    expect(() => withClock().extension("com.example/clock")).toThrow("is already registered");
   });
 
   test("are told apart exactly: a new identifier is a new extension", async () => {

@@ -168,9 +168,9 @@ describe("a method that cannot be added", () => {
     server.extension("com.example/a", { requests: { "a/one": () => ({}) } });
     server.method("a/two", {}, () => ({}));
     expect(() => server.method("a/one", {}, () => ({}))).toThrow("is already a method of an extension");
-    expect(() => server.method("a/two", {}, () => ({}))).toThrow("is registered already");
+    expect(() => server.method("a/two", {}, () => ({}))).toThrow("is already registered");
     const extension = { requests: { "a/two": () => ({}) } };
-    expect(() => server.extension("com.example/b", extension)).toThrow("is a method already");
+    expect(() => server.extension("com.example/b", extension)).toThrow("is already a method");
   });
 
   test("has a field or a schema that is none, or no handler", () => {
