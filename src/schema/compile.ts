@@ -91,6 +91,16 @@ export function compileSchema(
   }
 }
 
+/** Compiles the schema in a field of a definition, if it has one. */
+export function compileField(
+  schema: AnySchema | undefined,
+  direction: "input" | "output",
+  where: { subject: string; field: string },
+  settings: SchemaSettings,
+): CompiledSchema | undefined {
+  return schema === undefined ? undefined : compileSchema(schema, direction, where, settings);
+}
+
 /** Why `given` is not a JSON Schema, or undefined. Most often it is an object of schemas, which other packages accept. */
 function notJsonSchema(given: unknown): string | undefined {
   if (!isObject(given)) return "is neither a Standard Schema nor a JSON Schema object";

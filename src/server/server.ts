@@ -1,5 +1,4 @@
 // McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
-import { ConfigurationError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import {
   type Implementation,
@@ -16,6 +15,7 @@ import type { RequestState } from "./request-state/request-state.ts";
 import { checkImplementation } from "./settings/settings.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
+import { refuseField } from "./catalogue/definition.ts";
 import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
 import type { Handle } from "./catalogue/registry.ts";
@@ -193,12 +193,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   use(first: unknown, second?: unknown): unknown {
     const [method, run] = typeof first === "string" ? [first, second] : [undefined, first];
     if (typeof run !== "function") {
-      const where = { subject: "middleware", field: "handler" };
-      throw new ConfigurationError(
-        "INVALID_DEFINITION",
-        where,
-        "is missing: pass a function as the last argument",
-      );
+      refuseField("middleware", "handler", "is missing: pass a function as the last argument");
     }
     this.#core.middlewares.add(run as AnyMiddleware, method);
     return this;

@@ -61,12 +61,15 @@ export function foreignField(name: string, value: unknown, fields: object): stri
     : undefined;
 }
 
+/** Throws for a field of a definition that cannot work. */
+export function refuseField(subject: string, field: string, problem: string): never {
+  throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
+}
+
 /** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
 export function checkDefinition(noun: string, key: unknown, definition: unknown, usage: string): void {
-  const fail = (subject: string, field: string, kind: string): never => {
-    const problem = `is a ${kind}: call server.${usage}`;
-    throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
-  };
+  const fail = (subject: string, field: string, kind: string): never =>
+    refuseField(subject, field, `is a ${kind}: call server.${usage}`);
   if (typeof key === "object") fail(noun, "the first argument", "definition");
   const isDefinition = typeof definition === "object" && definition !== null && !Array.isArray(definition);
   if (!isDefinition) fail(`${noun} "${key as string}"`, "definition", kindOf(definition));
@@ -78,11 +81,12 @@ function kindOf(value: unknown): string {
 
 const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Throws for the first field of `options` that cannot be published. */
-export function checkDescribed(subject: string, options: Described & { annotations?: object }): void {
-  const fail = (field: string, problem: string): never => {
-    throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
-  };
+/** Throws for the first field of `options` that cannot be published, or if the handler is missing. */
+export function checkDescribed(
+  subject: string,
+  options: Described & { readonly annotations?: object; readonly handler?: unknown },
+): void {
+  const fail = (field: string, problem: string): never => refuseField(subject, field, problem);
   for (const field of ["title", "description"] as const) {
     if (options[field] !== undefined && typeof options[field] !== "string") fail(field, "is not a string");
   }
@@ -100,6 +104,8 @@ export function checkDescribed(subject: string, options: Described & { annotatio
     if (options[field] !== undefined && !isSerialisable(options[field]))
       fail(field, "cannot be serialised as JSON");
   }
+  if (typeof options.handler !== "function")
+    fail("handler", "is missing: pass a function as the last argument");
 }
 
 export function checkAnnotations(subject: string, annotations: Annotations | undefined): void {
@@ -112,8 +118,7 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
         : lastModified !== undefined && !isDate(lastModified)
           ? `has the lastModified ${lastModified}: use an ISO 8601 date`
           : undefined;
-  if (problem === undefined) return;
-  throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "annotations" }, problem);
+  if (problem !== undefined) refuseField(subject, "annotations", problem);
 }
 
 export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {
@@ -122,13 +127,15 @@ export function assertObjectSchema(schema: JsonObject, where: { subject: string;
   throw new ConfigurationError("INVALID_SCHEMA", where, remedy);
 }
 
-export function checkHandler(subject: string, handler: unknown): void {
-  if (typeof handler === "function") return;
-  throw new ConfigurationError(
-    "INVALID_DEFINITION",
-    { subject, field: "handler" },
-    "is missing: pass a function as the last argument",
-  );
+/** Throws if `complete` has a name that is not among the `names` of what can be completed. */
+export function checkCompleters(
+  subject: string,
+  complete: object | undefined,
+  names: readonly string[],
+  what: string,
+): void {
+  const unknown = Object.keys(complete ?? {}).find((name) => !names.includes(name));
+  if (unknown !== undefined) refuseField(subject, "complete", `names "${unknown}", which is not ${what}`);
 }
 
 export function checkNotEmpty(noun: string, name: unknown): void {

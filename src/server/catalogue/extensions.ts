@@ -5,6 +5,7 @@ import { extensionIdProblem } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isProtocolMethod, revisions } from "../../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import { refuseField } from "./definition.ts";
 import type { AddedMethod } from "./methods.ts";
 import type { Context } from "../context/context.ts";
 
@@ -105,16 +106,11 @@ export class Extensions {
 
   add(identifier: string, extension: Extension): void {
     const subject = `extension "${identifier}"`;
+    const where = { subject, field: "identifier" };
     const problem = extensionIdProblem(identifier);
-    if (problem !== undefined)
-      throw new ConfigurationError("INVALID_NAME", { subject, field: "identifier" }, problem);
-    if (this.has(identifier)) {
-      throw new ConfigurationError(
-        "DUPLICATE_NAME",
-        { subject, field: "identifier" },
-        "is already registered",
-      );
-    }
+    if (problem !== undefined) throw new ConfigurationError("INVALID_NAME", where, problem);
+    if (this.#extensions.has(identifier))
+      throw new ConfigurationError("DUPLICATE_NAME", where, "is already registered");
     checkExtension(subject, extension);
     assertOneOf(subject, "eras", extension.eras, ["modern", "both"]);
     assertOneOf(subject, "declaration", extension.declaration, ["required", "optional"]);
@@ -172,10 +168,6 @@ export class Extensions {
     return isDeclared(ctx, found.identifier) ? found.row : undefined;
   }
 
-  has(identifier: string): boolean {
-    return this.#extensions.has(identifier);
-  }
-
   /** The settings, by identifier, of the extensions that clients of the era can use; undefined if there are none. */
   settings(era: Revision["era"]): JsonObject | undefined {
     const offered = [...this.#extensions].filter(([, { eras }]) => era === "modern" || eras === "both");
@@ -187,7 +179,7 @@ export class Extensions {
 function assertOneOf(subject: string, field: string, value: unknown, allowed: readonly string[]): void {
   if (value === undefined || allowed.includes(value as string)) return;
   const problem = `must be ${allowed.map((each) => `"${each}"`).join(" or ")}`;
-  throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
+  refuseField(subject, field, problem);
 }
 
 export function isDeclared(ctx: Context, identifier: string): boolean {

@@ -3,18 +3,17 @@ import { ConfigurationError, invalidParams } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
 import { isProtocolMethod } from "../../protocol/revisions/index.ts";
-import { scopesProblem } from "../../protocol/scopes.ts";
 import {
   type AnySchema,
   type CompiledSchema,
-  compileSchema,
+  compileField,
   type SchemaSettings,
   type Unvalidated,
   type Validated,
 } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
-import { type AnyHandler, type CheckedHandler, checkHandler, checkNotEmpty } from "./definition.ts";
+import { type AnyHandler, type CheckedHandler, checkNotEmpty } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
 /** The parameters and the result of a custom method. */
@@ -74,21 +73,16 @@ export function methodKind(
     usage: "method(name, { params, result }, handler)",
     fields,
 
-    compile(name, options) {
+    compile(name, options, subject) {
       checkNotEmpty("method", name);
-      const subject = `method "${name}"`;
       if (isProtocolMethod(name) || isTaken(name)) {
         const owner = isTaken(name) ? "of an extension" : "of the protocol";
         const problem = `is already a method ${owner}: choose another name, such as "acme/${name}"`;
         throw new ConfigurationError("DUPLICATE_NAME", { subject, field: "name" }, problem);
       }
-      checkHandler(subject, options.handler);
-      const problem = options.scopes && scopesProblem(options.scopes);
-      if (problem !== undefined)
-        throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "scopes" }, problem);
       const { params, result, mirrors } = options;
-      const input = params && compileSchema(params, "input", { subject, field: "params" }, settings);
-      const output = result && compileSchema(result, "output", { subject, field: "result" }, settings);
+      const input = compileField(params, "input", { subject, field: "params" }, settings);
+      const output = compileField(result, "output", { subject, field: "result" }, settings);
       const handler = options.handler as CheckedHandler;
       return {
         options,

@@ -7,7 +7,7 @@ import type { Revision } from "../../protocol/revision.ts";
 import {
   type AnySchema,
   type CompiledSchema,
-  compileSchema,
+  compileField,
   type SchemaSettings,
   type Validated,
 } from "../../schema/compile.ts";
@@ -19,9 +19,8 @@ import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,
   assertObjectSchema,
-  checkDescribed,
+  checkCompleters,
   type CheckedHandler,
-  checkHandler,
   checkNotEmpty,
   type Described,
   describedFields,
@@ -76,25 +75,23 @@ export function promptKind(settings: SchemaSettings): DefinitionKind<PromptOptio
     keyField: "name",
     usage: "prompt(name, { description, arguments }, handler)",
     fields,
-    compile: (name, options) => compilePrompt(name, options, settings),
+    compile: (name, options, subject) => compilePrompt(name, options, subject, settings),
     publish: publishPrompt,
   };
 }
 
-function compilePrompt(name: string, options: PromptOptions, settings: SchemaSettings): CompiledPrompt {
+function compilePrompt(
+  name: string,
+  options: PromptOptions,
+  subject: string,
+  settings: SchemaSettings,
+): CompiledPrompt {
   checkNotEmpty("prompt", name);
-  const subject = `prompt "${name}"`;
-  checkDescribed(subject, options);
-  checkHandler(subject, options.handler);
   const where = { subject, field: "arguments" };
-  const given = options.arguments;
-  const compiled = given === undefined ? undefined : compileSchema(given, "input", where, settings);
+  const compiled = compileField(options.arguments, "input", where, settings);
   const declared = compiled ? readArguments(compiled.json, where) : [];
-  for (const argument of Object.keys(options.complete ?? {})) {
-    if (declared.some((known) => known.name === argument)) continue;
-    const problem = `names "${argument}", which is not an argument of the prompt`;
-    throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "complete" }, problem);
-  }
+  const names = declared.map((argument) => argument.name);
+  checkCompleters(subject, options.complete, names, "an argument of the prompt");
   return {
     name,
     options,
@@ -105,11 +102,9 @@ function compilePrompt(name: string, options: PromptOptions, settings: SchemaSet
 }
 
 function publishPrompt(prompt: CompiledPrompt, revision: Revision): object {
-  const { title, description, icons, _meta } = prompt.options;
   const published = prompt.arguments.map((argument) => encodeShape(argument, "promptArgument", revision));
   const listed = published.length > 0 ? published : undefined;
-  const shape = { name: prompt.name, title, description, icons, arguments: listed, _meta };
-  return encodeShape(shape, "prompt", revision);
+  return encodeShape({ ...prompt.options, name: prompt.name, arguments: listed }, "prompt", revision);
 }
 
 function readArguments(schema: JsonObject, where: { subject: string; field: string }): PromptArgument[] {

@@ -2,7 +2,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { checkDefinition, type Described, foreignField } from "./definition.ts";
+import { checkDefinition, checkDescribed, type Described, foreignField } from "./definition.ts";
 
 /** Changes a definition after its registration. The server notifies subscribed clients of every change. */
 export interface Handle<Changes = never> {
@@ -27,8 +27,8 @@ export interface DefinitionKind<Options, Compiled> {
   readonly usage: string;
   /** The fields that a definition may have, for `checkOptions`. */
   readonly fields: object;
-  /** Throws a ConfigurationError that names the key and the field if the options cannot work. */
-  compile(key: string, options: Options): Compiled;
+  /** Throws a ConfigurationError that names the subject and the field if the options cannot work. */
+  compile(key: string, options: Options, subject: string): Compiled;
   /** The definition as the revision publishes it. */
   publish(compiled: Compiled, revision: Revision): object;
 }
@@ -180,9 +180,11 @@ export class Registry<Options extends object, Compiled> {
 
   #compile(key: string, options: Options): Compiled {
     const { noun, fields } = this.kind;
+    const subject = `${noun} "${key}"`;
     const problem = (name: string, value: unknown): string | undefined => foreignField(name, value, fields);
-    checkOptions({ subject: `${noun} "${key}"`, code: "INVALID_DEFINITION", problem }, options, fields);
-    const compiled = this.kind.compile(key, options);
+    checkOptions({ subject, code: "INVALID_DEFINITION", problem }, options, fields);
+    checkDescribed(subject, options);
+    const compiled = this.kind.compile(key, options, subject);
     if ((options as Described).scopes !== undefined) this.isScoped = true;
     return compiled;
   }

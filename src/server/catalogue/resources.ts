@@ -18,13 +18,13 @@ import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,
   checkAnnotations,
-  checkDescribed,
+  checkCompleters,
   type CheckedHandler,
-  checkHandler,
   checkNotEmpty,
   type Described,
   describedFields,
   knownAnnotations,
+  refuseField,
 } from "./definition.ts";
 import { checkCacheHint, knownCacheHint } from "../settings/checks.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
@@ -120,8 +120,7 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   usage: "resource(uri, { name, description }, handler)",
   fields: resourceFields,
 
-  compile(uri, options) {
-    const subject = `resource "${uri}"`;
+  compile(uri, options, subject) {
     if (!isResourceUri(uri)) {
       throw new ConfigurationError(
         "INVALID_NAME",
@@ -134,9 +133,7 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   },
 
   publish({ uri, options }, revision) {
-    const { name = uri, title, description, icons, mimeType, size, annotations, _meta } = options;
-    const resource = { uri, name, title, description, icons, mimeType, size, annotations, _meta };
-    return encodeShape(resource, "resource", revision);
+    return encodeShape({ ...options, uri, name: options.name ?? uri }, "resource", revision);
   },
 };
 
@@ -146,39 +143,20 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   usage: "resourceTemplate(uriTemplate, { name, description }, handler)",
   fields: { ...templateFields, complete: true, list: true } satisfies Known<TemplateOptions>,
 
-  compile(source, options) {
-    const subject = `resource template "${source}"`;
+  compile(source, options, subject) {
     checkResource(subject, options);
     const template = parseTemplate(source, subject);
     if (options.list !== undefined && typeof options.list !== "function") {
-      const where = { subject, field: "list" };
-      throw new ConfigurationError("INVALID_DEFINITION", where, "must be a function that returns resources");
+      refuseField(subject, "list", "must be a function that returns resources");
     }
-    for (const variable of Object.keys(options.complete ?? {})) {
-      if (template.variables.includes(variable)) continue;
-      const where = { subject, field: "complete" };
-      throw new ConfigurationError(
-        "INVALID_DEFINITION",
-        where,
-        `names "${variable}", which is not a variable of the template`,
-      );
-    }
+    checkCompleters(subject, options.complete, template.variables, "a variable of the template");
     return { template, options, handler: options.handler as CheckedHandler };
   },
 
   publish({ template, options }, revision) {
-    const { name = template.source, title, description, icons, mimeType, annotations, _meta } = options;
-    const published = {
-      uriTemplate: template.source,
-      name,
-      title,
-      description,
-      icons,
-      mimeType,
-      annotations,
-      _meta,
-    };
-    return encodeShape(published, "resourceTemplate", revision);
+    const { source: uriTemplate } = template;
+    const name = options.name ?? uriTemplate;
+    return encodeShape({ ...options, uriTemplate, name }, "resourceTemplate", revision);
   },
 };
 
@@ -231,14 +209,15 @@ function matchTemplate(
 }
 
 function checkResource(subject: string, options: ResourceOptions | TemplateOptions): void {
-  checkDescribed(subject, options);
   checkAnnotations(subject, options.annotations);
   checkCacheHint(subject, "cache", options.cache);
   if (options.scopes !== undefined && options.cache?.scope === "public") {
-    const problem = "is public, but scopes restrict who may read the resource: make it private";
-    throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "cache" }, problem);
+    refuseField(
+      subject,
+      "cache",
+      "is public, but scopes restrict who may read the resource: make it private",
+    );
   }
-  checkHandler(subject, options.handler);
   if (options.name !== undefined) checkNotEmpty(subject, options.name);
 }
 

@@ -1,8 +1,8 @@
 // Limits how long a tool may take and how many calls may run at once. Without limits, the handler stays unwrapped.
-import { ConfigurationError, ToolError } from "../../errors.ts";
+import { ToolError } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
 import type { Known } from "../../options.ts";
-import type { CheckedHandler } from "./definition.ts";
+import { type CheckedHandler, refuseField } from "./definition.ts";
 import { inBackground, longestTimerMs } from "../../async/timers.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { isThenable } from "../../async/promises.ts";
@@ -41,17 +41,13 @@ export function withinLimits(
 ): CheckedHandler {
   const { timeoutMs, maxConcurrent } = limits;
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimerMs)) {
-    fail(name, "timeoutMs", `must be more than 0 and at most ${longestTimerMs}`);
+    refuseField(`tool "${name}"`, "timeoutMs", `must be more than 0 and at most ${longestTimerMs}`);
   }
   if (maxConcurrent !== undefined && !(Number.isInteger(maxConcurrent) && maxConcurrent > 0)) {
-    fail(name, "maxConcurrent", "must be a whole number of at least 1");
+    refuseField(`tool "${name}"`, "maxConcurrent", "must be a whole number of at least 1");
   }
   const counted = maxConcurrent === undefined ? handler : atMost(name, maxConcurrent, handler);
   return timeoutMs === undefined ? counted : inTime({ name, timeoutMs, logger }, counted);
-}
-
-function fail(name: string, field: keyof ToolLimits, problem: string): never {
-  throw new ConfigurationError("INVALID_DEFINITION", { subject: `tool "${name}"`, field }, problem);
 }
 
 /** Rejects instead of queueing: a queue would hold the client's connection, and would need a limit and a timeout. */

@@ -9,7 +9,7 @@ import type { Revision } from "../../protocol/revision.ts";
 import {
   type AnySchema,
   type CompiledSchema,
-  compileSchema,
+  compileField,
   type SchemaSettings,
 } from "../../schema/compile.ts";
 import { wrapSchema } from "../../schema/object-schema.ts";
@@ -20,11 +20,10 @@ import { toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {
   type AnyHandler,
   assertObjectSchema,
-  checkDescribed,
   type CheckedHandler,
-  checkHandler,
   checkName,
   describedFields,
+  refuseField,
 } from "./definition.ts";
 import { checkErrors } from "../settings/checks.ts";
 import type { DefinitionKind } from "./registry.ts";
@@ -87,8 +86,8 @@ export function toolKind(
     keyField: "name",
     usage: "tool(name, { description, input }, handler)",
     fields,
-    compile(name, options) {
-      const compiled = compileTool(name, options, settings);
+    compile(name, options, subject) {
+      const compiled = compileTool(name, options, subject, settings);
       if (compiled.task !== undefined) onTask();
       return compiled;
     },
@@ -96,45 +95,30 @@ export function toolKind(
   };
 }
 
-function compileTool(name: string, options: ToolOptions, settings: ToolSettings): CompiledTool {
+function compileTool(
+  name: string,
+  options: ToolOptions,
+  subject: string,
+  settings: ToolSettings,
+): CompiledTool {
   checkName("tool", name, namePattern, nameRule);
-  const subject = `tool "${name}"`;
-  checkDescribed(subject, options);
-  checkHandler(subject, options.handler);
   checkErrors(subject, options.errors, "INVALID_DEFINITION");
-  const compiled = (direction: "input" | "output"): CompiledSchema | undefined => {
-    const schema = options[direction];
-    return schema === undefined
-      ? undefined
-      : compileSchema(schema, direction, { subject, field: direction }, settings);
-  };
-  const input = compiled("input");
-  const output = compiled("output");
+  const where = { subject, field: "input" };
+  const input = compileField(options.input, "input", where, settings);
+  const output = compileField(options.output, "output", { subject, field: "output" }, settings);
   const inputSchema = input?.json ?? noParameters;
-  assertObjectSchema(inputSchema, { subject, field: "input" });
+  assertObjectSchema(inputSchema, where);
   const found = readParamHeaders(inputSchema);
-  if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", { subject, field: "input" }, found.problem);
+  if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", where, found.problem);
   const handler = withinLimits(name, options, options.handler as CheckedHandler, settings.logger);
   const task = readTask(options.task, subject);
   return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
 }
 
 function publishTool({ name, options, inputSchema, output, task }: CompiledTool, revision: Revision): object {
-  const { title, description, icons, annotations, _meta } = options;
   const outputSchema = output && publishedOutput(output.json, revision);
   const execution = task && { taskSupport: task.support ?? "optional" };
-  const tool = {
-    name,
-    title,
-    description,
-    icons,
-    inputSchema,
-    outputSchema,
-    annotations,
-    execution,
-    _meta,
-  };
-  return encodeShape(tool, "tool", revision);
+  return encodeShape({ ...options, name, inputSchema, outputSchema, execution }, "tool", revision);
 }
 
 function readTask(given: ToolOptions["task"], subject: string): TaskDefinition | undefined {
@@ -147,8 +131,7 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
     "must have a pollIntervalMs from 1 to 2^31 - 1": isTimerMs(pollIntervalMs),
   };
   const [problem] = Object.entries(rules).find(([, holds]) => !holds) ?? [];
-  if (problem !== undefined)
-    throw new ConfigurationError("INVALID_DEFINITION", { subject, field: "task" }, problem);
+  if (problem !== undefined) refuseField(subject, "task", problem);
   return task;
 }
 
