@@ -132,6 +132,16 @@ export function invalidRequest(message: string): ProtocolError {
   return new ProtocolError(errorCodes.invalidRequest, message);
 }
 
+/** An error for a method that does not exist, or not for this client. */
+export function methodNotFound(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.methodNotFound, message);
+}
+
+/** An error for a client that did not declare the capabilities that something needs. */
+export function missingCapability(message: string, requiredCapabilities: object): ProtocolError {
+  return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities });
+}
+
 /**
  * A failure whose message is for the model: the client receives it as a tool result with `isError: true`.
  *

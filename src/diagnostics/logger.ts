@@ -44,3 +44,8 @@ export function outliveStderr(): void {
   const stderr = process?.stderr as Stderr | undefined;
   if (stderr?.listeners?.("error").includes(ignore) === false) stderr.on("error", ignore);
 }
+
+/** Warns that a notification was not sent. */
+export function warnUnwritable(logger: Logger, method: string, error: unknown): void {
+  logger.warn(`Did not send ${method}: not serialisable as JSON`, { error });
+}

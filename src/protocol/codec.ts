@@ -1,12 +1,6 @@
 // Converts the neutral model to what one revision can carry: drops newer fields and replaces newer content with text.
 import { isObject } from "../wire/message.ts";
-import type {
-  CallToolResult,
-  ContentBlock,
-  GetPromptResult,
-  Implementation,
-  ResourceContents,
-} from "./model.ts";
+import type { CallToolResult, ContentBlock, GetPromptResult } from "./model.ts";
 import type { Revision, Shape } from "./revision.ts";
 
 /** The fields of `value` that `revision` has for the shape, without undefined ones. */
@@ -16,10 +10,6 @@ export function encodeShape(value: object, shape: Shape, revision: Revision): Re
     encoded["annotations"] = pick(encoded["annotations"] as object, revision.fields.annotations);
   }
   return encoded;
-}
-
-export function encodeImplementation(info: Implementation, revision: Revision): Record<string, unknown> {
-  return encodeShape(info, "implementation", revision);
 }
 
 /** The member that holds a structured value that is not an object, in revisions that require an object. */
@@ -66,10 +56,6 @@ export function encodePromptResult(result: GetPromptResult, revision: Revision):
   return { ...result, messages };
 }
 
-export function encodeContents(contents: ResourceContents, revision: Revision): Record<string, unknown> {
-  return encodeShape(contents, "contents", revision);
-}
-
 /** A block of a prompt or a tool result; text replaces a block that `revision` cannot carry. */
 export function encodeBlock(block: ContentBlock, revision: Revision): unknown {
   if (!revision.degradesContent) return block;
@@ -77,7 +63,7 @@ export function encodeBlock(block: ContentBlock, revision: Revision): unknown {
   if (fields === undefined) return { type: "text", text: describe(block) };
   const encoded = pick(block, fields);
   if (block.annotations) encoded["annotations"] = pick(block.annotations, revision.fields.annotations);
-  if (block.type === "resource") encoded["resource"] = encodeContents(block.resource, revision);
+  if (block.type === "resource") encoded["resource"] = encodeShape(block.resource, "contents", revision);
   return encoded;
 }
 

@@ -218,6 +218,10 @@ export function isLogLevel(value: unknown): value is LogLevel {
   return logLevels.includes(value as LogLevel);
 }
 
+export function isRole(value: unknown): value is "user" | "assistant" {
+  return value === "user" || value === "assistant";
+}
+
 /** The capabilities that a client declares, including members that Halyard does not know. */
 export interface ClientCapabilities {
   readonly roots?: { readonly listChanged?: boolean };

@@ -87,14 +87,27 @@ export interface Revision {
   readonly content: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
+/** A set of names, which the text separates by spaces. */
+export function names(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+/** The same rule for several requests. */
+export function rows(requests: string, row: RequestRow): [request: string, row: RequestRow][] {
+  return requests.split(" ").map((request) => [request, row]);
+}
+
 /** A table with more rows. */
-export function withRows<K, V>(table: ReadonlyMap<K, V>, rows: Iterable<readonly [K, V]>): ReadonlyMap<K, V> {
-  return new Map([...table, ...rows]);
+export function withRows<K, V>(
+  table: ReadonlyMap<K, V>,
+  added: Iterable<readonly [K, V]>,
+): ReadonlyMap<K, V> {
+  return new Map([...table, ...added]);
 }
 
 /** A table with fewer rows. */
-export function withoutRows<K, V>(table: ReadonlyMap<K, V>, keys: readonly K[]): ReadonlyMap<K, V> {
-  return new Map([...table].filter(([key]) => !keys.includes(key)));
+export function withoutRows<K, V>(table: ReadonlyMap<K, V>, keys: ReadonlySet<K>): ReadonlyMap<K, V> {
+  return new Map([...table].filter(([key]) => !keys.has(key)));
 }
 
 /** A set with more members. */
@@ -109,10 +122,11 @@ export function withoutMembers<T>(set: ReadonlySet<T>, members: readonly T[]): R
 
 type Fields = Revision["fields"];
 
-/** The fields of each shape, and those that a revision adds. */
-export function withFields(fields: Fields, added: Partial<Record<Shape, readonly string[]>>): Fields {
-  const entries = (Object.keys(fields) as Shape[]).map(
-    (shape) => [shape, withMembers(fields[shape], added[shape] ?? [])] as const,
-  );
-  return Object.fromEntries(entries) as Fields;
+/** The fields of each shape, and those that a revision adds, separated by spaces. */
+export function withFields(fields: Fields, added: Partial<Record<Shape, string>>): Fields {
+  const more = Object.entries(added).map(([shape, text]) => [
+    shape,
+    withMembers(fields[shape as Shape], names(text)),
+  ]);
+  return { ...fields, ...(Object.fromEntries(more) as Partial<Fields>) };
 }

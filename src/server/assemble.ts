@@ -73,6 +73,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     asks,
     methods,
     asking: conversations,
+    serverMetas: new Map(),
   };
   return { core, push, loads: new Loads(settings.limits.maxInFlightBytes), requestState };
 }

@@ -120,7 +120,7 @@ export function openPort(server: Servable, { core, loads, requestState }: Driven
     get usesScopes() {
       return catalogue.isScoped;
     },
-    neededScopes: (value) => neededScopes(catalogue, value, limits),
+    neededScopes: (value) => (catalogue.isScoped ? neededScopes(catalogue, value, limits) : []),
   };
   ports.set(server, port);
   Object.defineProperty(server, mark, { value: true });

@@ -1,4 +1,5 @@
 // McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
+import { warnUnwritable } from "../diagnostics/logger.ts";
 import { checkOptions } from "../options.ts";
 import {
   type Implementation,
@@ -224,7 +225,7 @@ export class McpServer<Extra extends object = object> implements Servable {
       if (session === undefined) return await this.push.broadcast(logMessage, params);
       return (await this.push.toSession(session, logMessage, params)) ? 1 : 0;
     } catch (error) {
-      ownLog.warn(`Did not send ${logMessage}: not serialisable as JSON`, { error });
+      warnUnwritable(ownLog, logMessage, error);
       return 0;
     }
   }

@@ -119,8 +119,8 @@ export function readIncoming(value: unknown): Incoming {
   return Array.isArray(value) ? value : readMessage(value);
 }
 
-export function isBatch(incoming: Incoming): incoming is readonly unknown[] {
-  return Array.isArray(incoming);
+export function isBatch<Batch extends readonly unknown[]>(value: object | Batch): value is Batch {
+  return Array.isArray(value);
 }
 
 /** Whether `value` is a message that expects no response: a response or a notification. */

@@ -1,5 +1,5 @@
 // Protocol revision 2025-03-26: batches, audio, tool annotations, the completions capability, progress messages.
-import { type Revision, withFields, withMembers, withRows } from "../revision.ts";
+import { names, type Revision, withFields, withMembers, withRows } from "../revision.ts";
 import { revision20241105 as before } from "./2024-11-05.ts";
 
 export const revision20250326: Revision = {
@@ -7,6 +7,6 @@ export const revision20250326: Revision = {
   date: "2025-03-26",
   hasBatches: true,
   serverCapabilities: withMembers(before.serverCapabilities, ["completions"]),
-  fields: withFields(before.fields, { tool: ["annotations"], progress: ["message"] }),
-  content: withRows(before.content, [["audio", new Set(["type", "data", "mimeType", "annotations"])]]),
+  fields: withFields(before.fields, { tool: "annotations", progress: "message" }),
+  content: withRows(before.content, [["audio", names("type data mimeType annotations")]]),
 };

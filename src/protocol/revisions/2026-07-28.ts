@@ -3,40 +3,31 @@ import { errorCodes } from "../../errors.ts";
 import { listChanged, resourceUpdated } from "../notifications.ts";
 import {
   type ListenRow,
+  names,
   type RequestRow,
   type Revision,
+  rows,
   withoutMembers,
   withoutRows,
   withRows,
 } from "../revision.ts";
 import { revision20251125 as before } from "./2025-11-25.ts";
 
-const removed = [
-  "initialize",
-  "ping",
-  "logging/setLevel",
-  "resources/subscribe",
-  "resources/unsubscribe",
-  "tasks/get",
-  "tasks/result",
-  "tasks/list",
-  "tasks/cancel",
-];
-
-const requests: ReadonlyMap<string, RequestRow> = withRows<string, RequestRow>(
-  withoutRows(before.requests, removed),
-  [
-    ["server/discover", { cacheable: true }],
-    ["tools/list", { feature: "tools", cacheable: true }],
-    ["tools/call", { feature: "tools", mirrors: "name", repeats: ["name", "arguments"] }],
-    ["prompts/list", { feature: "prompts", cacheable: true }],
-    ["prompts/get", { feature: "prompts", mirrors: "name", repeats: ["name", "arguments"] }],
-    ["resources/list", { feature: "resources", cacheable: true }],
-    ["resources/templates/list", { feature: "resources", cacheable: true }],
-    ["resources/read", { feature: "resources", cacheable: true, mirrors: "uri", repeats: ["uri"] }],
-    ["subscriptions/listen", { feature: "listen", stream: true }],
-  ],
+const removed = names(
+  "initialize ping logging/setLevel resources/subscribe resources/unsubscribe tasks/get tasks/result tasks/list tasks/cancel",
 );
+const named = { mirrors: "name", repeats: ["name", "arguments"] };
+
+const requests: ReadonlyMap<string, RequestRow> = withRows(withoutRows(before.requests, removed), [
+  ["server/discover", { cacheable: true }],
+  ["tools/list", { feature: "tools", cacheable: true }],
+  ["tools/call", { feature: "tools", ...named }],
+  ["prompts/list", { feature: "prompts", cacheable: true }],
+  ["prompts/get", { feature: "prompts", ...named }],
+  ...rows("resources/list resources/templates/list", { feature: "resources", cacheable: true }),
+  ["resources/read", { feature: "resources", cacheable: true, mirrors: "uri", repeats: ["uri"] }],
+  ["subscriptions/listen", { feature: "listen", stream: true }],
+]);
 
 const listens: ReadonlyMap<string, ListenRow> = new Map<string, ListenRow>([
   ["toolsListChanged", { kind: "flag", notification: listChanged.tools, feature: "tools" }],

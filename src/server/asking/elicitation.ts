@@ -1,5 +1,5 @@
 // Elicitation: a form for the user to fill in, or a page for the user to visit.
-import { InputCancelled, InputDeclined } from "../../errors.ts";
+import { type HalyardError, InputCancelled, InputDeclined } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import type { Elicited, UrlAskOptions } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
@@ -77,5 +77,11 @@ function readRefusal(action: unknown): Reading<Elicited<never>> {
 /** Returns the content. Throws if the user declined or cancelled. */
 export function accepted<Content>(message: string, elicited: Elicited<Content>): Content {
   if (elicited.action === "accept") return elicited.content;
-  throw elicited.action === "decline" ? new InputDeclined(message) : new InputCancelled(message);
+  throw refusalOf(elicited.action, message);
+}
+
+/** The error for a user who refused to answer; undefined for any other action. */
+export function refusalOf(action: unknown, message: string): HalyardError | undefined {
+  if (action === "decline") return new InputDeclined(message);
+  return action === "cancel" ? new InputCancelled(message) : undefined;
 }

@@ -1,5 +1,5 @@
 // A question to the client: the request, the capabilities that it needs, and how to read the answer.
-import { errorCodes, invalidParams, ProtocolError } from "../../errors.ts";
+import { invalidParams, missingCapability, type ProtocolError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
@@ -73,8 +73,7 @@ export function cannotAsk(
   const problem = isKnown
     ? `the client did not declare ${namesOfMissing(missing, clientCapabilities)}`
     : `protocol revision ${protocol.date} has no ${unknown}`;
-  const message = `${method}: ${problem}`;
-  return new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
+  return missingCapability(`${method}: ${problem}`, missing);
 }
 
 /** URL elicitation and tools in sampling are newer than the requests that carry them, whatever a client declares. */

@@ -3,7 +3,7 @@ import type { Known } from "../../options.ts";
 import type { Sampled, SampleOptions, SamplingContent, SamplingMessage } from "../../protocol/asking.ts";
 import { askFailed } from "../../errors.ts";
 import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
-import type { ClientCapabilities, ContentBlock } from "../../protocol/model.ts";
+import { type ClientCapabilities, type ContentBlock, isRole } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { knownAskOptions, type Question, type Reading } from "./question.ts";
@@ -104,7 +104,7 @@ const unanswered = "every tool_use must be followed by a message with its tool_r
 /** What is wrong with a single message. */
 function messageProblem(message: SamplingMessage, blocks: readonly SamplingContent[]): string | undefined {
   const { role } = message;
-  if (role !== "user" && role !== "assistant") return "the role of a message must be user or assistant";
+  if (!isRole(role)) return "the role of a message must be user or assistant";
   if (blocks.length === 0 || !blocks.every(isBlock)) return "the content of a message must be content blocks";
   const results = blocks.filter(({ type }) => type === "tool_result").length;
   if (results > 0 && results < blocks.length)
@@ -121,8 +121,7 @@ function sameMembers(one: readonly string[], other: readonly string[]): boolean 
 function readSampled(result: JsonObject): Reading<Sampled> {
   const { role, content, model, stopReason } = result;
   const blocks = [content].flat();
-  if (role !== "user" && role !== "assistant")
-    return { ok: false, problem: "role must be user or assistant" };
+  if (!isRole(role)) return { ok: false, problem: "role must be user or assistant" };
   if (!blocks.every(isBlock)) return { ok: false, problem: "content must be content blocks" };
   const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
   const reason = typeof stopReason === "string" ? { stopReason } : {};

@@ -1,26 +1,19 @@
 // Pages that the user must open before a request can succeed: as an error, as questions, and when the user refuses.
-import {
-  errorCodes,
-  type HalyardError,
-  InputCancelled,
-  InputDeclined,
-  type UrlElicitationRequired,
-} from "../../errors.ts";
+import { errorCodes, type HalyardError, type UrlElicitationRequired } from "../../errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { callerOf } from "../context/connection.ts";
 import { InputRequired } from "../results/results.ts";
 import type { ElicitationIds } from "./elicitation-ids.ts";
-import { elicitationMethod, elicitationNeeds, urlParams } from "./elicitation.ts";
+import { elicitationMethod, elicitationNeeds, refusalOf, urlParams } from "./elicitation.ts";
 import { cannotAsk } from "./question.ts";
 
 /** The user's refusal to open one of the pages, if the retry has it; the server does not ask again. */
 export function urlRefusal(error: UrlElicitationRequired, call: Call): HalyardError | undefined {
   for (const [index, { message }] of error.elicitations.entries()) {
-    const action = call.inputResponses?.[keyOf(index)]?.["action"];
-    if (action === "decline") return new InputDeclined(message);
-    if (action === "cancel") return new InputCancelled(message);
+    const refusal = refusalOf(call.inputResponses?.[keyOf(index)]?.["action"], message);
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
 }

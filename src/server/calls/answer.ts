@@ -67,12 +67,8 @@ export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchang
 }
 
 export function encodeAnswer(core: Core, answer: Answer): string {
-  if (!isBatchAnswer(answer)) return encodeSafely(core, answer);
+  if (!isBatch(answer)) return encodeSafely(core, answer);
   return `[${answer.map((response) => encodeSafely(core, response)).join(",")}]`;
-}
-
-function isBatchAnswer(answer: Answer): answer is readonly RpcResponse[] {
-  return Array.isArray(answer);
 }
 
 async function answerBatch(

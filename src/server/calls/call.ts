@@ -1,5 +1,6 @@
 // One request while the server handles it.
 import { ignoreRejection } from "../../async/promises.ts";
+import { warnUnwritable } from "../../diagnostics/logger.ts";
 import type {
   AskOptions,
   Elicited,
@@ -54,6 +55,8 @@ export interface CallCore {
   readonly hub: Hub;
   readonly asks: Asks;
   readonly asking: { converse(call: Call): Conversation };
+  /** The `_meta` of every modern result, by revision. */
+  readonly serverMetas: Map<Revision, JsonObject>;
 }
 
 /** One request while the server answers it. Handlers see it as a {@link Context}. Rarely used members are created lazily. */
@@ -374,7 +377,7 @@ export class Call implements Context {
     try {
       stream.write(encodeNotification(method, params));
     } catch (error) {
-      this.core.settings.logger.warn(`Did not send ${method}: not serialisable as JSON`, { error });
+      warnUnwritable(this.core.settings.logger, method, error);
     }
   }
 }

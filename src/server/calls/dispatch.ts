@@ -1,11 +1,13 @@
 // From one message to its response: runs the handler, and encodes the result for the revision of the client.
 import { peerOf } from "../../diagnostics/events.ts";
+import { ProtocolError } from "../../errors.ts";
 import {
   isObject,
   type JsonObject,
   type ReadMessage,
   type RequestId,
   type RpcError,
+  rpcErrorOf,
   type RpcFailure,
   type RpcRequest,
   type RpcResponse,
@@ -58,9 +60,14 @@ export function refuse(
 }
 
 function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<RpcResponse> {
-  const opened = openCall(core, request, exchange);
-  if (opened.ok) return run(core, opened.call, opened.handler);
-  return refuse(core, exchange, request.id, opened.error);
+  let opened: ReturnType<typeof openCall>;
+  try {
+    opened = openCall(core, request, exchange);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return refuse(core, exchange, request.id, rpcErrorOf(error));
+  }
+  return run(core, opened.call, opened.handler);
 }
 
 /** Runs the middleware and the handler. */

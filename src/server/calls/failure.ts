@@ -12,6 +12,7 @@ import {
 import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
 import type { Call } from "./call.ts";
 import type { Asking } from "./seams.ts";
+import type { ResultKind } from "../results/result-checks.ts";
 import type { ShownErrors } from "../settings/checks.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import { newErrorId } from "../../diagnostics/error-ids.ts";
@@ -95,6 +96,20 @@ function logFailure(error: unknown, call: Call): string {
 export function cannotSend(what: string, problem: string, call: Call): ProtocolError {
   const errorId = logFailure(new TypeError(`${what}: ${problem}`), call);
   return new ProtocolError(errorCodes.internal, `${what} (error id ${errorId})`, { errorId });
+}
+
+/** The error for an invalid result; it names the tool, prompt or resource. */
+export function unsendable(kind: ResultKind, problem: string, call: Call): ProtocolError {
+  return cannotSend(`${kind} ${subjectOf(call)} returned an invalid result`, problem, call);
+}
+
+/** Runs `convert` on a returned value. If it throws, the error names the tool, prompt or resource. */
+export function converted<Result>(kind: ResultKind, call: Call, convert: () => Result): Result {
+  try {
+    return convert();
+  } catch (error) {
+    throw unsendable(kind, error instanceof Error ? error.message : String(error), call);
+  }
 }
 
 /** The name of the tool or prompt, or the URI of the resource, that a request is about. */

@@ -1,44 +1,46 @@
 // The checks before a handler runs: the peer, its limits and scopes, and whether its revision has the method.
-import { clip, errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import {
+  clip,
+  errorCodes,
+  invalidParams,
+  invalidRequest,
+  methodNotFound,
+  ProtocolError,
+} from "../../errors.ts";
 import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
 import { type ClientCapabilities, isLogLevel, logLevels, readImplementation } from "../../protocol/model.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject, type RpcError, rpcErrorOf, type RpcRequest } from "../../wire/message.ts";
+import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
 import { type Connection, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 import { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { MethodHandler } from "./seams.ts";
 import { assertScopes } from "../catalogue/scopes.ts";
 
-/** A call that may run, or the error to respond with. */
-export type Opened =
-  | { readonly ok: true; readonly call: Call; readonly handler: MethodHandler }
-  | { readonly ok: false; readonly error: RpcError };
-
-export function openCall(core: Core, request: RpcRequest, exchange: Exchange): Opened {
+/** Returns a call that may run, and its handler. Throws the error to respond with. */
+export function openCall(
+  core: Core,
+  request: RpcRequest,
+  exchange: Exchange,
+): { readonly call: Call; readonly handler: MethodHandler } {
   const { connection } = exchange;
-  try {
-    if (connection.sharesPipe && connection.inFlight.has(request.id)) {
-      throw invalidRequest("Another request with this id is still open: use a new id");
-    }
-    const { limits } = core.settings;
-    if (connection.running >= limits.maxInFlight) {
-      throw invalidRequest(`More than ${limits.maxInFlight} requests are open: wait for a response`);
-    }
-    const peer = resolvePeer(core, request, exchange);
-    const { row, handler } = findMethod(core, request.method, peer, exchange);
-    const scopes = exchange.checkedScopes ?? assertScopes(core.catalogue, request, grantOf(exchange), limits);
-    const mustWait =
-      core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
-    if (mustWait && !row.beforeInitialized) {
-      throw invalidRequest("Send notifications/initialized first");
-    }
-    const needed = scopes.length > 0 ? scopes : undefined;
-    return { ok: true, handler, call: new Call(core, request, exchange, peer, row, needed) };
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    return { ok: false, error: rpcErrorOf(error) };
+  if (connection.sharesPipe && connection.inFlight.has(request.id)) {
+    throw invalidRequest("Another request with this id is still open: use a new id");
   }
+  const { limits } = core.settings;
+  if (connection.running >= limits.maxInFlight) {
+    throw invalidRequest(`More than ${limits.maxInFlight} requests are open: wait for a response`);
+  }
+  const peer = resolvePeer(core, request, exchange);
+  const { row, handler } = findMethod(core, request.method, peer, exchange);
+  const scopes = exchange.checkedScopes ?? assertScopes(core.catalogue, request, grantOf(exchange), limits);
+  const mustWait =
+    core.settings.requireInitialized && peer.revision.era === "legacy" && !connection.initialized;
+  if (mustWait && !row.beforeInitialized) {
+    throw invalidRequest("Send notifications/initialized first");
+  }
+  const needed = scopes.length > 0 ? scopes : undefined;
+  return { call: new Call(core, request, exchange, peer, row, needed), handler };
 }
 
 function findMethod(
@@ -132,7 +134,7 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
 const emptyPeer = { clientInfo: undefined, clientCapabilities: {}, logLevel: undefined };
 
 function unknownMethod(method: string): ProtocolError {
-  return new ProtocolError(errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
+  return methodNotFound(`Unknown method: ${clip(method)}`);
 }
 
 function missing(key: string): ProtocolError {

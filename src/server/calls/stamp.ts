@@ -1,13 +1,10 @@
 // Adds the members that every modern result has: its type, the server info and the cache hint.
-import { encodeImplementation } from "../../protocol/codec.ts";
+import { encodeShape } from "../../protocol/codec.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { CacheHint } from "../../protocol/model.ts";
-import type { Revision } from "../../protocol/revision.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Call, CallCore } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { ListMethod } from "../settings/settings.ts";
-
-const serverMetas = new WeakMap<CallCore, Map<Revision, JsonObject>>();
 
 /** Completes a result for its revision; a result that is already complete stays unchanged. */
 export function stampResult(result: JsonObject, call: Call): JsonObject {
@@ -18,7 +15,7 @@ export function stampResult(result: JsonObject, call: Call): JsonObject {
 /** Like `stampResult`, but changes the object in place: copying it costs more than serialising it. */
 export function stampOwnResult(result: Record<string, unknown>, call: Call): JsonObject {
   if (call.protocol.era === "legacy") return result;
-  const meta = serverMeta(call.core, call.protocol);
+  const meta = serverMeta(call);
   result["resultType"] = "complete";
   result["_meta"] = result["_meta"] === undefined ? meta : { ...(result["_meta"] as object), ...meta };
   if (!call.row.cacheable || result["ttlMs"] !== undefined) return result;
@@ -27,7 +24,7 @@ export function stampOwnResult(result: Record<string, unknown>, call: Call): Jso
 
 /** Stamps a result that does not complete its request, such as questions to the client. Clients must not cache it. */
 export function stampAs(resultType: string, result: JsonObject, call: Call): JsonObject {
-  return { resultType, ...result, _meta: serverMeta(call.core, call.protocol) };
+  return { resultType, ...result, _meta: serverMeta(call) };
 }
 
 /** The members for a cache hint. By default clients must neither keep nor share the result. */
@@ -35,13 +32,11 @@ export function cacheFields(hint: CacheHint | undefined): { ttlMs: number; cache
   return { ttlMs: hint?.ttlMs ?? 0, cacheScope: hint?.scope ?? "private" };
 }
 
-function serverMeta(core: CallCore, revision: Revision): JsonObject {
-  let byRevision = serverMetas.get(core);
-  if (byRevision === undefined) serverMetas.set(core, (byRevision = new Map()));
-  let meta = byRevision.get(revision);
+function serverMeta({ core: { info, serverMetas }, protocol }: Call): JsonObject {
+  let meta = serverMetas.get(protocol);
   if (meta === undefined) {
-    meta = { [metaKeys.serverInfo]: encodeImplementation(core.info, revision) };
-    byRevision.set(revision, meta);
+    meta = { [metaKeys.serverInfo]: encodeShape(info, "implementation", protocol) };
+    serverMetas.set(protocol, meta);
   }
   return meta;
 }

@@ -2,11 +2,11 @@
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import type { Annotations, Icon } from "../../protocol/model.ts";
+import { type Annotations, type Icon, isRole } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { iconProblem, knownIcon } from "../settings/checks.ts";
+import { choiceProblem, iconProblem, knownIcon } from "../settings/checks.ts";
 
 /** The fields that tools, resources, templates and prompts share. */
 export interface Described {
@@ -66,6 +66,17 @@ export function refuseField(subject: string, field: string, problem: string): ne
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
 }
 
+/** Throws for a field that is none of the texts that it may be. */
+export function checkChoice(
+  subject: string,
+  field: string,
+  value: unknown,
+  allowed: readonly string[],
+): void {
+  const problem = choiceProblem(value, allowed);
+  if (problem !== undefined) refuseField(subject, field, problem);
+}
+
 /** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
 export function checkDefinition(noun: string, key: unknown, definition: unknown, usage: string): void {
   const fail = (subject: string, field: string, kind: string): never =>
@@ -113,7 +124,7 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
   const problem =
     priority !== undefined && !(priority >= 0 && priority <= 1)
       ? `has the priority ${priority}: use a number from 0 to 1`
-      : audience !== undefined && !audience.every((role) => role === "user" || role === "assistant")
+      : audience !== undefined && !audience.every(isRole)
         ? `has the audience ${audience}: use "user" and "assistant"`
         : lastModified !== undefined && !isDate(lastModified)
           ? `has the lastModified ${lastModified}: use an ISO 8601 date`

@@ -1,11 +1,11 @@
 // Extensions of an author: methods for modern or for all clients, and members of listen filters for modern clients.
-import { ConfigurationError, errorCodes, ProtocolError } from "../../errors.ts";
+import { ConfigurationError, missingCapability } from "../../errors.ts";
 import { checkOptions, type Known } from "../../options.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isProtocolMethod, revisions } from "../../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { refuseField } from "./definition.ts";
+import { checkChoice } from "./definition.ts";
 import type { AddedMethod } from "./methods.ts";
 import type { Context } from "../context/context.ts";
 
@@ -112,8 +112,8 @@ export class Extensions {
     if (this.#extensions.has(identifier))
       throw new ConfigurationError("DUPLICATE_NAME", where, "is already registered");
     checkExtension(subject, extension);
-    assertOneOf(subject, "eras", extension.eras, ["modern", "both"]);
-    assertOneOf(subject, "declaration", extension.declaration, ["required", "optional"]);
+    checkChoice(subject, "eras", extension.eras, ["modern", "both"]);
+    checkChoice(subject, "declaration", extension.declaration, ["required", "optional"]);
     this.#assertUnused(subject, extension);
     this.#extensions.set(identifier, extension);
     const { eras, declaration } = extension;
@@ -176,12 +176,6 @@ export class Extensions {
   }
 }
 
-function assertOneOf(subject: string, field: string, value: unknown, allowed: readonly string[]): void {
-  if (value === undefined || allowed.includes(value as string)) return;
-  const problem = `must be ${allowed.map((each) => `"${each}"`).join(" or ")}`;
-  refuseField(subject, field, problem);
-}
-
 export function isDeclared(ctx: Context, identifier: string): boolean {
   const { extensions } = ctx.clientCapabilities;
   return isObject(extensions) && Object.hasOwn(extensions, identifier);
@@ -189,7 +183,6 @@ export function isDeclared(ctx: Context, identifier: string): boolean {
 
 export function requireDeclared(ctx: Context, identifier: string): void {
   if (isDeclared(ctx, identifier)) return;
-  throw new ProtocolError(errorCodes.missingClientCapability, `The client did not declare ${identifier}`, {
-    requiredCapabilities: { extensions: { [identifier]: {} } },
-  });
+  const required = { extensions: { [identifier]: {} } };
+  throw missingCapability(`The client did not declare ${identifier}`, required);
 }

@@ -80,14 +80,11 @@ export function topicScopes(
 
 /** All scopes that a message, or a batch of messages, requires. Values that are not requests require none. */
 export function neededScopes(catalogue: Catalogue, value: unknown, limits: ServerLimits): readonly string[] {
-  if (!catalogue.isScoped) return none;
-  if (Array.isArray(value)) {
-    // The server rejects batches over the limit, and methods in them that no revision with batches has.
-    if (value.length > limits.maxBatch) return none;
-    const batch = value.filter((message) => canBeInBatch(catalogue, message));
-    return [...new Set(batch.flatMap((message) => scopesOfMessage(catalogue, message, limits)))];
-  }
-  return scopesOfMessage(catalogue, value, limits);
+  if (!Array.isArray(value)) return scopesOfMessage(catalogue, value, limits);
+  // The server rejects batches over the limit, and methods in them that no revision with batches has.
+  if (value.length > limits.maxBatch) return none;
+  const batch = value.filter((message) => canBeInBatch(catalogue, message));
+  return [...new Set(batch.flatMap((message) => scopesOfMessage(catalogue, message, limits)))];
 }
 
 function scopesOfMessage(catalogue: Catalogue, message: unknown, limits: ServerLimits): readonly string[] {

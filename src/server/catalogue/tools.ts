@@ -20,12 +20,13 @@ import { toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {
   type AnyHandler,
   assertObjectSchema,
+  checkChoice,
   type CheckedHandler,
   checkName,
   describedFields,
   refuseField,
 } from "./definition.ts";
-import { checkErrors } from "../settings/checks.ts";
+import { shownErrors } from "../settings/checks.ts";
 import type { DefinitionKind } from "./registry.ts";
 
 /** The definition of a tool with its handler. */
@@ -102,7 +103,7 @@ function compileTool(
   settings: ToolSettings,
 ): CompiledTool {
   checkName("tool", name, namePattern, nameRule);
-  checkErrors(subject, options.errors, "INVALID_DEFINITION");
+  checkChoice(subject, "errors", options.errors, shownErrors);
   const where = { subject, field: "input" };
   const input = compileField(options.input, "input", where, settings);
   const output = compileField(options.output, "output", { subject, field: "output" }, settings);

@@ -1,6 +1,6 @@
 // The handshake of a client and the server: initialize, discover, ping, and the log level.
 import { invalidParams, invalidRequest } from "../../errors.ts";
-import { encodeImplementation } from "../../protocol/codec.ts";
+import { encodeShape } from "../../protocol/codec.ts";
 import {
   type ClientCapabilities,
   type Implementation,
@@ -52,7 +52,7 @@ export function initialize(about: Introduction, onAnnounced: () => void): Method
       onAnnounced();
       return {
         protocolVersion: revision.date,
-        serverInfo: encodeImplementation(about.info, revision),
+        serverInfo: encodeShape(about.info, "implementation", revision),
         ...introduce(about, revision, call.exchange),
       };
     },

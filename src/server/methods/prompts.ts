@@ -1,10 +1,13 @@
 // prompts/get: finds the prompt, validates its arguments, and renders it.
 import { clip, invalidParams } from "../../errors.ts";
+import { encodePromptResult } from "../../protocol/codec.ts";
+import type { GetPromptResult } from "../../protocol/model.ts";
 import { isObject } from "../../wire/message.ts";
+import { converted, unsendable } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { resultProblem } from "../results/result-checks.ts";
 import { orAsk, toPromptResult } from "../results/results.ts";
-import { converted, encodePrompt } from "./encode-results.ts";
 
 export function getPrompt({ prompts }: Catalogue): MethodHandler {
   return {
@@ -27,6 +30,10 @@ export function getPrompt({ prompts }: Catalogue): MethodHandler {
       return converted("Prompt", call, () => toPromptResult(returned, prompt.options.description));
     },
 
-    encode: encodePrompt,
+    encode(result: GetPromptResult, call) {
+      const problem = resultProblem("Prompt", result);
+      if (problem !== undefined) throw unsendable("Prompt", problem, call);
+      return encodePromptResult(result, call.protocol);
+    },
   };
 }

@@ -1,20 +1,23 @@
 // resources/read, and the subscriptions of legacy sessions.
 import { clip, invalidParams, invalidRequest, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
+import { encodeShape } from "../../protocol/codec.ts";
+import type { ReadResourceResult } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { Listener } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import type { Call } from "../calls/call.ts";
+import { converted, unsendable } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import { cacheFields } from "../calls/stamp.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import { assertTotalRoom, permittedUris } from "../catalogue/subscriptions.ts";
+import { resultProblem } from "../results/result-checks.ts";
 import { orAsk, toReadResult } from "../results/results.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { Settings } from "../settings/settings.ts";
-import { converted, encodeRead } from "./encode-results.ts";
 
 export function readResource({ resources, templates }: Catalogue): MethodHandler {
   return {
@@ -28,7 +31,12 @@ export function readResource({ resources, templates }: Catalogue): MethodHandler
       return call.row.cacheable ? { ...result, ...cacheFields(options.cache) } : result;
     },
 
-    encode: encodeRead,
+    encode(result: ReadResourceResult, call) {
+      const problem = resultProblem("Resource", result);
+      if (problem !== undefined) throw unsendable("Resource", problem, call);
+      const contents = result.contents.map((each) => encodeShape(each, "contents", call.protocol));
+      return { ...result, contents };
+    },
   };
 }
 

@@ -1,14 +1,15 @@
 // tools/call: finds the tool, validates the arguments, runs the handler, and validates the result.
 import {
   clip,
-  errorCodes,
   InputPending,
   invalidParams,
+  missingCapability,
   ProtocolError,
   ToolError,
   UrlElicitationRequired,
 } from "../../errors.ts";
 import { isThenable } from "../../async/promises.ts";
+import { encodeCallToolResult } from "../../protocol/codec.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { CompiledSchema } from "../../schema/compile.ts";
@@ -16,10 +17,18 @@ import { propertiesOf } from "../../schema/object-schema.ts";
 import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
-import { cannotSend, describeFailure, isForClient, isInputRefused } from "../calls/failure.ts";
+import {
+  cannotSend,
+  converted,
+  describeFailure,
+  isForClient,
+  isInputRefused,
+  unsendable,
+} from "../calls/failure.ts";
 import type { MethodHandler, Tasks } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
+import { resultProblem } from "../results/result-checks.ts";
 import {
   asToolResult,
   looksLikeResult,
@@ -30,7 +39,6 @@ import {
   toToolResult,
 } from "../results/results.ts";
 import type { Settings } from "../settings/settings.ts";
-import { converted, encodeToolResult } from "./encode-results.ts";
 
 type Outcome = CallToolResult | Promise<CallToolResult>;
 
@@ -50,7 +58,12 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
         : start(tool, checked, tasks, call);
     },
 
-    encode: (result, call) => encodeToolResult(result, call, tools),
+    encode(result: CallToolResult, call) {
+      const problem = resultProblem("Tool", result);
+      if (problem !== undefined) throw unsendable("Tool", problem, call);
+      const isObjectOutput = result.structuredContent === undefined || promisesObject(call, tools);
+      return encodeCallToolResult(result, call.protocol, isObjectOutput);
+    },
 
     recover(error, call) {
       if (error instanceof ToolError) return toErrorResult(error.message);
@@ -62,6 +75,12 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
       return toErrorResult(message);
     },
   };
+}
+
+/** Whether the structured content is always an object, as it is without an output schema. */
+function promisesObject(call: Call, tools: Catalogue["tools"]): boolean {
+  const { output } = tools.find(call.params["name"] as string) ?? {};
+  return output === undefined || output.json["type"] === "object";
 }
 
 /** Runs the tool, as a task if its client wants one. */
@@ -120,7 +139,7 @@ function assertCapabilities(tool: CompiledTool, call: Call): void {
   if (missing === undefined) return;
   const names = namesOfMissing(missing, call.clientCapabilities);
   const message = `Tool ${tool.name} requires client capabilities that were not declared: ${names}`;
-  throw new ProtocolError(errorCodes.missingClientCapability, message, { requiredCapabilities: missing });
+  throw missingCapability(message, missing);
 }
 
 type CheckedInput =

@@ -1,11 +1,12 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
 import { type Known, nearest } from "../../options.ts";
-import type {
-  CallToolResult,
-  ContentBlock,
-  GetPromptResult,
-  ReadResourceResult,
-  ResourceContents,
+import {
+  type CallToolResult,
+  type ContentBlock,
+  type GetPromptResult,
+  isRole,
+  type ReadResourceResult,
+  type ResourceContents,
 } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
@@ -21,20 +22,11 @@ const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
 /** The types of fields, in any object. */
 const types: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    text: "string",
-    data: "string",
-    blob: "string",
-    mimeType: "string",
-    uri: "string",
-    name: "string",
-    title: "string",
-    description: "string",
-    size: "number",
-    isError: "boolean",
-    resource: "object",
-    annotations: "object",
-    _meta: "object",
-  }),
+    string: ["text", "data", "blob", "mimeType", "uri", "name", "title", "description"],
+    number: ["size"],
+    boolean: ["isError"],
+    object: ["resource", "annotations", "_meta"],
+  }).flatMap(([type, fields]) => fields.map((field) => [field, type])),
 );
 
 /** The shape of one kind of result: a list of items of one kind. */
@@ -105,7 +97,7 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
 function messageProblem(message: unknown): string | undefined {
   if (!isObject(message)) return mustBe("a message with role and content", message);
   const { role, content } = message;
-  if (role !== "user" && role !== "assistant") return `.role${mustBe('"user" or "assistant"', role)}`;
+  if (!isRole(role)) return `.role${mustBe('"user" or "assistant"', role)}`;
   return below(".content", blockProblem(content));
 }
 
@@ -127,7 +119,8 @@ function contentsProblem(contents: unknown): string | undefined {
 }
 
 function fieldsProblem(holder: JsonObject): string | undefined {
-  for (const name of Object.keys(holder)) {
+  // A loop over the keys makes no list of them, and most results are small.
+  for (const name in holder) {
     const type = types.get(name);
     const value = holder[name];
     if (value === undefined || type === undefined) continue;

@@ -20,13 +20,13 @@ export function checkCacheHint(subject: string, field: string, hint: CacheHint |
   if (problem !== undefined) throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
 }
 
-export function checkErrors(
-  subject: string,
-  errors: ShownErrors | undefined,
-  code: "INVALID_DEFINITION" | "INVALID_OPTION",
-): void {
-  if (errors === undefined || errors === "hidden" || errors === "message") return;
-  throw new ConfigurationError(code, { subject, field: "errors" }, 'must be "hidden" or "message"');
+/** The values of {@link ShownErrors}. */
+export const shownErrors: readonly string[] = ["hidden", "message"];
+
+/** What is wrong with an option that takes one of a few texts, if it is given. */
+export function choiceProblem(value: unknown, allowed: readonly string[]): string | undefined {
+  if (value === undefined || allowed.includes(value as string)) return undefined;
+  return `must be ${allowed.map((each) => `"${each}"`).join(" or ")}`;
 }
 
 const iconSize = /^(?:any|\d+x\d+)$/;

@@ -11,11 +11,12 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
 import {
   checkCacheHint,
-  checkErrors,
+  choiceProblem,
   iconProblem,
   knownCacheHint,
   knownIcon,
   type ShownErrors,
+  shownErrors,
 } from "./checks.ts";
 import { defaultLimits, type ServerLimits } from "./limits.ts";
 
@@ -130,18 +131,23 @@ const knownCaches: Known<NonNullable<CoreOptions["cache"]>> = {
   "resources/templates/list": knownCacheHint,
 };
 
+/** The defaults of options that hold as they are given. */
+const defaults = {
+  pageSize: 1000,
+  validateInput: true,
+  validateOutput: true,
+  errors: "hidden",
+  requireInitialized: false,
+} as const;
+
 export const knownCoreOptions: Known<CoreOptions> = {
+  ...defaults,
   mode: true,
   supportedRevisions: true,
   instructions: true,
   capabilities: knownCapabilities,
-  pageSize: true,
   cache: knownCaches,
-  validateInput: true,
-  validateOutput: true,
   toJsonSchema: true,
-  errors: true,
-  requireInitialized: true,
   authorizeSubscription: true,
   onSubscribed: true,
   onUnsubscribed: true,
@@ -162,11 +168,13 @@ const knownInfo: Known<Implementation> = {
 
 /** Fills in the defaults. Throws for an invalid option; `checkServerOptions` has already rejected unknown ones. */
 export function resolveSettings(options: CoreOptions): Settings {
-  const { pageSize = 1000, cache = {} } = options;
+  const { supportedRevisions: _, scopedLists, observe, ...given } = { ...defaults, ...givenOf(options) };
+  const { pageSize, cache = {} } = given;
   const limits = givenOf(options.limits);
   const logger = guardedLogger(options.logger ?? stderrLogger);
   const { mode, revisions } = resolveRevisions(options);
-  checkErrors("server", options.errors, "INVALID_OPTION");
+  const shown = choiceProblem(options.errors, shownErrors);
+  if (shown !== undefined) refuseOption("errors", shown);
   if (!isPositiveInteger(pageSize)) refuseOption("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
   for (const [name, limit] of Object.entries(limits)) {
@@ -178,15 +186,9 @@ export function resolveSettings(options: CoreOptions): Settings {
       'requires a session, which mode "stateless" does not have: use "both" or "stateful"',
     );
   }
-  const { supportedRevisions: _, scopedLists, observe, ...given } = givenOf(options);
   return {
     capabilities: {},
-    pageSize,
     cache,
-    validateInput: true,
-    validateOutput: true,
-    errors: "hidden",
-    requireInitialized: false,
     ...given,
     mode,
     revisions,

@@ -1,5 +1,5 @@
 // Turns a call into a task: decides whether it becomes one, and detaches it from its request.
-import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import { invalidParams, invalidRequest, methodNotFound } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { isObject } from "../../wire/message.ts";
@@ -112,16 +112,13 @@ function chooseForm(tool: CompiledTool, call: Call, features: Features): TaskFor
     return tool.task !== undefined && isDeclared(call, extensionIds.tasks) ? kind : undefined;
   }
   const wish: unknown = kind === "core" ? call.params["task"] : undefined;
-  if (wish === undefined && isRequired) throw notFound(`Tool ${tool.name} can only be called as a task`);
+  if (wish === undefined && isRequired)
+    throw methodNotFound(`Tool ${tool.name} can only be called as a task`);
   if (wish === undefined || kind === "none") return undefined;
   if (tool.task !== undefined) {
     if (!isObject(wish)) throw invalidParams("task must be an object");
     return kind;
   }
-  if (features.has("tasks")) throw notFound(`Tool ${tool.name} cannot be called as a task`);
+  if (features.has("tasks")) throw methodNotFound(`Tool ${tool.name} cannot be called as a task`);
   return undefined;
-}
-
-function notFound(message: string): ProtocolError {
-  return new ProtocolError(errorCodes.methodNotFound, message);
 }

@@ -1,5 +1,5 @@
 // The task methods for clients of 2025-11-25: get, result, list and cancel.
-import { errorCodes, invalidParams, invalidRequest, ProtocolError } from "../../errors.ts";
+import { invalidParams, invalidRequest, methodNotFound } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { readCursor, writeCursor } from "../catalogue/cursors.ts";
@@ -42,7 +42,7 @@ async function taskResult(table: TaskTable, call: Call): Promise<JsonObject> {
 async function listTasks(table: TaskTable, pageSize: number, call: Call): Promise<JsonObject> {
   const { principal, session, grant } = call;
   if (principal === undefined && session === undefined) {
-    throw new ProtocolError(errorCodes.methodNotFound, "tasks/list requires authentication or a session");
+    throw methodNotFound("tasks/list requires authentication or a session");
   }
   const limit = Math.max(pageSize + 1, minChunk);
   const usable: TaskRecord[] = [];

@@ -18,8 +18,7 @@ export function tasksExtension(tasks: TaskTable): Extension {
         mirrors: "taskId",
         async run({ taskId, inputResponses }, ctx) {
           const task = await tasks.find(callOf(ctx), "extension", taskId);
-          const responses = readResponses(inputResponses);
-          await tasks.runs.get(task.id)?.answer(responses);
+          await tasks.runs.get(task.id)?.answer(readResponses(inputResponses));
           return {};
         },
       },

@@ -1,6 +1,6 @@
 // Stores tasks in the memory of one process, as JSON text like a remote store.
 import { Shares } from "../../limits/shares.ts";
-import { checkOptions, type Known } from "../../options.ts";
+import { checkOptions, givenOf } from "../../options.ts";
 import { inBackground } from "../../async/timers.ts";
 import { hasEnded, type TaskChange, type TaskQuery, type TaskRecord, type TaskStore } from "./store.ts";
 
@@ -16,11 +16,11 @@ export interface MemoryTaskStoreOptions {
   readonly maxSizePerOwner?: number;
 }
 
-const knownOptions: Known<MemoryTaskStoreOptions> = {
-  maxTasks: true,
-  maxSize: true,
-  maxTasksPerOwner: true,
-  maxSizePerOwner: true,
+const defaults: Required<MemoryTaskStoreOptions> = {
+  maxTasks: 10_000,
+  maxSize: 64 * 1024 * 1024,
+  maxTasksPerOwner: 1000,
+  maxSizePerOwner: 16 * 1024 * 1024,
 };
 
 type Place = Pick<TaskRecord, "createdAt" | "id">;
@@ -67,16 +67,11 @@ export class MemoryTaskStore implements TaskStore {
   #sweeping = false;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
-    checkOptions({ subject: "MemoryTaskStore" }, options, knownOptions);
-    const {
-      maxTasks = 10_000,
-      maxSize = 64 * 1024 * 1024,
-      maxTasksPerOwner = 1000,
-      maxSizePerOwner = 16 * 1024 * 1024,
-    } = options;
-    this.#number = new Shares(maxTasks);
-    this.#size = new Shares(maxSize);
-    this.#maxPerOwner = { tasks: maxTasksPerOwner, size: maxSizePerOwner };
+    checkOptions({ subject: "MemoryTaskStore" }, options, defaults);
+    const limits = { ...defaults, ...givenOf(options) };
+    this.#number = new Shares(limits.maxTasks);
+    this.#size = new Shares(limits.maxSize);
+    this.#maxPerOwner = { tasks: limits.maxTasksPerOwner, size: limits.maxSizePerOwner };
   }
 
   async create(task: TaskRecord, caller: string = task.owner): Promise<boolean> {

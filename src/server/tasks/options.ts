@@ -1,5 +1,5 @@
 // The options of tasks, with their defaults.
-import type { Known } from "../../options.ts";
+import { givenOf, type Known } from "../../options.ts";
 import { isTimerMs } from "../../async/timers.ts";
 import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskStore } from "./store.ts";
@@ -23,14 +23,15 @@ export interface TaskOptions {
   readonly maxRunningPerPrincipal?: number;
 }
 
-export const knownTaskOptions: Known<TaskOptions> = {
-  store: true,
-  ttlMs: true,
-  maxTtlMs: true,
-  pollIntervalMs: true,
-  maxRunning: true,
-  maxRunningPerPrincipal: true,
+const defaults: Required<Omit<TaskOptions, "store">> = {
+  ttlMs: 3_600_000,
+  maxTtlMs: 86_400_000,
+  pollIntervalMs: 1000,
+  maxRunning: 1000,
+  maxRunningPerPrincipal: 100,
 };
+
+export const knownTaskOptions: Known<TaskOptions> = { store: true, ...defaults };
 
 export type TaskSettings = Required<TaskOptions>;
 
@@ -38,15 +39,8 @@ export function resolveTaskOptions(
   options: TaskOptions,
   fail: (field: string, problem: string) => never,
 ): TaskSettings {
-  const {
-    store,
-    ttlMs = 3_600_000,
-    maxTtlMs = 86_400_000,
-    pollIntervalMs = 1000,
-    maxRunning = 1000,
-    maxRunningPerPrincipal = 100,
-  } = options;
-  const numbers = { ttlMs, maxTtlMs, pollIntervalMs, maxRunning, maxRunningPerPrincipal };
+  const { store, ...given } = options;
+  const numbers = { ...defaults, ...givenOf(given) };
   for (const [name, value] of Object.entries(numbers)) {
     if (!isTimerMs(value)) fail(`tasks.${name}`, "must be a positive integer below 2^31");
   }

@@ -1,6 +1,7 @@
 // One task while its handler runs in this process: its questions, its progress and its end.
 import { inBackground } from "../../async/timers.ts";
 import { peerOf, type TaskEnd } from "../../diagnostics/events.ts";
+import { warnUnwritable } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { errorCodes } from "../../errors.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
@@ -81,9 +82,9 @@ export class TaskRun implements RunningTask, OwnTask {
     if (session === undefined || form !== "core" || this.#isOver) return;
     const { hub, settings } = this.#parts;
     const about = { ...params, _meta: relatedTask(id) };
-    hub.toSession(session, method, about, scopes).catch((error: unknown) => {
-      settings.logger.warn(`Did not send ${method}: not serialisable as JSON`, { error });
-    });
+    hub
+      .toSession(session, method, about, scopes)
+      .catch((error: unknown) => warnUnwritable(settings.logger, method, error));
   }
 
   /** Ends the task for its client, and aborts the signal of its handler. */
