@@ -11,16 +11,9 @@ import type {
   UrlAskOptions,
 } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
-import {
-  type ClientCapabilities,
-  type Implementation,
-  isLogged,
-  type LogLevel,
-  type Principal,
-} from "../../protocol/model.ts";
+import { type Implementation, isLogged, type LogLevel } from "../../protocol/model.ts";
 import { logMessage, protocolNotifications } from "../../protocol/notifications.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
-import type { Grant } from "../../protocol/scopes.ts";
 import type { Asks } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { AnySchema, Validated } from "../../schema/compile.ts";
@@ -28,24 +21,16 @@ import {
   encodeNotification,
   isShortId,
   type JsonObject,
-  type RequestId,
   type RpcRequest,
   type RpcResponse,
 } from "../../wire/message.ts";
 import type { Features } from "../catalogue/features.ts";
-import { type Exchange, grantOf, type Peer } from "../context/connection.ts";
+import type { Exchange, Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
 import type { Settings } from "../settings/settings.ts";
 import { askClient } from "./ask-client.ts";
 import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";
-
-const noMeta: JsonObject = {};
-const unknownPeer: Peer = {
-  revision: undefined,
-  clientInfo: undefined,
-  clientCapabilities: {},
-  logLevel: undefined,
-};
+import { CallRequest } from "./call-request.ts";
 
 /** The parts of the server that a call uses. */
 export interface CallCore {
@@ -60,18 +45,9 @@ export interface CallCore {
 }
 
 /** One request while the server answers it. Handlers see it as a {@link Context}. Rarely used members are created lazily. */
-export class Call implements Context {
+export class Call extends CallRequest implements Context {
   readonly core: CallCore;
-  request: RpcRequest;
-  exchange: Exchange;
-  peer: Peer;
-  /** The revision of the request. */
-  readonly protocol: Revision;
-  readonly row: RequestRow;
-  /** The scopes that its definition requires. A stream that carries a question of this call must have them too. */
-  readonly scopes: readonly string[] | undefined;
   endListen: (() => void) | undefined;
-  cancelled = false;
   #finished = false;
   #pending: PendingAnswer | undefined;
   #task: OwnTask | undefined;
@@ -83,9 +59,8 @@ export class Call implements Context {
   #added: Set<string> | undefined;
   #cancelReason: string | undefined;
   #onCancel: (() => void) | undefined;
-  #lastProgress = Number.NEGATIVE_INFINITY;
+  #lastProgress: number | undefined;
   #reportedAt: number | undefined;
-  #startingTask: Promise<void> | undefined;
 
   constructor(
     core: CallCore,
@@ -95,66 +70,8 @@ export class Call implements Context {
     row: RequestRow,
     scopes?: readonly string[],
   ) {
+    super(request, exchange, peer, row, scopes);
     this.core = core;
-    this.request = request;
-    this.exchange = exchange;
-    this.peer = peer;
-    this.protocol = peer.revision;
-    this.row = row;
-    this.scopes = scopes;
-  }
-
-  get id(): RequestId {
-    return this.request.id;
-  }
-
-  get method(): string {
-    return this.request.method;
-  }
-
-  get params(): JsonObject {
-    return this.request.params ?? noMeta;
-  }
-
-  get meta(): JsonObject {
-    return (this.request.params?.["_meta"] as JsonObject | undefined) ?? noMeta;
-  }
-
-  get revision(): string {
-    return this.protocol.date;
-  }
-
-  get client(): Implementation | undefined {
-    return this.peer.clientInfo;
-  }
-
-  get clientCapabilities(): ClientCapabilities {
-    return this.peer.clientCapabilities;
-  }
-
-  get session(): string | undefined {
-    return this.protocol.era === "legacy" ? this.exchange.connection.session : undefined;
-  }
-
-  get principal(): Principal | undefined {
-    return this.exchange.principal ?? this.exchange.connection.principal;
-  }
-
-  /** The permissions of the caller. */
-  get grant(): Grant {
-    return grantOf(this.exchange);
-  }
-
-  get transport(): string {
-    return this.exchange.connection.transport;
-  }
-
-  get headers(): Exchange["headers"] {
-    return this.exchange.headers;
-  }
-
-  get address(): string | undefined {
-    return this.exchange.address;
   }
 
   get signal(): AbortSignal {
@@ -178,9 +95,12 @@ export class Call implements Context {
     this.#questions?.abort(reason);
   }
 
+  get cancelled(): boolean {
+    return this.#cancelReason !== undefined;
+  }
+
   /** Cancels the call: the client gets no response and no further notifications. */
   cancel(reason: string): void {
-    this.cancelled = true;
     this.#cancelReason = reason;
     this.#onCancel?.();
     this.#abort();
@@ -192,13 +112,6 @@ export class Call implements Context {
     // Create the controller now: the handler may read ctx.signal later.
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
-  }
-
-  /** Drops the parameters and the client info once they have been read: a call may stay open for days. */
-  forgetParams(): void {
-    this.request = { jsonrpc: "2.0", id: this.id, method: this.method };
-    this.peer = unknownPeer;
-    this.exchange.load?.empty();
   }
 
   /** Calls `callback` when the call is cancelled; an `AbortSignal` would take more memory than the rest of an idle call. */
@@ -284,7 +197,8 @@ export class Call implements Context {
 
   /** Lets the handler turn the call into a task: `ctx.startTask()` calls `begin`, once. */
   mayStartTask(begin: () => Promise<void>): void {
-    this.#beginTask = begin;
+    let begun: Promise<void> | undefined;
+    this.#beginTask = () => (begun ??= begin());
   }
 
   /** Detaches the call from its connection and stream. It continues as a task, even if the client disconnects. */
@@ -313,7 +227,8 @@ export class Call implements Context {
       this.#task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
     }
     const progressToken = this.meta["progressToken"];
-    if (!isShortId(progressToken) || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
+    const last = this.#lastProgress ?? Number.NEGATIVE_INFINITY;
+    if (!isShortId(progressToken) || !Number.isFinite(progress) || progress <= last) return;
     this.#lastProgress = progress;
     const known = Number.isFinite(total) ? total : undefined;
     const params = { progressToken, progress, total: known, message };
@@ -360,7 +275,7 @@ export class Call implements Context {
   }
 
   async #startTask(): Promise<boolean> {
-    if (this.#task === undefined) await (this.#startingTask ??= this.#beginTask?.());
+    if (this.#task === undefined) await this.#beginTask?.();
     return this.#task !== undefined;
   }
 
