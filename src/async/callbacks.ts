@@ -11,7 +11,7 @@ export class Callbacks {
       return () => {};
     }
     // A literal for the first one: a spread would reserve room for 16 more, and a second callback is rare.
-    this.#callbacks = this.#callbacks === undefined ? [callback] : [...this.#callbacks, callback];
+    this.#callbacks = this.#callbacks ? [...this.#callbacks, callback] : [callback];
     return () => {
       this.#callbacks = this.#callbacks?.filter((other) => other !== callback);
     };

@@ -27,7 +27,7 @@ export const stderrLogger: Logger = {
 
 function write(level: string, message: string, details: object | undefined): void {
   outliveStderr();
-  if (details === undefined) console.error(`halyard ${level}: ${message}`);
+  if (!details) console.error(`halyard ${level}: ${message}`);
   else console.error(`halyard ${level}: ${message}`, details);
 }
 

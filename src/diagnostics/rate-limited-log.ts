@@ -18,7 +18,7 @@ export class RateLimitedLog {
 
   static of(logger: Logger): RateLimitedLog {
     let limitedLog = limitedLogs.get(logger);
-    if (limitedLog === undefined) limitedLogs.set(logger, (limitedLog = new RateLimitedLog(logger)));
+    if (!limitedLog) limitedLogs.set(logger, (limitedLog = new RateLimitedLog(logger)));
     return limitedLog;
   }
 
@@ -42,7 +42,7 @@ export class RateLimitedLog {
     const leftOut = this.#leftOut;
     this.#leftOut = 0;
     if (leftOut > 0) this.#logger[level](message, { ...details, leftOut });
-    else if (details === undefined) this.#logger[level](message);
+    else if (!details) this.#logger[level](message);
     else this.#logger[level](message, details);
   }
 }

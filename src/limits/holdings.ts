@@ -13,7 +13,7 @@ export class Holdings<Thing> {
   /** Adds a thing as the caller's newest. If the caller holds it already, it becomes the newest. */
   add(caller: string, thing: Thing, amount = 1): void {
     let things = this.#things.get(caller);
-    if (things === undefined) this.#things.set(caller, (things = new Set()));
+    if (!things) this.#things.set(caller, (things = new Set()));
     things.delete(thing);
     things.add(thing);
     if (amount !== 0) this.shares.count(caller, amount);

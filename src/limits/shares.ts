@@ -85,7 +85,7 @@ export class Shares {
     let compared = 0;
     for (const caller of this.#ranks[rank] ?? []) {
       const share = this.#shares.get(caller);
-      if (share !== undefined && rankOf(share.held) < rank) {
+      if (share && rankOf(share.held) < rank) {
         this.#rank(caller, share);
         continue;
       }

@@ -60,7 +60,7 @@ export function encodePromptResult(result: GetPromptResult, revision: Revision):
 export function encodeBlock(block: ContentBlock, revision: Revision): unknown {
   if (!revision.degradesContent) return block;
   const fields = revision.content.get(block.type);
-  if (fields === undefined) return { type: "text", text: describe(block) };
+  if (!fields) return { type: "text", text: describe(block) };
   const encoded = pick(block, fields);
   if (block.annotations) encoded["annotations"] = pick(block.annotations, revision.fields.annotations);
   if (block.type === "resource") encoded["resource"] = encodeShape(block.resource, "contents", revision);

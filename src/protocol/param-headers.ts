@@ -39,7 +39,7 @@ export function readParamHeaders(schema: JsonObject): ParamHeaders {
     headers.push({ name, path, type: type as ParamHeader["type"] });
     return undefined;
   });
-  return problem === undefined ? { ok: true, headers } : { ok: false, problem };
+  return problem ? { ok: false, problem } : { ok: true, headers };
 }
 
 type Check = (path: readonly string[], node: JsonObject) => string | undefined;
@@ -48,13 +48,13 @@ type Check = (path: readonly string[], node: JsonObject) => string | undefined;
 function visit(node: JsonObject, path: readonly string[], check: Check): string | undefined {
   if (Object.hasOwn(node, annotation)) {
     const problem = check(path, node);
-    if (problem !== undefined) return problem;
+    if (problem) return problem;
   }
   for (const [keyword, value] of Object.entries(node)) {
     if (keyword === "properties" && isObject(value)) {
       for (const [name, child] of Object.entries(value)) {
         const problem = isObject(child) ? visit(child, [...path, name], check) : undefined;
-        if (problem !== undefined) return problem;
+        if (problem) return problem;
       }
     } else if (isAnnotatedBelow(keyword, value)) {
       return `has an ${annotation} below "${keyword}": annotate a property reachable through "properties" alone`;

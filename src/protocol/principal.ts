@@ -29,7 +29,7 @@ export function assertPrincipal(given: unknown, source: string): asserts given i
       : scopes !== undefined && !(Array.isArray(scopes) && scopes.every(isText))
         ? 'scopes must be a list of strings: split "a b" at the space'
         : undefined;
-  if (problem === undefined) return;
+  if (!problem) return;
   throw new TypeError(`${source} must be undefined or a principal { issuer, subject, scopes? }: ${problem}`);
 }
 

@@ -27,13 +27,13 @@ function walk({ start, accept }: Program, reading: Reading, uri: string): Items 
     const { reads, next, other, variable } = instruction;
     if (next === instruction) {
       const end = reading.endOf(instruction, at);
-      if (variable === undefined) {
+      if (!variable) {
         key = { start: at, end };
       } else {
         // A key without an equals sign is a pair too: `;x`.
         const text = uri.slice(key?.start ?? at, end) + (key?.end === end ? "=" : "");
         const texts = items.get(variable);
-        if (texts === undefined) items.set(variable, [text]);
+        if (!texts) items.set(variable, [text]);
         else texts.push(text);
         key = undefined;
       }
@@ -41,7 +41,7 @@ function walk({ start, accept }: Program, reading: Reading, uri: string): Items 
       instruction = other;
     } else {
       const isRead = reading.isRead(instruction, at);
-      if (isRead && reads !== undefined) at += 1;
+      if (isRead && reads) at += 1;
       instruction = isRead ? next : other;
     }
   }
@@ -79,7 +79,7 @@ function collect(variables: readonly Variable[], items: Items): MatchedValues | 
     const texts = items.get(wanted);
     const [only] = texts ?? [];
     // An empty variable expands like an absent one; report it as absent, which callers can act on.
-    if (texts === undefined || only === undefined) continue;
+    if (!texts || only === undefined) continue;
     if (texts.length === 1 && operator.first + only === "" && isAlone(wanted, items)) continue;
     const value = explode ? exploded(texts) : decode(only);
     if (value === undefined) return undefined;

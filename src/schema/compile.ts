@@ -79,7 +79,7 @@ export function compileSchema(
     return { json, validate: (value) => validateStandard(schema, value) };
   }
   const problem = notJsonSchema(schema) ?? jsonSchemaProblem(schema as JsonObject);
-  if (problem !== undefined) throw fail(problem);
+  if (problem) throw fail(problem);
   const json = withObjectType(schema as JsonObject);
   try {
     const { validate, backtracking } = compileJsonSchema(json);
@@ -140,7 +140,7 @@ function published(
   const { jsonSchema } = schema["~standard"];
   const source = sourceOf(schema);
   const problem = `(${source.name}) cannot be published as JSON Schema: `;
-  if (jsonSchema === undefined && toJsonSchema === undefined) {
+  if (!jsonSchema && !toJsonSchema) {
     throw fail(problem + source.remedy);
   }
   try {
@@ -160,7 +160,7 @@ function sourceOf(schema: StandardSchema): { readonly name: string; readonly rem
     return { name: vendor, remedy: "wrap it, for Valibot with toStandardJsonSchema()" };
   }
   const { _zod: core } = schema as { _zod?: { version?: { major: number; minor: number; patch: number } } };
-  if (core === undefined) return { name: "zod 3", remedy: `use zod ${leastZod} or later` };
+  if (!core) return { name: "zod 3", remedy: `use zod ${leastZod} or later` };
   const { major = 4, minor = 0, patch = 0 } = core.version ?? {};
   const pass = "pass new McpServer(info, { toJsonSchema: z.toJSONSchema })";
   // The schemas of zod/mini have no methods.

@@ -68,7 +68,7 @@ function validate(root: Node, value: unknown, given: unknown): Validation {
 const shownName = 100;
 
 function describe({ problem, path }: Run): string {
-  if (path === undefined) return problem;
+  if (!path) return problem;
   const names = path.toReversed().map((key) => String(key).slice(0, shownName));
   return `${names.join(".")}: ${problem}`;
 }

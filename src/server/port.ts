@@ -142,7 +142,7 @@ export function openPort(server: Servable, { core, loads, requestState }: Driven
  */
 export function portOf(server: Servable, subject: string = "portOf"): ServerPort {
   const port = ports.get(server);
-  if (port !== undefined) return port;
+  if (port) return port;
   throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, problemOf(server));
 }
 

@@ -73,7 +73,7 @@ export class Push {
     options: { readonly timeoutMs?: number } = {},
   ): Promise<JsonObject> {
     const place = this.#parts.hub.reach(session);
-    if (place === undefined) {
+    if (!place) {
       throw askFailed(method, `session ${session} has no open stream`);
     }
     return this.#parts.asks.ask({ ...place, method, params, timeoutMs: options.timeoutMs ?? 60_000 });

@@ -273,8 +273,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   capabilities(revision?: string): ServerCapabilities {
     const { revisions, mode } = this.#port;
     const found = revision === undefined ? revisions.newest : revisions.find(revision);
-    if (found === undefined)
-      throw new RangeError(`This server does not support protocol revision ${revision}`);
+    if (!found) throw new RangeError(`This server does not support protocol revision ${revision}`);
     const canPush = found.era === "modern" || mode !== "stateless";
     return this.#core.features.capabilities(found, canPush);
   }

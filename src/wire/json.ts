@@ -8,7 +8,7 @@ export type ParsedJson =
 /** Parses `text`. If a key appears twice, the last one wins, in every layer: nothing parses the text again. */
 export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   const problem = exceededLimit(text, limits);
-  if (problem !== undefined) return { ok: false, reason: "limit", problem };
+  if (problem) return { ok: false, reason: "limit", problem };
   try {
     return { ok: true, value: JSON.parse(text), weight: weightOf(text) };
   } catch {
@@ -22,7 +22,7 @@ export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
   const problem = valueProblem(value, 0, limits, left);
   // The text of a value is at least as long as its strings.
   if (left.characters < 0) return { ok: false, reason: "size", problem: tooLarge(limits) };
-  if (problem !== undefined) return { ok: false, reason: "limit", problem };
+  if (problem) return { ok: false, reason: "limit", problem };
   // In text, each value comes with a comma, colon or bracket, which `measure` counts too.
   const weight = weigh(limits.maxBytes - left.characters, 2 * (limits.maxElements - left.elements));
   return { ok: true, value, weight };
@@ -58,7 +58,7 @@ function valueProblem(
   for (const [name, member] of Object.entries(value)) {
     if (!Array.isArray(value)) left.characters -= name.length;
     const problem = valueProblem(member, level + 1, limits, left);
-    if (problem !== undefined) return problem;
+    if (problem) return problem;
   }
   return undefined;
 }

@@ -28,7 +28,7 @@ const newest = { modern: newestOf("modern"), legacy: newestOf("legacy") };
 
 function newestOf(era: Revision["era"]): Revision {
   const found = revisions.find((revision) => revision.era === era);
-  if (found === undefined) throw new TypeError(`No revision of the ${era} era`);
+  if (!found) throw new TypeError(`No revision of the ${era} era`);
   return found;
 }
 

@@ -57,7 +57,7 @@ export class Conversations implements Asking {
 
   settle(error: unknown, call: Call, again: () => unknown): "answered" | Promise<unknown> | undefined {
     const required = questionsOf(error, call);
-    if (required === undefined) return undefined;
+    if (!required) return undefined;
     if (required instanceof HalyardError) return Promise.reject(required);
     if (!this.of(call).asksInRounds) return this.#askAndRun(call, required, again);
     call.answerNow(this.#sealReturned(call, required));

@@ -29,7 +29,7 @@ export class ElicitationIds {
   /** Returns the session that opened the page, and forgets it: it is notified once. */
   take(elicitationId: string): string | undefined {
     const sent = this.#sent.get(elicitationId);
-    if (sent === undefined) return undefined;
+    if (!sent) return undefined;
     this.#sent.delete(elicitationId);
     this.#held.delete(sent.caller, elicitationId);
     return sent.session;

@@ -29,7 +29,7 @@ const compiledForms = new WeakMap<object, CompiledSchema>();
 /** Compiles the schema of a form, and caches it. */
 export function compileForm(schema: AnySchema, settings: SchemaSettings): CompiledSchema {
   let compiled = compiledForms.get(schema);
-  if (compiled === undefined) {
+  if (!compiled) {
     compiled = compileSchema(schema, "input", { subject: "elicitation", field: "schema" }, settings);
     compiledForms.set(schema, compiled);
   }
@@ -71,7 +71,7 @@ function fieldFor(name: string, given: unknown, revision: Revision): Field {
   const field = isObject(given) ? withChoices(given) : {};
   const type = String(field["type"]);
   const known = Object.hasOwn(keywords, type) ? keywords[type] : undefined;
-  if (known === undefined || (type === "array" && field["items"] === undefined)) {
+  if (!known || (type === "array" && field["items"] === undefined)) {
     const allowed = "a string, number, integer, boolean, choice or list of choices";
     throw unfit(name, `must be ${allowed}: forms cannot be nested`);
   }

@@ -13,7 +13,7 @@ export class Onces {
 
   run(key: string, work: () => unknown): Promise<unknown> {
     const known = this.results[key];
-    if (known !== undefined) return Promise.resolve(known[0]);
+    if (known) return Promise.resolve(known[0]);
     // The state is sealed: the next round would repeat work that starts now.
     if (this.#closed) return Promise.reject(new InputPending());
     const running = this.#running.get(key) ?? this.#run(key, work);

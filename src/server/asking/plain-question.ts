@@ -20,7 +20,7 @@ const needs: Readonly<Record<string, (params: JsonObject) => ClientCapabilities>
 export function plainQuestion(request: InputRequest, revision: Revision): Question<JsonObject> {
   const { method, params = {} } = request;
   const requires = Object.hasOwn(needs, method) ? needs[method] : undefined;
-  if (requires === undefined) throw new TypeError(`${method} is not a question that clients can answer`);
+  if (!requires) throw new TypeError(`${method} is not a question that clients can answer`);
   return {
     method,
     params: paramsFor(request, revision),

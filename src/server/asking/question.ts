@@ -68,7 +68,7 @@ export function cannotAsk(
   const hasMethod = protocol.clientRequests.has(method);
   const isKnown = hasMethod && hasFieldsFor(requires, protocol);
   const missing = isKnown ? missingCapabilities(requires, clientCapabilities) : requires;
-  if (missing === undefined) return undefined;
+  if (!missing) return undefined;
   const unknown = hasMethod ? namesOfMissing(requires, requires) : "such request";
   const problem = isKnown
     ? `the client did not declare ${namesOfMissing(missing, clientCapabilities)}`
@@ -87,5 +87,5 @@ export function assertCanAsk(asked: Asked, method: string, requires: ClientCapab
   // Without a session the client's capabilities are unknown, and the missing session is the problem to report.
   const isLost = protocol.era === "legacy" && session === undefined && protocol.clientRequests.has(method);
   const refusal = isLost ? noWayBack(method, "session") : cannotAsk(asked, method, requires);
-  if (refusal !== undefined) throw refusal;
+  if (refusal) throw refusal;
 }

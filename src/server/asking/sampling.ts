@@ -46,7 +46,7 @@ export function samplingQuestion(
 /** Encodes the parameters for `revision`. Throws if the messages are invalid or have content that it does not support. */
 export function samplingParams(params: JsonObject, revision: Revision): JsonObject {
   const problem = messagesProblem(params["messages"]);
-  if (problem !== undefined) throw new TypeError(`${samplingMethod}: ${problem}`);
+  if (problem) throw new TypeError(`${samplingMethod}: ${problem}`);
   const { maxTokens = defaultMaxTokens } = params;
   const messages = params["messages"] as readonly SamplingMessage[];
   const written = revision.samplingBlocks === "many" ? messages : oneBlockEach(messages, revision);
@@ -91,7 +91,7 @@ function messagesProblem(messages: unknown): string | undefined {
     if (!isObject(message)) return "a message must be an object";
     const blocks = blocksOf(message.content);
     const problem = messageProblem(message, blocks);
-    if (problem !== undefined) return problem;
+    if (problem) return problem;
     const given = blocks.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : []));
     if (!sameMembers(awaited, given)) return unanswered;
     awaited = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));

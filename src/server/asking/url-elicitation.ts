@@ -13,7 +13,7 @@ import { cannotAsk } from "./question.ts";
 export function urlRefusal(error: UrlElicitationRequired, call: Call): HalyardError | undefined {
   for (const [index, { message }] of error.elicitations.entries()) {
     const refusal = refusalOf(call.inputResponses?.[keyOf(index)]?.["action"], message);
-    if (refusal !== undefined) return refusal;
+    if (refusal) return refusal;
   }
   return undefined;
 }
@@ -39,7 +39,7 @@ export function urlRequiredError(
 ): RpcError {
   const { message: text } = error;
   const refusal = cannotAsk(call, elicitationMethod, elicitationNeeds.url);
-  if (refusal !== undefined) return rpcErrorOf(refusal);
+  if (refusal) return rpcErrorOf(refusal);
   if (call.protocol.urlRequired !== "error") return { code: errorCodes.internal, message: text };
   const elicitations = error.elicitations.map(({ message, url, elicitationId = crypto.randomUUID() }) => {
     elicitationIds.remember(elicitationId, call.session, callerOf(call.exchange));

@@ -77,7 +77,7 @@ async function answerBatch(
   exchange: Exchange,
 ): Promise<Answer | undefined> {
   const problem = batchProblem(core, batch, exchange);
-  if (problem !== undefined) {
+  if (problem) {
     return refuse(core, exchange, undefined, { code: errorCodes.invalidRequest, message: problem });
   }
   const responses = await Promise.all(batch.map((value) => dispatch(core, readMessage(value), exchange)));

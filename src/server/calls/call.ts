@@ -75,7 +75,7 @@ export class Call extends CallRequest implements Context {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
+    if (!this.#controller) {
       this.#controller = new AbortController();
       if (this.cancelled) this.#abort();
     }
@@ -217,13 +217,13 @@ export class Call extends CallRequest implements Context {
   /** Called when the response is ready. A task stays open for questions; any other call withdraws them. */
   finish(): void {
     this.#finished = true;
-    if (this.#task !== undefined) return;
+    if (this.#task) return;
     this.exchange.connection.inFlight.delete(this);
     this.stopAsking();
   }
 
   progress(progress: number, total?: number, message?: string): void {
-    if (this.#task !== undefined && Number.isFinite(progress)) {
+    if (this.#task && Number.isFinite(progress)) {
       this.#task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
     }
     const progressToken = this.meta["progressToken"];
@@ -275,7 +275,7 @@ export class Call extends CallRequest implements Context {
   }
 
   async #startTask(): Promise<boolean> {
-    if (this.#task === undefined) await this.#beginTask?.();
+    if (!this.#task) await this.#beginTask?.();
     return this.#task !== undefined;
   }
 
@@ -285,9 +285,9 @@ export class Call extends CallRequest implements Context {
 
   /** Drops the message if the reader is slow: a queue of progress and log messages would grow without bound. */
   #send(method: string, params?: object): void {
-    if (this.#task !== undefined) return this.#task.send(method, params ?? {});
+    if (this.#task) return this.#task.send(method, params ?? {});
     const { stream } = this.exchange;
-    if (stream === undefined || stream.congested || this.row.stream) return;
+    if (!stream || stream.congested || this.row.stream) return;
     if (this.#finished || this.cancelled) return;
     try {
       stream.write(encodeNotification(method, params));

@@ -85,7 +85,7 @@ function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcRespo
   } catch (error) {
     running = Promise.reject(error as Error);
   }
-  if (response !== undefined) return close(call, response, started);
+  if (response) return close(call, response, started);
   const pending = running as Promise<unknown>;
   const wait = (): Promise<RpcResponse | undefined> =>
     new Promise((resolve) =>
@@ -97,7 +97,7 @@ function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcRespo
 
 /** Whether the client retries the call with answers or with the state of an earlier round. */
 function isRetry({ row, params }: Call): boolean {
-  if (row.repeats === undefined) return false;
+  if (!row.repeats) return false;
   return params["inputResponses"] !== undefined || params["requestState"] !== undefined;
 }
 
@@ -131,7 +131,7 @@ function answerLater(
   };
   const returned = (result: unknown): void => {
     // The questions were the response, so the result of the handler is ignored.
-    if (pendingAnswer.isAnswered && takeLater === undefined) return;
+    if (pendingAnswer.isAnswered && !takeLater) return;
     let response: RpcResponse;
     try {
       response = success(result, call, handler);
@@ -141,7 +141,7 @@ function answerLater(
     end(response);
   };
   const threw = (error: unknown): void => {
-    if (pendingAnswer.isAnswered && takeLater === undefined) return;
+    if (pendingAnswer.isAnswered && !takeLater) return;
     const settled = core.asking.settle(error, call, () => core.middlewares.around(call, handler.run));
     if (settled === undefined) end(failure(core, error, call, handler));
     else if (settled !== "answered")
@@ -179,7 +179,7 @@ function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject
     throw new TypeError(
       `${call.method} returned no result: a method must return an object, and middleware the value of next()`,
     );
-  return handler.encode !== undefined
+  return handler.encode
     ? stampOwnResult(handler.encode(result as never, call), call)
     : stampResult(result, call);
 }

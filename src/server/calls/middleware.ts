@@ -98,11 +98,9 @@ export class Middlewares {
     const chain = this.#chain.filter(({ method }) => method === undefined || method === call.method);
     const request = { method: call.method, params: call.params };
     const step = async (index: number, added?: object): Promise<unknown> => {
-      if (added !== undefined) call.extend(added);
+      if (added) call.extend(added);
       const middleware = chain[index];
-      return middleware === undefined
-        ? handler(call)
-        : middleware.run(request, call, (more) => step(index + 1, more));
+      return middleware ? middleware.run(request, call, (more) => step(index + 1, more)) : handler(call);
     };
     return step(0);
   }

@@ -59,22 +59,21 @@ export async function receiveNotification(
   exchange: Exchange,
 ): Promise<undefined> {
   const { method, params = {} } = notification;
-  const { connection } = exchange;
+  const { logger } = core.settings;
+  const { connection, load } = exchange;
+  const isLegacy = connection.revision !== undefined;
   // Before initialize there is no handshake that this notification could complete.
-  const isHandshake = method === "notifications/initialized" && connection.revision !== undefined;
-  const isFirst = isHandshake && !connection.initialized;
-  if (isHandshake) connection.initialized = true;
-  if (method === "notifications/cancelled") cancel(core.settings.logger, params, exchange);
+  const isFirst = isLegacy && method === "notifications/initialized" && !connection.initialized;
+  if (isFirst) connection.initialized = true;
+  if (method === "notifications/cancelled") cancel(logger, params, exchange);
   if (method === "notifications/progress") core.asks.progressed(connection.session, params["progressToken"]);
   const { notification: observer, rootsChanged, initialized } = core.observers;
-  if (observer === undefined && rootsChanged === undefined && initialized === undefined) return undefined;
+  if (!observer && !rootsChanged && !initialized) return undefined;
   const from = sourceOf(connection, exchange.principal, params["_meta"]);
-  const { load } = exchange;
-  void run(core.settings.logger, method, () => observer?.(method, params, from), load);
-  if (isFirst) void run(core.settings.logger, method, () => initialized?.(from), load);
-  const isLegacy = connection.revision !== undefined;
+  void run(logger, method, () => observer?.(method, params, from), load);
+  if (isFirst) void run(logger, method, () => initialized?.(from), load);
   if (isLegacy && method === "notifications/roots/list_changed")
-    void run(core.settings.logger, method, () => rootsChanged?.(from), load);
+    void run(logger, method, () => rootsChanged?.(from), load);
   return undefined;
 }
 
@@ -86,7 +85,7 @@ function sourceOf(
 ): NotificationSource {
   const { session, transport, revision, clientInfo, clientCapabilities } = connection;
   const from = { session, principal, transport };
-  if (revision !== undefined || !isObject(meta))
+  if (revision || !isObject(meta))
     return { ...from, revision: revision?.date, client: clientInfo, clientCapabilities };
   const date = meta[metaKeys.protocolVersion];
   const declared = meta[metaKeys.clientCapabilities];
@@ -105,7 +104,7 @@ export async function tellSessionClosed(
   reason: SessionEnd,
 ): Promise<void> {
   const { sessionClosed } = observers;
-  if (sessionClosed !== undefined)
+  if (sessionClosed)
     await run(settings.logger, "onSessionClosed", () => sessionClosed(sourceOf(connection), reason));
 }
 

@@ -54,10 +54,9 @@ function findMethod(
     row !== undefined &&
     (row.feature === undefined || core.features.isOffered(row.feature, revision, exchange));
   const handler = isThere ? core.methods.get(method) : undefined;
-  if (row !== undefined && handler !== undefined) return { row, handler };
+  if (row && handler) return { row, handler };
   const added = core.catalogue.findMethod(method, revision.era);
-  if (added !== undefined)
-    return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
+  if (added) return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
   throw unknownMethod(method);
 }
 
@@ -108,18 +107,15 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
   const { revisions } = core.settings;
   const { legacy, modern } = revisions;
   const row = legacy?.requests.get(method);
-  if (legacy !== undefined && row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
-  if (
-    row !== undefined ||
-    (legacy !== undefined && core.catalogue.findMethod(method, "legacy") !== undefined)
-  ) {
+  if (legacy && row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
+  if (row || (legacy && core.catalogue.findMethod(method, "legacy"))) {
     const otherwise = modern ? `, or put ${metaKeys.protocolVersion} in _meta` : "";
     throw invalidRequest(
       `This ${connection.transport} connection is not initialized: send initialize first${otherwise}`,
     );
   }
   // Tell a legacy client which revisions to try.
-  if (legacy === undefined && method === "initialize")
+  if (!legacy && method === "initialize")
     throw unsupported(
       core,
       String(params?.["protocolVersion"]),
@@ -127,7 +123,7 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
     );
   const isModern =
     revisions.has(method, "modern") || core.catalogue.findMethod(method, "modern") !== undefined;
-  if (modern !== undefined && isModern) throw missing(metaKeys.protocolVersion);
+  if (modern && isModern) throw missing(metaKeys.protocolVersion);
   throw unknownMethod(method);
 }
 

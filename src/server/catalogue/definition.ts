@@ -74,7 +74,7 @@ export function checkChoice(
   allowed: readonly string[],
 ): void {
   const problem = choiceProblem(value, allowed);
-  if (problem !== undefined) refuseField(subject, field, problem);
+  if (problem) refuseField(subject, field, problem);
 }
 
 /** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
@@ -103,13 +103,13 @@ export function checkDescribed(
   }
   for (const icon of options.icons ?? []) {
     const problem = iconProblem(icon);
-    if (problem !== undefined) fail("icons", problem);
+    if (problem) fail("icons", problem);
   }
   const scopes = options.scopes && scopesProblem(options.scopes);
-  if (scopes !== undefined) fail("scopes", scopes);
+  if (scopes) fail("scopes", scopes);
   for (const key of Object.keys(options._meta ?? {})) {
     const problem = metaKeyProblem(key);
-    if (problem !== undefined) fail("_meta", problem);
+    if (problem) fail("_meta", problem);
   }
   for (const field of ["_meta", "annotations"] as const) {
     if (options[field] !== undefined && !isSerialisable(options[field]))
@@ -129,7 +129,7 @@ export function checkAnnotations(subject: string, annotations: Annotations | und
         : lastModified !== undefined && !isDate(lastModified)
           ? `has the lastModified ${lastModified}: use an ISO 8601 date`
           : undefined;
-  if (problem !== undefined) refuseField(subject, "annotations", problem);
+  if (problem) refuseField(subject, "annotations", problem);
 }
 
 export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {

@@ -108,7 +108,7 @@ export class Extensions {
     const subject = `extension "${identifier}"`;
     const where = { subject, field: "identifier" };
     const problem = extensionIdProblem(identifier);
-    if (problem !== undefined) throw new ConfigurationError("INVALID_NAME", where, problem);
+    if (problem) throw new ConfigurationError("INVALID_NAME", where, problem);
     if (this.#extensions.has(identifier))
       throw new ConfigurationError("DUPLICATE_NAME", where, "is already registered");
     checkExtension(subject, extension);
@@ -163,7 +163,7 @@ export class Extensions {
   /** Finds a member of listen filters that this client can use. Throws if the member requires a declaration that is missing. */
   listen(member: string, ctx: Context): ExtensionListen | undefined {
     const found = this.#listens.get(member);
-    if (found === undefined || found.declaration === "optional") return found?.row;
+    if (!found || found.declaration === "optional") return found?.row;
     if (found.row.requiresDeclaration) requireDeclared(ctx, found.identifier);
     return isDeclared(ctx, found.identifier) ? found.row : undefined;
   }

@@ -107,10 +107,10 @@ async function answer(
   { _meta, ...given }: JsonObject,
   ctx: Context,
 ): Promise<unknown> {
-  const params = input === undefined ? ({ ok: true, value: given } as const) : await input.validate(given);
+  const params = input ? await input.validate(given) : ({ ok: true, value: given } as const);
   if (!params.ok) throw invalidParams(`Invalid params for ${name}: ${params.issues.join("; ")}`);
   const returned = await handler(params.value, ctx);
-  if (output === undefined) return returned ?? {};
+  if (!output) return returned ?? {};
   const result = await output.validate(returned);
   if (result.ok) return result.value;
   throw new TypeError(

@@ -112,7 +112,7 @@ function readArguments(schema: JsonObject, where: { subject: string; field: stri
   const { required } = schema;
   return [...propertiesOf(schema)].map(([name, property]) => {
     const types = typesOf(property, schema);
-    if (types !== undefined && !types.some((type) => type === "string" || isRead(type))) {
+    if (types && !types.some((type) => type === "string" || isRead(type))) {
       const problem = `has "${name}" of type ${types.join(" or ")}, but clients send strings: use a string and transform it`;
       throw new ConfigurationError("INVALID_SCHEMA", where, problem);
     }
@@ -142,7 +142,7 @@ function takingText(schema: CompiledSchema): CompiledSchema {
   const read = [...propertiesOf(schema.json)].flatMap(([name, property]) => {
     const types = typesOf(property, schema.json) ?? [];
     const reader = types.includes("string") ? undefined : readers.get(types.find(isRead));
-    return reader === undefined ? [] : [[name, reader] as const];
+    return reader ? [[name, reader] as const] : [];
   });
   if (read.length === 0) return schema;
   const converted = (given: JsonObject): JsonObject => {

@@ -63,7 +63,7 @@ export class Entry<Options, Compiled> {
 
   published(kind: DefinitionKind<Options, Compiled>, revision: Revision): Published {
     let published = this.#published.get(revision);
-    if (published === undefined) {
+    if (!published) {
       const value = Object.freeze(kind.publish(this.compiled, revision));
       published = { value, text: JSON.stringify(value) };
       this.#published.set(revision, published);

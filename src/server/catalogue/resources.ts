@@ -176,7 +176,7 @@ export function resolveResource(
   templates: Templates,
 ): Resolved | undefined {
   const resource = resources.find(uri);
-  return resource === undefined ? matchTemplate(uri, templates.visible) : { source: resource, args: { uri } };
+  return resource ? { source: resource, args: { uri } } : matchTemplate(uri, templates.visible);
 }
 
 /** Finds the definition whose scopes protect `uri`: the one that reads it or, if it is disabled, the one that would. */

@@ -44,7 +44,7 @@ const subjects: Readonly<
 function canBeInBatch(catalogue: Catalogue, message: unknown): boolean {
   if (!isObject(message)) return false;
   const method = message["method"] as string;
-  if (catalogue.methods.find(method) !== undefined) return true;
+  if (catalogue.methods.find(method)) return true;
   return revisions.some(({ hasBatches, requests }) => hasBatches && requests.has(method));
 }
 
@@ -90,7 +90,7 @@ export function neededScopes(catalogue: Catalogue, value: unknown, limits: Serve
 function scopesOfMessage(catalogue: Catalogue, message: unknown, limits: ServerLimits): readonly string[] {
   if (!isObject(message) || typeof message["method"] !== "string") return none;
   const find = Object.hasOwn(subjects, message["method"]) ? subjects[message["method"]] : undefined;
-  if (find === undefined) return catalogue.methods.find(message["method"])?.options.scopes ?? none;
+  if (!find) return catalogue.methods.find(message["method"])?.options.scopes ?? none;
   const params = isObject(message["params"]) ? message["params"] : {};
   const found = find(catalogue, params, limits).flatMap((definition) => definition?.scopes ?? []);
   return [...new Set(found)];
@@ -125,9 +125,9 @@ export function visibleTo(registry: Registry<object, unknown>, grant: Grant, lis
   const used = new Set(visible.flatMap(({ options }) => (options as Described).scopes ?? []));
   const key = [...used].filter((scope) => hasScope(grant, scope)).join(" ");
   let byScopes = views.get(visible);
-  if (byScopes === undefined) views.set(visible, (byScopes = new Map()));
+  if (!byScopes) views.set(visible, (byScopes = new Map()));
   let view = byScopes.get(key);
-  if (view === undefined) {
+  if (!view) {
     if (byScopes.size >= maxViews) byScopes.clear();
     const isUsable = ({ options }: Entry<object, unknown>): boolean =>
       isGranted((options as Described).scopes, grant);

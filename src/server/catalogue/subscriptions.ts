@@ -12,10 +12,10 @@ import type { Settings } from "../settings/settings.ts";
 /** Calls `onSubscribed` and `onUnsubscribed`. Returns undefined if the author passed neither. */
 export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   const { onSubscribed, onUnsubscribed } = settings;
-  if (onSubscribed === undefined && onUnsubscribed === undefined) return undefined;
+  if (!onSubscribed && !onUnsubscribed) return undefined;
   const prefix = topicOf(resourceUpdated, "");
   const tell = (name: string, hook: Settings["onSubscribed"], topic: string): void => {
-    if (hook === undefined || !topic.startsWith(prefix)) return;
+    if (!hook || !topic.startsWith(prefix)) return;
     // The request does not wait for the hook, and an exception in it reaches only the log.
     logRejection(settings.logger, `${name}()`, Promise.resolve(topic.slice(prefix.length)).then(hook));
   };
@@ -38,7 +38,7 @@ export async function permittedUris(
   ctx: Context,
 ): Promise<string[]> {
   const { authorizeSubscription } = settings;
-  if (authorizeSubscription === undefined) return [...uris];
+  if (!authorizeSubscription) return [...uris];
   const verdicts = await Promise.all(uris.map((uri) => authorizeSubscription(uri, ctx)));
   return uris.filter((_, index) => verdicts[index] === true);
 }

@@ -98,7 +98,7 @@ function raceTime(
       const problem = `Tool ${name} did not finish within its limit of ${timeoutMs} ms`;
       if (!call.cancelled) logger.warn(problem);
       const release = call.exchange.load?.hold();
-      if (release !== undefined) pending.then(release, release);
+      if (release) pending.then(release, release);
       // Reject before the abort, so that an error that the handler throws because of it does not replace this one.
       reject(new ToolError(problem));
       call.abort(new DOMException(problem, "TimeoutError"));
@@ -107,7 +107,7 @@ function raceTime(
     const inTimeAfterAll = (): void => clearTimeout(timer);
     const settle = (finish: (value: unknown) => void) => (value: unknown) => {
       const unfinished = call.unfinishedWork();
-      if (unfinished === undefined) inTimeAfterAll();
+      if (!unfinished) inTimeAfterAll();
       else void unfinished.then(inTimeAfterAll);
       finish(value);
     };

@@ -89,7 +89,7 @@ export function toolKind(
     fields,
     compile(name, options, subject) {
       const compiled = compileTool(name, options, subject, settings);
-      if (compiled.task !== undefined) onTask();
+      if (compiled.task) onTask();
       return compiled;
     },
     publish: publishTool,
@@ -132,7 +132,7 @@ function readTask(given: ToolOptions["task"], subject: string): TaskDefinition |
     "must have a pollIntervalMs from 1 to 2^31 - 1": isTimerMs(pollIntervalMs),
   };
   const [problem] = Object.entries(rules).find(([, holds]) => !holds) ?? [];
-  if (problem !== undefined) refuseField(subject, "task", problem);
+  if (problem) refuseField(subject, "task", problem);
   return task;
 }
 

@@ -125,7 +125,7 @@ export class Connection implements Peer {
 
   /** The key under which shared limits count the peer: its principal, else the transport's `caller`, else its session. */
   get caller(): string {
-    if (this.principal !== undefined) return principalKey(this.principal);
+    if (this.principal) return principalKey(this.principal);
     return this.#caller ?? this.session ?? "";
   }
 }
@@ -158,5 +158,5 @@ export interface Exchange {
 
 /** The key under which shared limits count a message: its principal, else the caller of its connection. */
 export function callerOf({ connection, principal }: Exchange): string {
-  return principal === undefined ? connection.caller : principalKey(principal);
+  return principal ? principalKey(principal) : connection.caller;
 }

@@ -34,7 +34,7 @@ export class InFlight {
 
   /** Removes that mark. Returns false if there was none. */
   closeListen(call: Cancellable): boolean {
-    if (call.endListen === undefined) return false;
+    if (!call.endListen) return false;
     call.endListen = undefined;
     this.#listens--;
     return true;
@@ -53,13 +53,13 @@ export class InFlight {
 
   add(call: Cancellable): void {
     this.#size++;
-    if (this.#first === undefined) {
+    if (!this.#first) {
       this.#first = call;
       return;
     }
     this.#others ??= new Map();
     const same = this.#others.get(call.id);
-    if (same === undefined) this.#others.set(call.id, [call]);
+    if (!same) this.#others.set(call.id, [call]);
     else same.push(call);
   }
 
@@ -70,7 +70,7 @@ export class InFlight {
       return;
     }
     const same = this.#others?.get(call.id);
-    if (same === undefined || same.length === 1) this.#others?.delete(call.id);
+    if (!same || same.length === 1) this.#others?.delete(call.id);
     else same.splice(same.indexOf(call), 1);
   }
 
@@ -78,7 +78,7 @@ export class InFlight {
   cancel(id: RequestId, reason: string): "cancelled" | "unknown" | "ambiguous" {
     const first = this.#first?.id === id ? [this.#first] : [];
     const [call, ...more] = [...first, ...(this.#others?.get(id) ?? [])];
-    if (call === undefined) return "unknown";
+    if (!call) return "unknown";
     if (more.length > 0) return "ambiguous";
     if (call.row.uncancellable) return "unknown";
     call.cancel(reason);
@@ -92,6 +92,6 @@ export class InFlight {
 
   #all(): Cancellable[] {
     const others = [...(this.#others?.values() ?? [])].flat();
-    return this.#first === undefined ? others : [this.#first, ...others];
+    return this.#first ? [this.#first, ...others] : others;
   }
 }

@@ -59,7 +59,7 @@ function completersOf(
 ): Readonly<Record<string, Completer | undefined>> {
   const target =
     ref.type === "ref/prompt" ? prompts.find(ref.name) : (templates.find(ref.uri) ?? resources.find(ref.uri));
-  if (target === undefined) {
+  if (!target) {
     throw invalidParams(`Unknown ${ref.type === "ref/prompt" ? "prompt" : "resource"}`);
   }
   return "complete" in target.options ? (target.options.complete ?? {}) : {};

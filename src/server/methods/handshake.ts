@@ -30,7 +30,7 @@ export function initialize(about: Introduction, onAnnounced: () => void): Method
   return {
     run(call) {
       const { connection } = call.exchange;
-      if (connection.revision !== undefined) {
+      if (connection.revision) {
         throw invalidRequest("This connection is already initialized");
       }
       const { protocolVersion, capabilities } = call.params;
@@ -89,7 +89,7 @@ export const setLogLevel: MethodHandler = {
 
 /** The strings of a client's description. Icons and unknown fields are dropped. */
 function keptOf(client: Implementation | undefined): Implementation | undefined {
-  if (client === undefined) return undefined;
+  if (!client) return undefined;
   const words = ["name", "title", "version", "description", "websiteUrl"] as const;
   const kept = words.map((word) => [word, client[word]]).filter(([, text]) => typeof text === "string");
   return Object.fromEntries(kept) as Implementation;

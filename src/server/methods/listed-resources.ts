@@ -15,7 +15,7 @@ const listing = new WeakMap<readonly unknown[], readonly Template[]>();
 export function listingTemplates({ templates }: Catalogue, call: Call): readonly Template[] {
   const visible = visibleTo(templates, call.grant, false);
   let found = listing.get(visible);
-  if (found === undefined) {
+  if (!found) {
     found = (visible as readonly Template[]).filter(({ options }) => options.list !== undefined);
     listing.set(visible, found);
   }

@@ -19,7 +19,7 @@ export function listen({ extensions }: Catalogue): MethodHandler {
   return {
     run(call) {
       const { stream } = call.exchange;
-      if (stream === undefined) throw invalidRequest("This transport has no streams, which listen requires");
+      if (!stream) throw invalidRequest("This transport has no streams, which listen requires");
       if (!isShortId(call.id))
         throw invalidRequest("The id of a listen request is too long: every message repeats it");
       const wanted = readFilter(extensions, call);
@@ -99,9 +99,9 @@ function readFilter(extensions: Extensions, call: Call): Wanted[] {
   for (const member of [...call.protocol.listens.keys(), ...extensions.listenMembers]) {
     const wanted = Object.hasOwn(filter, member) ? filter[member] : undefined;
     const row = wanted === undefined ? undefined : rowOf(member, extensions, call);
-    if (row === undefined) continue;
+    if (!row) continue;
     const keys = row.kind === "keys" ? readKeys(member, row, wanted, call) : undefined;
-    if (keys === undefined && !isOn(member, wanted)) continue;
+    if (!keys && !isOn(member, wanted)) continue;
     members.push({ member, notification: row.notification, keys, permits: row.permits });
   }
   return members;
@@ -114,7 +114,7 @@ async function permitted(call: Call, members: readonly Wanted[]): Promise<Wanted
       wanted.notification === resourceUpdated
         ? (uris: readonly string[]) => permittedUris(call.core.settings, uris, call)
         : wanted.permits;
-    if (permits === undefined || !wanted.keys?.length) return [wanted];
+    if (!permits || !wanted.keys?.length) return [wanted];
     const keys = await permits(wanted.keys, call);
     return keys.length === 0 ? [] : [{ ...wanted, keys }];
   });
@@ -125,7 +125,7 @@ async function permitted(call: Call, members: readonly Wanted[]): Promise<Wanted
 function honour(members: readonly Wanted[]): { honoured: JsonObject; topics: string[] } {
   const honoured = members.map(({ member, keys }) => [member, keys ?? true] as const);
   const topics = members.flatMap(({ notification, keys }) =>
-    keys === undefined ? [notification] : keys.map((key) => topicOf(notification, key)),
+    keys ? keys.map((key) => topicOf(notification, key)) : [notification],
   );
   return { honoured: Object.fromEntries(honoured), topics };
 }
@@ -133,7 +133,7 @@ function honour(members: readonly Wanted[]): { honoured: JsonObject; topics: str
 /** The row of a filter member, or undefined if this server does not support it. */
 function rowOf(member: string, extensions: Extensions, call: Call): ExtensionListen | undefined {
   const row = call.protocol.listens.get(member);
-  if (row === undefined) return extensions.listen(member, call);
+  if (!row) return extensions.listen(member, call);
   return call.core.features.has(row.feature) ? row : undefined;
 }
 
@@ -144,7 +144,7 @@ function isOn(member: string, wanted: unknown): boolean {
 
 function readKeys(member: string, { notification }: ExtensionListen, wanted: unknown, call: Call): string[] {
   const problem = keysProblem({ member, notification }, wanted, call.core.settings.limits);
-  if (problem !== undefined) throw invalidParams(problem);
+  if (problem) throw invalidParams(problem);
   return [...new Set(wanted as readonly string[])];
 }
 

@@ -42,9 +42,9 @@ const madePages = new WeakMap<readonly unknown[], Map<Revision, Map<number, Json
 
 function pagesOf(visible: readonly unknown[], revision: Revision): Map<number, JsonObject> {
   let byRevision = madePages.get(visible);
-  if (byRevision === undefined) madePages.set(visible, (byRevision = new Map()));
+  if (!byRevision) madePages.set(visible, (byRevision = new Map()));
   let pages = byRevision.get(revision);
-  if (pages === undefined) byRevision.set(revision, (pages = new Map()));
+  if (!pages) byRevision.set(revision, (pages = new Map()));
   return pages;
 }
 
@@ -132,7 +132,7 @@ function firstAfter(visible: Entries, sequence: number): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
     const entry = visible[middle];
-    if (entry !== undefined && entry.sequence > sequence) high = middle;
+    if (entry && entry.sequence > sequence) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -15,7 +15,7 @@ export function getPrompt({ prompts }: Catalogue): MethodHandler {
       const { name, arguments: given = {} } = call.params;
       if (typeof name !== "string") throw invalidParams("name must be a string");
       const prompt = prompts.find(name);
-      if (prompt === undefined) throw invalidParams(`Unknown prompt: ${clip(name)}`);
+      if (!prompt) throw invalidParams(`Unknown prompt: ${clip(name)}`);
       if (!isObject(given) || !Object.values(given).every((value) => typeof value === "string")) {
         throw invalidParams("arguments must be an object of strings");
       }
@@ -32,7 +32,7 @@ export function getPrompt({ prompts }: Catalogue): MethodHandler {
 
     encode(result: GetPromptResult, call) {
       const problem = resultProblem("Prompt", result);
-      if (problem !== undefined) throw unsendable("Prompt", problem, call);
+      if (problem) throw unsendable("Prompt", problem, call);
       return encodePromptResult(result, call.protocol);
     },
   };

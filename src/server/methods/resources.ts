@@ -24,7 +24,7 @@ export function readResource({ resources, templates }: Catalogue): MethodHandler
     async run(call) {
       const uri = uriOf(call);
       const found = resolveResource(uri, resources, templates);
-      if (found === undefined) throw new ResourceNotFoundError(uri);
+      if (!found) throw new ResourceNotFoundError(uri);
       const { options, handler } = found.source;
       const returned = orAsk(await handler(found.args, call));
       const result = converted("Resource", call, () => toReadResult(returned, uri, options.mimeType));
@@ -33,7 +33,7 @@ export function readResource({ resources, templates }: Catalogue): MethodHandler
 
     encode(result: ReadResourceResult, call) {
       const problem = resultProblem("Resource", result);
-      if (problem !== undefined) throw unsendable("Resource", problem, call);
+      if (problem) throw unsendable("Resource", problem, call);
       const contents = result.contents.map((each) => encodeShape(each, "contents", call.protocol));
       return { ...result, contents };
     },
@@ -45,7 +45,7 @@ export function subscribeResource(settings: Settings, hub: Hub): MethodHandler {
     async run(call) {
       const uri = uriOf(call);
       const { listener } = call.exchange.connection;
-      if (listener === undefined) throw notSubscribable();
+      if (!listener) throw notSubscribable();
       // Respond as for an unknown resource, so that the client does not learn whether it exists.
       if ((await permittedUris(settings, [uri], call)).length === 0) throw new ResourceNotFoundError(uri);
       const topic = topicOf(resourceUpdated, uri);
@@ -73,7 +73,7 @@ export function unsubscribeResource(hub: Hub): MethodHandler {
   return {
     run(call) {
       const { listener } = call.exchange.connection;
-      if (listener === undefined) throw notSubscribable();
+      if (!listener) throw notSubscribable();
       hub.unsubscribe(listener, topicOf(resourceUpdated, uriOf(call)));
       return {};
     },

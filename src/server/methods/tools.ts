@@ -48,7 +48,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
       const { name, arguments: given = {} } = call.params;
       if (typeof name !== "string") throw invalidParams("name must be a string");
       const tool = tools.find(name);
-      if (tool === undefined) throw invalidParams(`Unknown tool: ${clip(name)}`);
+      if (!tool) throw invalidParams(`Unknown tool: ${clip(name)}`);
       if (!isObject(given)) throw invalidParams("arguments must be an object");
       assertCapabilities(tool, call);
       // Stay synchronous if the schema is: a turn of the microtask queue costs more than most schemas.
@@ -60,7 +60,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
 
     encode(result: CallToolResult, call) {
       const problem = resultProblem("Tool", result);
-      if (problem !== undefined) throw unsendable("Tool", problem, call);
+      if (problem) throw unsendable("Tool", problem, call);
       const isObjectOutput = result.structuredContent === undefined || promisesObject(call, tools);
       return encodeCallToolResult(result, call.protocol, isObjectOutput);
     },
@@ -68,7 +68,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
     recover(error, call) {
       if (error instanceof ToolError) return toErrorResult(error.message);
       const tool = failed.get(call);
-      if (tool === undefined) return undefined;
+      if (!tool) return undefined;
       if (isInputRefused(error)) return toRefusedResult(error);
       if (isNoFailure(error)) return undefined;
       const { message } = describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`);
@@ -90,7 +90,7 @@ function start(tool: CompiledTool, input: CheckedInput, tasks: Tasks, call: Call
   // A client that requested a task gets one even for invalid arguments: it does not expect another response.
   if (!input.ok && call.protocol.tasks !== "core") return input.failure;
   const begun = tasks.begin(tool, call);
-  return begun === undefined ? outcomeOf(tool, input, call) : begun.then(() => outcomeOf(tool, input, call));
+  return begun ? begun.then(() => outcomeOf(tool, input, call)) : outcomeOf(tool, input, call);
 }
 
 function outcomeOf(tool: CompiledTool, input: CheckedInput, call: Call): Outcome {
@@ -116,7 +116,7 @@ function invoke(tool: CompiledTool, args: unknown, call: Call): Outcome {
 function complete(tool: CompiledTool, returned: unknown, call: Call): Outcome {
   try {
     const result = orAsk(returned);
-    if (tool.output === undefined) return withoutOutput(result, call);
+    if (!tool.output) return withoutOutput(result, call);
     const checked = checkOutput(tool, tool.output, result, call);
     return checked instanceof Promise
       ? checked.catch((error: unknown) => toFailure(tool, error, call))
@@ -136,7 +136,7 @@ function withoutOutput(returned: unknown, call: Call): CallToolResult {
 function assertCapabilities(tool: CompiledTool, call: Call): void {
   const required = tool.options.requires;
   const missing = required && missingCapabilities(required, call.clientCapabilities);
-  if (missing === undefined) return;
+  if (!missing) return;
   const names = namesOfMissing(missing, call.clientCapabilities);
   const message = `Tool ${tool.name} requires client capabilities that were not declared: ${names}`;
   throw missingCapability(message, missing);
@@ -152,7 +152,7 @@ function checkInput(
   settings: Settings,
   call: Call,
 ): CheckedInput | Promise<CheckedInput> {
-  if (tool.input === undefined) return { ok: true, args: {} };
+  if (!tool.input) return { ok: true, args: {} };
   if (!(tool.options.validateInput ?? settings.validateInput)) return { ok: true, args: given };
   const validation = tool.input.validate(given);
   if (validation instanceof Promise) return validation.then((outcome) => toChecked(tool, outcome, call));

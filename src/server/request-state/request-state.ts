@@ -44,7 +44,7 @@ export class RequestState {
   /** The option that is local to this process, so that another process cannot continue its calls. */
   get unshared(): "keys" | "singleUse" | undefined {
     const { keys, singleUse } = this.#settings;
-    if (keys === undefined) return "keys";
+    if (!keys) return "keys";
     return singleUse instanceof MemorySingleUseStore ? "singleUse" : undefined;
   }
 
@@ -56,7 +56,7 @@ export class RequestState {
   async seal(state: unknown, bound: Bound): Promise<string> {
     const { ttlMs, audience, maxBytes } = this.#settings;
     const [key] = await this.#ring();
-    if (key === undefined) throw new TypeError("There is no key");
+    if (!key) throw new TypeError("There is no key");
     const claims = {
       id: randomId(12),
       exp: Date.now() + ttlMs,
@@ -105,7 +105,7 @@ export class RequestState {
     const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
     if (other !== undefined) return refused(others[other]);
     // At least ttlMs, not only the remaining time: the clock of another process may be behind.
-    if (singleUse !== undefined && !(await singleUse.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
+    if (singleUse && !(await singleUse.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
       return refused("it was already used");
     }
     return { ok: true, state };
@@ -116,7 +116,7 @@ export class RequestState {
     if (given !== version || body === undefined || rest.length > 0) return undefined;
     const key = (await this.#ring()).find(({ id }) => id === keyId);
     const bytes = key && fromBase64Url(body);
-    if (key === undefined || bytes === undefined || bytes.length < ivBytes + tagBytes) return undefined;
+    if (!key || !bytes || bytes.length < ivBytes + tagBytes) return undefined;
     try {
       const how = parameters(bytes.subarray(0, ivBytes), `${version}.${key.id}`);
       const text = await crypto.subtle.decrypt(how, key.key, bytes.subarray(ivBytes));

@@ -67,14 +67,14 @@ export class MemorySingleUseStore implements SingleUseStore {
 
   async claim(id: string, ttlMs: number, caller: string = id): Promise<boolean> {
     const marked = this.#ends.get(id);
-    if (marked !== undefined && !isOver(marked)) return false;
+    if (marked && !isOver(marked)) return false;
     // Most marks have the same lifetime, so expired ones come first; one behind a longer-lived mark waits.
     for (const [old, end] of this.#ends) {
       if (!isOver(end)) break;
       this.#forget(old, end);
     }
     // Delete an expired mark of this id, so that the new one goes to the end.
-    if (marked !== undefined) this.#forget(id, marked);
+    if (marked) this.#forget(id, marked);
     if (!this.#shares.fitsPastHalf(caller, 1)) {
       const { total } = this.#shares;
       throw new Error(`The store is full: ${total} ids were claimed and have not expired yet`);

@@ -89,7 +89,7 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
   if (!Array.isArray(items)) return list + mustBe("an array", items);
   for (let index = 0; index < items.length; index++) {
     const problem = itemProblem(items[index]);
-    if (problem !== undefined) return `${list}[${index}]${problem}`;
+    if (problem) return `${list}[${index}]${problem}`;
   }
   return fieldsProblem(result as JsonObject)?.slice(1);
 }
@@ -131,7 +131,7 @@ function fieldsProblem(holder: JsonObject): string | undefined {
 }
 
 function below(place: string, problem: string | undefined): string | undefined {
-  return problem === undefined ? undefined : place + problem;
+  return problem && place + problem;
 }
 
 function isBlockType(type: unknown): type is ContentBlock["type"] {

@@ -133,7 +133,7 @@ export function toToolResult(returned: unknown): CallToolResult {
   if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
   if (returned === undefined) return { content: [] };
   const given = asToolResult(returned, noneDeclared);
-  if (given !== undefined) return toCallToolResult(given);
+  if (given) return toCallToolResult(given);
   const blocks = Array.isArray(returned) ? returned : [returned];
   if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
   throw new TypeError(

@@ -17,7 +17,7 @@ export function checkCacheHint(subject: string, field: string, hint: CacheHint |
       : scope !== "public" && scope !== "private"
         ? `has the scope ${scope}: use "public" or "private"`
         : undefined;
-  if (problem !== undefined) throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
+  if (problem) throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
 }
 
 /** The values of {@link ShownErrors}. */

@@ -174,7 +174,7 @@ export function resolveSettings(options: CoreOptions): Settings {
   const logger = guardedLogger(options.logger ?? stderrLogger);
   const { mode, revisions } = resolveRevisions(options);
   const shown = choiceProblem(options.errors, shownErrors);
-  if (shown !== undefined) refuseOption("errors", shown);
+  if (shown) refuseOption("errors", shown);
   if (!isPositiveInteger(pageSize)) refuseOption("pageSize", "must be a positive integer");
   for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
   for (const [name, limit] of Object.entries(limits)) {
@@ -214,8 +214,8 @@ function resolveRevisions({
   const unknown = supportedRevisions.find((date) => known.find(date) === undefined);
   if (unknown !== undefined) refuseOption("supportedRevisions", `has ${JSON.stringify(unknown)}: ${choice}`);
   const revisions = new SpokenRevisions(({ date }) => supportedRevisions.includes(date));
-  if (revisions.legacy === undefined) return { mode: "stateless", revisions };
-  return { mode: revisions.modern === undefined && mode === "both" ? "stateful" : mode, revisions };
+  if (!revisions.legacy) return { mode: "stateless", revisions };
+  return { mode: !revisions.modern && mode === "both" ? "stateful" : mode, revisions };
 }
 
 export function checkImplementation(info: Implementation): void {
@@ -226,7 +226,7 @@ export function checkImplementation(info: Implementation): void {
   checkOptions({ subject: "server" }, info, knownInfo);
   for (const icon of info.icons ?? []) {
     const problem = iconProblem(icon);
-    if (problem !== undefined) refuseOption("icons", problem);
+    if (problem) refuseOption("icons", problem);
   }
 }
 

@@ -109,13 +109,13 @@ function chooseForm(tool: CompiledTool, call: Call, features: Features): TaskFor
   const kind = call.protocol.tasks;
   if (kind === "extension") {
     if (isRequired) requireDeclared(call, extensionIds.tasks);
-    return tool.task !== undefined && isDeclared(call, extensionIds.tasks) ? kind : undefined;
+    return tool.task && isDeclared(call, extensionIds.tasks) ? kind : undefined;
   }
   const wish: unknown = kind === "core" ? call.params["task"] : undefined;
   if (wish === undefined && isRequired)
     throw methodNotFound(`Tool ${tool.name} can only be called as a task`);
   if (wish === undefined || kind === "none") return undefined;
-  if (tool.task !== undefined) {
+  if (tool.task) {
     if (!isObject(wish)) throw invalidParams("task must be an object");
     return kind;
   }

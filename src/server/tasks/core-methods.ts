@@ -25,7 +25,7 @@ export function coreTaskMethods(
 async function cancelTask(table: TaskTable, call: Call): Promise<JsonObject> {
   const task = await find(table, call);
   const cancelled = !hasEnded(task) ? await table.cancel(task) : undefined;
-  if (cancelled === undefined) throw invalidParams(`The task has already ended: it is ${task.status}`);
+  if (!cancelled) throw invalidParams(`The task has already ended: it is ${task.status}`);
   return coreTask(cancelled);
 }
 
@@ -41,7 +41,7 @@ async function taskResult(table: TaskTable, call: Call): Promise<JsonObject> {
 
 async function listTasks(table: TaskTable, pageSize: number, call: Call): Promise<JsonObject> {
   const { principal, session, grant } = call;
-  if (principal === undefined && session === undefined) {
+  if (!principal && session === undefined) {
     throw methodNotFound("tasks/list requires authentication or a session");
   }
   const limit = Math.max(pageSize + 1, minChunk);
@@ -49,7 +49,7 @@ async function listTasks(table: TaskTable, pageSize: number, call: Call): Promis
   let after = readTaskCursor(call.params["cursor"]);
   // Neither a page nor a cursor may reveal a task that the caller may not use.
   for (let isMore = true; isMore && usable.length <= pageSize;) {
-    const query = { after, session: principal === undefined ? session : undefined, limit };
+    const query = { after, session: principal ? undefined : session, limit };
     const found = await table.store.list(ownerOf(principal), query);
     usable.push(...found.filter((task) => isFor(task, "core", grant)));
     after = found.at(-1);
@@ -75,7 +75,7 @@ async function nextChange(table: TaskTable, call: Call, task: TaskRecord): Promi
   let forget = (): void => {};
   await new Promise<void>((resolve) => {
     call.onCancel(resolve);
-    if (run !== undefined) forget = run.whenDone(() => resolve());
+    if (run) forget = run.whenDone(() => resolve());
     else {
       const timer = setTimeout(resolve, task.pollIntervalMs);
       forget = () => clearTimeout(timer);
@@ -87,7 +87,7 @@ async function nextChange(table: TaskTable, call: Call, task: TaskRecord): Promi
 
 /** The response that the call would have had without a task. */
 function resultOf({ id, status, result, error }: TaskRecord): JsonObject {
-  if (error !== undefined) throw new RelayedError(error);
+  if (error) throw new RelayedError(error);
   if (result === undefined) throw invalidRequest(`The task has no result: it is ${status}`);
   return { ...result, _meta: { ...(result["_meta"] as object), ...relatedTask(id) } };
 }

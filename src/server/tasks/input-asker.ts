@@ -57,7 +57,7 @@ export class InputAsker implements TaskAsker {
   async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
     for (const [key, response] of Object.entries(responses)) {
       const open = this.#open.get(key);
-      if (open === undefined) continue;
+      if (!open) continue;
       const settle = await open.read(response);
       if (!this.#open.delete(key)) continue;
       settle();

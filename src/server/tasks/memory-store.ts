@@ -96,7 +96,7 @@ export class MemoryTaskStore implements TaskStore {
   async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
     const kept = this.#find(owner, id);
     const before = kept && parse(kept);
-    if (kept === undefined || before === undefined || hasEnded(before)) return undefined;
+    if (!kept || !before || hasEnded(before)) return undefined;
     const text = JSON.stringify({ ...before, ...change });
     const more = { tasks: 0, size: sizeOf(text) - sizeOf(kept.text) };
     if (more.size > 0 && !this.#hasRoom(kept, kept.caller, more))
@@ -110,8 +110,8 @@ export class MemoryTaskStore implements TaskStore {
     const found: Kept[] = [];
     for (const id of this.#tasks.keys()) {
       const kept = this.#find(owner, id);
-      if (kept === undefined || (session !== undefined && kept.session !== session)) continue;
-      if (after === undefined || isAfter(kept, after)) found.push(kept);
+      if (!kept || (session !== undefined && kept.session !== session)) continue;
+      if (!after || isAfter(kept, after)) found.push(kept);
     }
     return found
       .toSorted((one, other) => (isAfter(one, other) ? 1 : -1))

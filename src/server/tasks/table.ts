@@ -80,14 +80,14 @@ export class TaskTable {
     if (typeof id !== "string") throw invalidParams("taskId must be a string");
     // Spare the store ids that no task can have.
     const task = id.length > maxIdLength ? undefined : await this.store.read(ownerOf(principal), id);
-    if (task === undefined || !isFor(task, form, grant)) throw invalidParams("Unknown task");
+    if (!task || !isFor(task, form, grant)) throw invalidParams("Unknown task");
     return task;
   }
 
   /** Cancels a task of any process. Returns the changed task, or undefined if it had already ended. */
   async cancel(task: TaskRecord): Promise<TaskRecord | undefined> {
     const cancelled = await this.end(task);
-    if (cancelled === undefined) return undefined;
+    if (!cancelled) return undefined;
     this.runs.get(task.id)?.stop("cancelled", "The task was cancelled");
     await this.announce(cancelled);
     return cancelled;
@@ -133,5 +133,5 @@ const nobody = "";
  * tasks.
  */
 export function ownerOf(principal: Principal | undefined): string {
-  return principal === undefined ? nobody : principalKey(principal);
+  return principal ? principalKey(principal) : nobody;
 }

@@ -183,7 +183,7 @@ export class TaskRun implements RunningTask, OwnTask {
     try {
       const task = await table.store.change(owner, id, { ...change, ...at });
       // Do not announce a status that a slow store returns after the end.
-      if (task !== undefined && (!this.#isOver || hasEnded(task))) await table.announce(task);
+      if (task && (!this.#isOver || hasEnded(task))) await table.announce(task);
       return task?.status;
     } catch (error) {
       settings.logger.error("Could not store a change of a task", { taskId: id, error });
