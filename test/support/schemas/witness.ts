@@ -60,7 +60,10 @@ export class Conversation {
     const agreed = (message["result"] as JsonObject | undefined)?.["protocolVersion"];
     const isAgreement = typeof agreed === "string" && asked.some((one) => one.method === "initialize");
     if (isAgreement) this.revision = agreed;
-    const revision = isAgreement ? agreed : (asked.at(-1)?.revision ?? this.revision);
+    const stated = new Set(asked.map((one) => one.revision ?? this.revision));
+    // Requests with the same id under several revisions: nobody can tell which of them this answers.
+    if (stated.size > 1 && !isAgreement) return;
+    const [revision = this.revision] = isAgreement ? [agreed] : stated;
     const answered = asked.filter((one) => (one.revision ?? this.revision) === revision);
     this.#keep({ message, answered: answered.map((one) => one.method), revision, test });
   }
