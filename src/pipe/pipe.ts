@@ -1,4 +1,4 @@
-// One pipe that carries every message of a peer, both ways: what stdio, the in-memory pair and sockets have in common.
+// Serves a peer over one pipe for all messages in both directions: stdio, the in-memory pair, HTTP+SSE and sockets use it.
 import { errorCodes } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal } from "../protocol/principal.ts";
@@ -22,38 +22,38 @@ import {
 } from "../wire/message.ts";
 import { within } from "../async/timers.ts";
 
-/** Where a pipe's messages go. */
+/** Sends the messages of a pipe. */
 export interface PipeOutput {
-  /** Writes one message. False: taken, but nothing more should come until {@link Pipe.drained}. */
+  /** Writes one message. Return false if the reader is behind, and call {@link Pipe.drained} when it has caught up. */
   write(text: string): boolean;
-  /** Ends the pipe, because the reader is too slow. */
+  /** Closes the pipe, because the reader is too slow. */
   destroy(reason: string): void;
 }
 
-/** How a {@link Pipe} behaves. */
+/** Options of a {@link Pipe}. */
 export interface PipeOptions {
   /** The name of the transport. */
   readonly transport: string;
-  /** Who is at the other end, where the transport knows. */
+  /** The peer's principal, if the transport knows it. */
   readonly principal?: Principal | undefined;
   /**
-   * Whether the other end is the user whom this process works for. Without a principal it may use every definition; any other
-   * peer without one is refused those that name `scopes`. @default {false}
+   * Whether the peer is the user that this process works for. Such a peer may use every definition without a principal; any other
+   * peer without one cannot use definitions that have `scopes`. @default {false}
    */
   readonly peerIsUser?: boolean | undefined;
-  /** Whether the reader may be pushed what needs these scopes. @default {if `principal` has them} */
+  /** Returns whether the reader may get pushes that require these scopes. @default {if `principal` has them} */
   readonly permits?: ((scopes: readonly string[]) => boolean) | undefined;
-  /** Who a peer without a principal counts as where callers share a limit, such as its address. @default {the pipe itself} */
+  /** The key that limits count a peer without a principal for, such as its address. @default {the pipe itself} */
   readonly caller?: string | undefined;
-  /** Called when {@link Pipe.receive} answered false and more may come now. */
+  /** Called when you may call {@link Pipe.receive} again after it returned false. */
   readonly onResume?: (() => void) | undefined;
-  /** Called with what went wrong in a call, and the id that the client is given in its place. */
+  /** Called with the error of a failed call, and the error id that the client gets instead. */
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 
-/** What goes with one message. */
+/** Options of {@link Pipe.receive}. */
 export interface ReceiveOptions extends Pick<Exchange, "principal" | "checkedScopes" | "load"> {
-  /** Called when it has been answered, or needs no answer. */
+  /** Called when the message has been answered, or needs no answer. */
   readonly onDone?: (() => void) | undefined;
 }
 
@@ -66,18 +66,18 @@ const receiveOptions: readonly string[] = [
   "onDone",
 ] satisfies readonly (keyof ReceiveOptions)[];
 
-/** A principal that went unread would be nobody: the mistake must show at the first message. */
+/** Throws for an unknown option: a principal passed in its place would be ignored silently. */
 function assertReceiveOptions(options: object): void {
   const unknown =
     Object.keys(options).find((field) => !receiveOptions.includes(field)) ??
     (["issuer", "subject"] as const).find((field) => field in options);
   if (unknown === undefined) return;
-  const remedy = "pass who sent the message as { principal }, not the principal itself";
+  const remedy = "pass the sender as { principal }, not the principal itself";
   throw new TypeError(`receive() has no option "${unknown}", only ${receiveOptions.join(", ")}: ${remedy}`);
 }
 
 /**
- * Serves one peer over a pipe: give it each message that arrives, and it writes those that go out.
+ * Serves one peer over a pipe: pass each message that arrives to `receive`, and it writes messages to its output.
  *
  * @example
  * ```ts
@@ -130,9 +130,8 @@ export class Pipe {
   }
 
   /**
-   * Takes one message: its text or, where the transport has parsed it, what `readIncoming` says of it, with the `load` that it
-   * weighs. False: it was taken, but nothing more should come until `onResume`. Throws for options that it does not know, such
-   * as a principal that is not in an object.
+   * Accepts one message: its text or, if the transport has parsed it, the value of `readIncoming` with its `load`. Returns false if
+   * the reader is behind: pass no more until `onResume` is called. Throws for unknown options.
    */
   receive(message: string | Incoming, options: ReceiveOptions = noOptions): boolean {
     if (options !== noOptions) assertReceiveOptions(options);
@@ -150,7 +149,7 @@ export class Pipe {
     return !this.#paused;
   }
 
-  /** A message was too long to be read. */
+  /** Refuses a message that was too long to read. */
   refuseLong(maxBytes: number): void {
     const message = `The message is larger than ${maxBytes} bytes`;
     const error = { code: errorCodes.invalidRequest, message };
@@ -159,7 +158,7 @@ export class Pipe {
     this.#writeError(error);
   }
 
-  /** The output has room again. */
+  /** Call this when the output has room again. */
   drained(): void {
     this.#congested = false;
     this.#drains.call();
@@ -167,16 +166,16 @@ export class Pipe {
   }
 
   /**
-   * Ends the pipe, because the peer is gone: nothing more is taken, nobody can be asked any more, running calls may finish
-   * within `graceMs`, and what still runs then is cancelled.
+   * Ends the pipe, because the peer has disconnected. It accepts no more messages, and questions fail. Running calls may finish
+   * within `graceMs`; after that they are cancelled.
    */
   end(graceMs: number, reason: SessionEnd = "left"): Promise<void> {
     return (this.#ending ??= this.#end(graceMs, reason));
   }
 
   /**
-   * Prepares for the end while the peer is still there: no request is taken any more, subscriptions get their closing
-   * result, and running calls may finish within `graceMs`, with the answers to what they ask. {@link Pipe.end} comes next.
+   * Prepares to end while the peer is still connected. It accepts no more requests, subscriptions get their closing result, and
+   * running calls may finish within `graceMs`, with the answers to their questions. Call {@link Pipe.end} next.
    */
   async drain(graceMs: number, reason: SessionEnd = "shutdown"): Promise<void> {
     const isFirst = !this.#draining;
@@ -198,14 +197,14 @@ export class Pipe {
     this.connection.inFlight.cancelAll("The connection has ended");
   }
 
-  /** Whether a message asks for no reply: a server that ends takes no more requests. */
+  /** Whether a message expects no response; a draining pipe accepts only those. */
   #isSilent(message: string | Incoming): boolean {
     if (typeof message !== "string") return !isBatch(message) && isSilentMessage(message);
     const parsed = parseJson(message, this.#server.limits);
     return parsed.ok && isSilent(parsed.value);
   }
 
-  /** Never rejects: nobody waits for it. */
+  /** Never rejects, since nothing awaits it. */
   async #answer(
     message: string | Incoming,
     exchange: Exchange,
@@ -219,11 +218,11 @@ export class Pipe {
         : this.#server.answer(message, exchange));
       const response = typeof answer === "object" ? this.#server.encode(answer) : answer;
       if (response !== undefined) this.#write(response);
-      // From here on a legacy peer knows what it will be told; before, a notification would overtake the reply.
+      // Only after the reply to `initialize`, so that no notification overtakes it.
       const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
       if (isAgreedNow && !this.#draining) this.#detach ??= this.#server.attach(this.connection, this.#stream);
     } catch (error) {
-      // Something is wrong with the server itself; others in this process must not feel it.
+      // A failure of the server itself, which must not end the process.
       this.#writeError(this.#failure("A message could not be answered", error));
     } finally {
       if (--this.#running === 0 && this.#draining) this.#idles.call();
@@ -231,7 +230,7 @@ export class Pipe {
     }
   }
 
-  /** Runs what the author of the transport gave, and must not throw. */
+  /** Runs a callback of the transport, and logs what it throws. */
   #tryOut(run: () => void): void {
     try {
       run();
@@ -244,7 +243,7 @@ export class Pipe {
     return internalError(RateLimitedLog.of(this.#server.logger), what, error);
   }
 
-  /** An error that answers no request in particular. */
+  /** Writes an error that belongs to no request. */
   #writeError(error: RpcError): void {
     const unreadable = this.connection.revision?.unreadableId === "null" ? { id: null } : {};
     this.#write(JSON.stringify({ jsonrpc: "2.0", ...unreadable, error }));
@@ -271,7 +270,7 @@ export class Pipe {
     try {
       this.#congested = !this.#output.write(text) || this.#congested;
     } catch (error) {
-      // One peer that is gone must not fail the call, or keep others from being told.
+      // A disconnected peer must neither fail the call nor keep others from getting a push.
       this.#congested = true;
       this.#tryOut(() => this.#output.destroy(`The output failed: ${String(error)}`));
     }
@@ -284,7 +283,7 @@ export class Pipe {
     this.#onResume();
   }
 
-  /** Resolves when every reply has been written. */
+  /** Resolves when no call is running. */
   #idle(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#running === 0) resolve();

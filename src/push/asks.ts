@@ -1,52 +1,52 @@
-// Questions to clients that wait for their answer, each found by the session that was asked and the id it was given.
+// Questions that wait for a client's answer, by session and question id.
 import { askFailed, HalyardError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import { type Grant, isGranted } from "../protocol/scopes.ts";
 import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../wire/message.ts";
 import type { Stream } from "./listener.ts";
 
-/** Who is asked, and on which stream. */
+/** The client to ask, and the stream to ask it on. */
 export interface AskTarget {
-  /** The answer has to come in this session. */
+  /** The session that the answer must come from. */
   readonly to: {
     readonly transport: string;
     readonly session: string | undefined;
     readonly principal: Principal | undefined;
   };
-  /** The answer is awaited as long as somebody can be reached there. */
+  /** The question fails when the client can no longer be reached on this stream. */
   readonly stream: Stream;
 }
 
-/** A request to a client. */
+/** A question to a client. */
 export interface Ask extends AskTarget {
-  /** The task that it is asked for. */
+  /** The task that asks. */
   readonly taskId?: string | undefined;
-  /** What whoever answers needs, as whoever called did. */
+  /** The scopes that the call required, and the sender of the answer must have. */
   readonly scopes?: readonly string[] | undefined;
   readonly method: string;
   readonly params?: object | undefined;
   readonly timeoutMs: number;
-  /** Gives up the question with the call that it was asked for; its reason is told to the client. */
+  /** Aborts the question when its call is cancelled; the client gets the reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Is told that a question goes out; what it returns is told that it has ended, and why, if that is not with an answer. */
+/** Called when a question is sent. The function it returns is called when the question ends, with the problem if it failed. */
 export type AskWatch = (ask: Ask) => (problem?: string) => void;
 
-/** How many times its timeout a question may take, however much progress its client reports. */
+/** The most that progress reports can extend a question, in multiples of its timeout. */
 const maxTimeouts = 10;
 
-/** The cause of a failure that another stream to the same client could mend. */
+/** The cause of a failure that a retry on another stream of the client may avoid. */
 export const streamLost: unique symbol = Symbol("stream lost");
 
-const lost = "The client cannot be reached any more";
+const lost = "The client can no longer be reached";
 
-/** All that those who watch hear of a client's error: its words may be as private as an answer. */
+/** What `AskWatch` gets for an error of the client, whose message may be as private as an answer. */
 const noResult = "The client gave no result";
 
 interface Pending {
   readonly scopes: readonly string[] | undefined;
-  /** Starts the timeout again: the client is at it. */
+  /** Restarts the timeout, because the client reports progress. */
   readonly keepWaiting: () => void;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (problem: string, error: HalyardError) => void;
@@ -64,13 +64,13 @@ export class Asks {
     return this.#pending.size;
   }
 
-  /** Asks and waits. Rejects when the client answers with an error, does not answer, or cannot be reached any more. */
+  /** Sends a question. Rejects if the client returns an error, does not answer in time, or can no longer be reached. */
   ask(ask: Ask): Promise<JsonObject> {
     const id = crypto.randomUUID();
     const key = `${ask.to.session} ${id}`;
     if (ask.signal?.aborted) return Promise.reject(askFailed(ask.method, String(ask.signal.reason)));
     const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
-    // Before anything waits for it: what cannot be written as JSON throws here.
+    // First, since it throws for params that are not JSON.
     const text = JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params });
     const ended = this.#watch?.(ask);
     return new Promise<JsonObject>((resolve, reject) => {
@@ -80,7 +80,7 @@ export class Asks {
         reject(error);
       };
       const giveUp = (problem: string): void => {
-        // Of a question that belongs to a task, the notification does, too.
+        // For a question of a task, `_meta` ties the notification to the task, too.
         const about = { requestId: id, reason: problem, _meta: metaOf(ask.params) };
         ask.stream.write(encodeNotification("notifications/cancelled", about));
         fail(problem);
@@ -92,7 +92,7 @@ export class Asks {
         return setTimeout(() => giveUp(`No answer within ${Math.round(ask.timeoutMs)} ms`), leftMs);
       };
       let timer = wait();
-      // Bound to its stream before it is written: a stream that breaks meanwhile fails it at once.
+      // Before the write, so that a stream that breaks during it fails the question.
       const stopLosing = ask.stream.onLost(() => fail(lost, askFailed(ask.method, lost, streamLost)));
       const release = (): void => {
         this.#pending.delete(key);
@@ -118,16 +118,16 @@ export class Asks {
     });
   }
 
-  /** A client reports progress on what it was asked. */
+  /** Restarts the timeout of the question that a client reports progress on. */
   progressed(session: string | undefined, progressToken: unknown): void {
     if (typeof progressToken === "string")
       this.#pending.get(`${String(session)} ${progressToken}`)?.keepWaiting();
   }
 
-  /** Takes an answer from a session. False when nothing was asked that it would answer, or that its sender may answer. */
+  /** Settles the question that a response answers. Returns false if there is none, or its sender lacks the scopes. */
   settle(session: string | undefined, response: RpcResponse, grant: Grant): boolean {
     const { id } = response;
-    // The client may have put anything there; our ids are strings.
+    // A client may send any id; ours are strings.
     const pending = typeof id === "string" ? this.#pending.get(`${String(session)} ${id}`) : undefined;
     if (pending === undefined || !isGranted(pending.scopes, grant)) return false;
     const { result, error } = response as { result?: unknown; error?: unknown };
@@ -141,7 +141,7 @@ function metaOf(params: object | undefined): object | undefined {
   return (params as { readonly _meta?: object } | undefined)?._meta;
 }
 
-/** What the client says went wrong, if it says so in words. */
+/** The message of the client's error, if it has one. */
 function problemOf(error: unknown): string {
   const message = isObject(error) ? error["message"] : undefined;
   return typeof message === "string" ? message : "The client answered with neither a result nor an error";

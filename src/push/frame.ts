@@ -1,12 +1,12 @@
-// One pushed notification, encoded once: each copy only splices its own subscription id in.
+// One pushed notification, encoded once; each subscription only adds its own id.
 import { metaKeys } from "../protocol/meta.ts";
 import type { RequestId } from "../wire/message.ts";
 
-/** A notification on its way to listeners. */
+/** A notification for many listeners. */
 export class Frame {
-  /** Of two waiting frames with the same key only the later one is sent, in the place of the earlier. */
+  /** Of two queued frames with the same key, the later replaces the earlier. */
   readonly mergeKey: string | undefined;
-  /** What a reader needs to be told. */
+  /** The scopes that a reader must have. */
   readonly scopes: readonly string[] | undefined;
   readonly #head: string;
   readonly #params: string;

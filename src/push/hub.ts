@@ -1,4 +1,4 @@
-// The one path of every unsolicited message: who listens to what, and delivery to each of them.
+// The hub that delivers every unsolicited message to the listeners of its topic.
 import { Shares } from "../limits/shares.ts";
 import { isLogged, isLogLevel } from "../protocol/model.ts";
 import { logMessage } from "../protocol/notifications.ts";
@@ -8,20 +8,20 @@ import { Listener, type ListenerOptions } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
 import { keyLengthOf, topicOf, type TopicScopes } from "./topic.ts";
 
-/** Told when a topic gets its first listener, and when it has lost its last one. */
+/** Called when a topic gets its first listener, and when it loses its last. */
 export interface TopicWatch {
   first(topic: string): void;
   last(topic: string): void;
 }
 
 export interface HubLimits {
-  /** What may wait for all listeners together. */
+  /** Bytes that may be queued for all listeners together. */
   readonly maxTotalQueueBytes: number;
-  /** Characters of all keys that listeners ask for. */
+  /** Characters in the keys of all topics that listeners subscribe to. */
   readonly maxTotalSubscribedLength: number;
 }
 
-/** Holds the listeners, indexed by topic: a message costs only those who asked for it. */
+/** Holds the listeners by topic, so that a message costs only as much as the topic has listeners. */
 export class Hub {
   readonly #listeners = new Set<Listener>();
   readonly #sessions = new Map<string, Listener>();
@@ -29,7 +29,7 @@ export class Hub {
   readonly #budget: QueueBudget;
   readonly #watch: TopicWatch | undefined;
   readonly #scopesOf: TopicScopes;
-  /** How many characters the keys have that listeners ask for. */
+  /** The characters in the keys of each caller's topics. */
   readonly #keyLength: Shares;
 
   constructor(
@@ -43,12 +43,12 @@ export class Hub {
     this.#watch = watch;
   }
 
-  /** Whether this caller may ask for keys of so many more characters. */
+  /** Whether the caller may subscribe to keys with `keyLength` more characters. */
   hasRoomFor(caller: string, keyLength: number): boolean {
     return this.#keyLength.fits(caller, keyLength);
   }
 
-  /** Adds a listener; it takes messages from now on. */
+  /** Adds a listener. */
   open(options: ListenerOptions): Listener {
     const listener = new Listener(options, this.#budget, this.#scopesOf);
     this.#listeners.add(listener);
@@ -57,31 +57,34 @@ export class Hub {
     return listener;
   }
 
-  /** Drops a listener: nothing more is written to it. */
+  /** Removes a listener; nothing more is written to it. */
   close(listener: Listener): void {
     listener.close();
     if (!this.#listeners.delete(listener)) return;
-    // A newer stream may have taken the session over.
+    // The session may have a newer listener.
     if (listener.session !== undefined && this.#sessions.get(listener.session) === listener) {
       this.#sessions.delete(listener.session);
     }
     for (const topic of listener.topics) this.#unindex(topic, listener);
   }
 
-  /** The listener takes this topic too. */
+  /** Subscribes the listener to one more topic. */
   subscribe(listener: Listener, topic: string): void {
     if (!this.#listeners.has(listener)) return;
     listener.topics.add(topic);
     this.#index(topic, listener);
   }
 
-  /** The listener no longer takes this topic. */
+  /** Unsubscribes the listener from a topic. */
   unsubscribe(listener: Listener, topic: string): void {
     listener.topics.delete(topic);
     this.#unindex(topic, listener);
   }
 
-  /** Sends a change to everyone who asked for its topic and has the scopes; waiting copies merge. Answers how many it reached. */
+  /**
+   * Sends a change to every listener of its topic that has the scopes, and returns how many it reached. A queued notification of
+   * the same topic is replaced.
+   */
   async publish(
     notification: string,
     key?: string,
@@ -100,8 +103,8 @@ export class Hub {
   }
 
   /**
-   * Sends a notification to one session. False when there is no such session, nobody there has the scopes, or it wants no such
-   * log message.
+   * Sends a notification to one session. Returns false if the session does not exist, no reader has the scopes, or its log level
+   * excludes the message.
    */
   async toSession(
     session: string,
@@ -115,24 +118,24 @@ export class Hub {
     return this.#deliver(takersOf([listener], method, params), frame) === 1;
   }
 
-  /** The sessions that can be reached now: those that have a stream open. */
+  /** The sessions that have an open stream. */
   async sessions(): Promise<string[]> {
     return [...this.#sessions].filter(([, listener]) => listener.reachable).map(([session]) => session);
   }
 
-  /** Where a session can be asked something, by whoever has the scopes. */
+  /** The stream of a session on which a reader with these scopes can be asked. */
   reach(session: string, scopes?: readonly string[]): AskTarget | undefined {
     const listener = this.#sessions.get(session);
     const stream = listener?.reachable ? listener.streamFor(scopes) : undefined;
     return listener && stream && { to: listener, stream };
   }
 
-  /** Whether anyone takes this topic. */
+  /** Whether the topic has a listener. */
   async isListened(topic: string): Promise<boolean> {
     return this.#topics.has(topic);
   }
 
-  /** How many streams take pushes now. */
+  /** The number of listeners. */
   async count(): Promise<number> {
     return this.#listeners.size;
   }
@@ -173,7 +176,7 @@ export class Hub {
   }
 }
 
-/** A transport that fails to take it has lost its reader; others are told all the same. */
+/** Returns false if the transport throws, so that the other listeners still get the frame. */
 function deliver(listener: Listener, frame: Frame): boolean {
   try {
     return listener.deliver(frame);
@@ -182,7 +185,7 @@ function deliver(listener: Listener, frame: Frame): boolean {
   }
 }
 
-/** Those who take a message: of log messages each says from which level on. One without a level is the author's own matter. */
+/** The listeners that want a message. A log message with a level goes only to those whose level includes it. */
 function takersOf(
   listeners: Iterable<Listener>,
   method: string,

@@ -1,4 +1,4 @@
-// A stream that takes pushes: what it asked for, and a mailbox for when nobody reads, or too slowly.
+// A listener: the topics that a stream subscribes to, and a mailbox while its reader is slow or away.
 import type { LogLevel, Principal } from "../protocol/model.ts";
 import { type Grant, isGranted } from "../protocol/scopes.ts";
 import type { RequestId } from "../wire/message.ts";
@@ -7,29 +7,29 @@ import { Mailbox } from "./mailbox.ts";
 import type { QueueBudget, Waiting } from "./queue-budget.ts";
 import { changeFrame, type TopicScopes } from "./topic.ts";
 
-/** One open way to a peer, provided by a transport: a pipe, or the response to one request. */
+/** A way to send messages to a peer, provided by a transport: a pipe, or the response to one request. */
 export interface Stream {
-  /** Writes one encoded message. False: it was taken, but the reader is behind, and nothing more should come until it drains. */
+  /** Writes one encoded message. Returns false if the reader is behind: write no more until it has drained. */
   write(text: string): boolean;
   /** Whether the reader is behind now. */
   readonly congested: boolean;
   /**
-   * Whether a client can be reached on it now. For one that outlives its connections, such as that of a session: what is
-   * pushed meanwhile waits until {@link Stream.onDrain} calls back. @default {true}
+   * Whether a client is connected, for a stream that outlives its connections. Otherwise pushes wait until
+   * {@link Stream.onDrain} calls back. @default {true}
    */
   readonly reachable?: boolean;
   /** Calls back each time the reader has caught up, until the returned function is called. */
   onDrain(callback: () => void): () => void;
-  /** Calls back when nobody can be reached on this stream any more, until the returned function is called. */
+  /** Calls back when the client can no longer be reached on this stream, until the returned function is called. */
   onLost(callback: () => void): () => void;
-  /** The reader is too slow: the transport closes the stream, and the client comes back. */
+  /** Closes the stream because the reader is too slow; the client may reconnect. */
   destroy(reason: string): void;
   /**
-   * The stream for a push that only readers with these scopes may get, or any reader if there are none: itself or, of several,
-   * the one that takes it; undefined when no reader has them. @default {itself, if the principal of its connection has them}
+   * Returns the stream for a push that requires these scopes, which may be this one or one of several behind it; undefined if no
+   * reader has them. @default {itself, if the principal of its connection has them}
    */
   forScopes?(scopes: readonly string[]): Stream | undefined;
-  /** Closes the connection but not the stream: the client comes back later and resumes. For streams of which it can. */
+  /** Closes the connection but not the stream, so that the client reconnects and resumes. Only for resumable streams. */
   pause?(): void;
 }
 
@@ -37,39 +37,39 @@ export interface ListenerOptions {
   readonly stream: Stream;
   /** The name of the transport that the stream belongs to. */
   readonly transport: string;
-  /** The notifications, or notification and key, that it takes. */
+  /** The topics that it subscribes to. */
   readonly topics: Iterable<string>;
-  /** A legacy session: reached by broadcast and by name. */
+  /** Set for a legacy session, which also gets broadcasts and messages by session id. */
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
-  /** What may be told to a subscription, or to a session whose stream does not say so itself. */
+  /** The scopes of the reader, unless the stream has `forScopes`. */
   readonly grant?: Grant;
-  /** Who it counts as, where callers share a limit. */
+  /** The key that limits count it for. */
   readonly caller: string;
-  /** Says from which level on it takes log messages; without it, none. */
+  /** The least level of log messages that it gets; without it, it gets none. */
   readonly log?: { readonly logLevel: LogLevel | undefined } | undefined;
-  /** A subscription: every message is stamped with the id of its listen request. */
+  /** Set for a subscription: every message carries the id of its listen request. */
   readonly subscription?: { readonly id: RequestId };
-  /** Messages wait until {@link Listener.release}: for what has to come first, such as an acknowledgement. */
+  /** Whether messages wait until {@link Listener.release}, because an acknowledgement must come first. */
   readonly held?: boolean;
   /**
-   * What happens when too much waits: the stream is destroyed, or, for a session that may come back, one notification for
-   * each topic replaces what waits. @default {"destroy"}
+   * What happens when the mailbox is full: `destroy` closes the stream; `gap`, for a session that may reconnect, replaces the
+   * queued messages by one notification for each topic. @default {"destroy"}
    */
   readonly overflow?: "destroy" | "gap" | undefined;
-  /** How much may wait in its mailbox. */
+  /** Bytes that its mailbox may hold. */
   readonly maxQueueBytes: number;
 }
 
-/** Made by {@link Hub.open}; ended by {@link Hub.close}. */
+/** Opened by {@link Hub.open} and closed by {@link Hub.close}. */
 export class Listener implements Waiting {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly caller: string;
   readonly topics: Set<string>;
-  /** How many characters the keys of its topics have; counted by the hub. */
+  /** The characters in the keys of its topics; the hub counts them. */
   keyLength = 0;
-  /** How often its topics have changed; counted by the hub. */
+  /** How often its topics have changed; the hub counts it. */
   topicChanges = 0;
   readonly log: ListenerOptions["log"];
   readonly #initialTopics: number;
@@ -82,11 +82,11 @@ export class Listener implements Waiting {
   readonly #maxQueueBytes: number;
   readonly #overflow: "destroy" | "gap";
   readonly #budget: QueueBudget;
-  /** Made when something has to wait for the first time; until then it need not know when the reader has caught up. */
+  /** Made when the first message has to wait. */
   #mailbox: Mailbox | undefined;
   #stopDraining: (() => void) | undefined;
   #held: boolean;
-  /** Messages were lost: everything of its topics is told first. A mark rather than those messages, for they may be many. */
+  /** Whether messages were lost, so that a notification for each topic comes first. A flag takes less memory than those. */
   #hasGap = false;
   #closed = false;
 
@@ -108,25 +108,25 @@ export class Listener implements Waiting {
     this.#held = options.held === true;
   }
 
-  /** Whether there is somewhere to write to. */
+  /** Whether messages can be written now. */
   get reachable(): boolean {
     return !this.#held && !this.#closed && this.stream.reachable !== false;
   }
 
-  /** How many topics were added since it was opened. */
+  /** How many topics were added since it opened. */
   get addedTopics(): number {
     return this.topics.size - this.#initialTopics;
   }
 
-  /** Where to write what needs these scopes; undefined when nobody who reads may get it. */
+  /** The stream for a message that requires these scopes; undefined if no reader has them. */
   streamFor(scopes: readonly string[] | undefined): Stream | undefined {
     if (this.session !== undefined && this.stream.forScopes) return this.stream.forScopes(scopes ?? noScopes);
     return scopes === undefined || isGranted(scopes, this.#grant) ? this.stream : undefined;
   }
 
   /**
-   * Writes the frame, or keeps it until a reader is ready; when that is one who may not get it, it is dropped. False when the
-   * listener is gone, or goes now.
+   * Writes the frame, or queues it until a reader is ready; a frame whose scopes the reader lacks is dropped. Returns false if the
+   * listener is closed, or overflows and closes now.
    */
   deliver(frame: Frame): boolean {
     if (this.#closed) return false;
@@ -136,13 +136,13 @@ export class Listener implements Waiting {
     return true;
   }
 
-  /** What had to come first has been written. */
+  /** Lets messages pass, after the acknowledgement has been written. */
   release(): void {
     this.#held = false;
     this.flush();
   }
 
-  /** The reader may be ready: writes what waits, until it is not. */
+  /** Writes queued messages until the reader is behind. */
   flush(): void {
     if (this.#hasGap && this.#mayWrite) this.#fillGap();
     const mailbox = this.#mailbox;
@@ -154,13 +154,13 @@ export class Listener implements Waiting {
     }
   }
 
-  /** Messages were lost: what is written next begins with a notification for each topic, so that the client reads all again. */
+  /** Records that messages were lost: the next write begins with a notification for each topic. */
   markGap(): void {
     this.#hasGap = true;
     this.#flushWhenDrained();
   }
 
-  /** Called when too much waits: for this listener, or for all of them. */
+  /** Called when the mailbox of this listener, or the budget of all, is exceeded. */
   overflow(reason: string): void {
     if (this.#overflow === "gap") {
       this.#mailbox?.takeAll();
@@ -169,7 +169,7 @@ export class Listener implements Waiting {
     this.stream.destroy(reason);
   }
 
-  /** Called by the hub; nothing is written afterwards. */
+  /** Called by the hub; writes nothing afterwards. */
   close(): void {
     this.#closed = true;
     this.#stopDraining?.();
@@ -180,12 +180,12 @@ export class Listener implements Waiting {
     return this.#hasGap || this.#mailbox?.isEmpty === false;
   }
 
-  /** Others may share the stream, so that only the stream itself knows whether its reader is behind. */
+  /** Asks the stream whether its reader is behind, since others may write to it too. */
   get #mayWrite(): boolean {
     return this.reachable && !this.stream.congested;
   }
 
-  /** Puts a notification for each topic before what waits. */
+  /** Queues a notification for each topic before the other messages. */
   #fillGap(): void {
     const waiting = this.#mailbox?.takeAll() ?? [];
     this.#hasGap = false;
@@ -211,7 +211,7 @@ export class Listener implements Waiting {
   #keep(frame: Frame): boolean {
     const { bytes } = this.#put(frame);
     if (bytes > this.#maxQueueBytes) {
-      this.overflow(`More than ${this.#maxQueueBytes} bytes waited for a slow reader`);
+      this.overflow(`More than ${this.#maxQueueBytes} bytes are queued for a slow reader`);
     } else this.#budget.enforce();
     return !this.#closed;
   }

@@ -1,7 +1,7 @@
-// Messages that wait for one listener: in order, the latest of those that say the same, within a limit.
+// The messages queued for one listener, in order; a later message with the same key replaces the earlier.
 import type { QueueBudget, Waiting } from "./queue-budget.ts";
 
-/** A message that waits, and what its reader needs to be sent it. */
+/** A queued message, and the scopes that its reader must have. */
 export interface Letter {
   readonly text: string;
   readonly scopes: readonly string[] | undefined;
@@ -10,7 +10,7 @@ export interface Letter {
 export class Mailbox {
   readonly #owner: Waiting;
   readonly #budget: QueueBudget;
-  /** By merge key, or a key of their own. */
+  /** By merge key, or a unique symbol. */
   readonly #letters = new Map<string | symbol, Letter>();
   #bytes = 0;
 
@@ -23,28 +23,27 @@ export class Mailbox {
     return this.#letters.size === 0;
   }
 
-  /** What waits, in characters of encoded JSON: bytes, for all but the rarest notification. */
+  /** The length of the queued JSON; the same as its bytes if it is ASCII. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Keeps a message. It replaces a waiting one with the same key, in its place: the reader gets the latest, once. */
+  /** Queues a message, in the place of one with the same key if there is one. */
   put(key: string | symbol, letter: Letter): void {
     this.#count(this.#bytes + letter.text.length - (this.#letters.get(key)?.text.length ?? 0));
     this.#letters.set(key, letter);
   }
 
-  /** What waits, in order. */
   [Symbol.iterator](): Iterator<[string | symbol, Letter]> {
     return this.#letters.entries();
   }
 
-  /** It is being sent: to be called before that, so that nothing can be sent twice. */
+  /** Removes a message. Call it before sending the message, so that nothing is sent twice. */
   remove(key: string | symbol, { text }: Letter): void {
     if (this.#letters.delete(key)) this.#count(this.#bytes - text.length);
   }
 
-  /** Removes and returns everything that waits. */
+  /** Removes and returns all messages. */
   takeAll(): [string | symbol, Letter][] {
     const all = [...this.#letters];
     this.#letters.clear();

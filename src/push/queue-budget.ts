@@ -1,23 +1,23 @@
-// What waits for all slow readers and absent clients together: many of them must not cost more than a few.
+// The limit on the bytes queued for all listeners together.
 import { Holdings } from "../limits/holdings.ts";
 
-/** Something that messages wait for. */
+/** A listener with queued messages. */
 export interface Waiting {
-  /** Who it is counted for. */
+  /** The key that limits count it for. */
   readonly caller: string;
-  /** Too much waits: forgets it, as if its own limit had been passed. */
+  /** Drops its queue, as if it had exceeded its own limit. */
   overflow(reason: string): void;
 }
 
 export class QueueBudget {
-  /** Those that have been waited for longest come first. */
+  /** Longest waiting first. */
   readonly #held: Holdings<Waiting>;
 
   constructor(maxBytes: number) {
     this.#held = new Holdings(maxBytes);
   }
 
-  /** So much waits now, where so much waited before. */
+  /** Counts that `bytes` are queued for a listener, where `before` were. */
   count(waiting: Waiting, bytes: number, before: number): void {
     if (bytes === before) return;
     if (bytes === 0) this.#held.delete(waiting.caller, waiting, before);
@@ -25,14 +25,14 @@ export class QueueBudget {
     else this.#held.shares.count(waiting.caller, bytes - before);
   }
 
-  /** Forgets what has waited longest for the caller for whom most waits, until the rest is within the limit. */
+  /** Drops the longest waiting queue of the caller that has the most bytes, until the rest is within the limit. */
   enforce(): void {
     const { shares } = this.#held;
     for (let before = Number.POSITIVE_INFINITY; shares.total > shares.max && shares.total < before;) {
       before = shares.total;
       this.#held
         .oldestOfGreediest()
-        ?.overflow(`More than ${shares.max} bytes waited for slow readers in all`);
+        ?.overflow(`More than ${shares.max} bytes are queued for all slow readers`);
     }
   }
 }

@@ -1,4 +1,4 @@
-// What listeners ask for: a notification, or a notification about one key such as a URI.
+// Topics that listeners subscribe to: a notification, or a notification about one key such as a URI.
 import { Frame } from "./frame.ts";
 
 /** The topic of a notification. */
@@ -6,16 +6,16 @@ export function topicOf(notification: string, key?: string): string {
   return key === undefined ? notification : `${notification} ${key}`;
 }
 
-/** How many characters of the topic are its key; the notifications themselves are few, and the same for all. */
+/** The characters in the key of a topic. Notification names do not count: they are few, and shared by all. */
 export function keyLengthOf(topic: string): number {
   const space = topic.indexOf(" ");
   return space < 0 ? 0 : topic.length - space - 1;
 }
 
-/** What whoever is told of a topic needs, as things are now. */
+/** Returns the scopes that a listener of a topic currently needs. */
 export type TopicScopes = (topic: string) => readonly string[] | undefined;
 
-/** The notification that says no more than that something about the topic has changed. */
+/** The notification that tells a client to read a topic again. */
 export function changeFrame(topic: string, scopesOf: TopicScopes): Frame {
   const space = topic.indexOf(" ");
   if (space < 0) return new Frame(topic, undefined, topic);

@@ -1,34 +1,34 @@
-// The sessions that this process serves: a copy of the store for the hot path, with an end to idleness and to number.
+// The sessions that this process holds, so that most requests need no store; ends idle ones, and limits their number.
 import { Holdings } from "../limits/holdings.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
 import type { SessionRecord, SessionStore } from "./store.ts";
 
-/** What a process holds of a session while it serves it. */
+/** A session that this process holds. */
 export interface LiveSession {
   readonly id: string;
   readonly principal: Principal | undefined;
-  /** Who it is counted for. */
+  /** The key that limits count it for. */
   readonly caller: string;
-  /** Whether a stream is open or a call is running, so that it is not idle. */
+  /** Whether a stream is open or a call is running. */
   readonly busy: boolean;
-  /** Whether its client is there: it reads a stream, or waits for the answer to a call. */
+  /** Whether its client is connected: to a stream, or waiting for the response to a call. */
   readonly connected: boolean;
   record(): SessionRecord;
-  /** It has ended, or is served elsewhere from now on. */
+  /** Closes its streams here. Another process may continue the session, unless the reason is `deleted`. */
   close(reason: SessionEnd): void;
 }
 
-/** Why this process no longer serves a session. */
+/** Why this process no longer holds a session. */
 type SessionEnd = "deleted" | "idle" | "evicted" | "shutdown";
 
 export interface SessionLimits {
-  /** How many sessions this process serves at most; past it, one ends of the caller who has the most. @default {10000} */
+  /** Sessions that this process may hold; one more ends a session of the caller that has the most. @default {10000} */
   readonly maxSessions: number;
-  /** How many of them one principal may have; past it, one of its own ends. @default {1000} */
+  /** Sessions that one principal may have; one more ends one of its own. @default {1000} */
   readonly maxSessionsPerPrincipal: number;
-  /** How long a session may be idle, in milliseconds. @default {1800000} */
+  /** Milliseconds after which an idle session expires. @default {1800000} */
   readonly idleMs: number;
 }
 
@@ -38,15 +38,15 @@ export const defaultSessionLimits: SessionLimits = {
   idleMs: 30 * 60_000,
 };
 
-/** Makes a session of a record, for whoever asks for it. */
+/** Restores a session from its record; it counts for `caller`. */
 export type Revive<Live> = (record: SessionRecord, caller: string) => Live;
 
-/** A session, when it was last used, and what the store knows of it. */
+/** A session, and when it was last used and touched in the store. */
 interface Held<Live> {
   readonly session: Live;
   seenAt: number;
   touchedAt: number;
-  /** A change that the store could not keep. */
+  /** Whether a change is not saved yet. */
   isUnsaved: boolean;
 }
 
@@ -61,9 +61,9 @@ export class Sessions<Live extends LiveSession> {
   readonly #revive: Revive<Live>;
   /** Least recently used first. */
   readonly #live = new Map<string, Held<Live>>();
-  /** The same, by caller. */
+  /** The same sessions, by caller. */
   readonly #held: Holdings<Live>;
-  /** Ended here, and not known to the store to have ended: not to be loaded again. */
+  /** Ids of ended sessions that the store has not removed yet: they must not be loaded again. */
   readonly #ended = new Set<string>();
   #isTelling = false;
 
@@ -78,7 +78,7 @@ export class Sessions<Live extends LiveSession> {
     return this.#live.size;
   }
 
-  /** Whether there is something to look after. */
+  /** Whether {@link sweep} has anything to do. */
   get needsSweeping(): boolean {
     return this.#live.size > 0 || this.#ended.size > 0;
   }
@@ -87,11 +87,11 @@ export class Sessions<Live extends LiveSession> {
     return [...this.#live.values()].map(({ session }) => session);
   }
 
-  /** Takes a new session in, once the store has it. False when there is no room. */
+  /** Adds a new session after saving it. Returns false if there is no room. */
   async add(session: Live): Promise<boolean> {
     if (this.#pushedOutBy(session) === "nobody") return false;
     await this.#store.save(session.record(), this.#limits.idleMs);
-    // Nothing is waited for between the choice and the change: others may be coming in at the same time.
+    // Chosen again after the await, since other sessions may have been added meanwhile.
     const ending = this.#pushedOutBy(session);
     if (ending === "nobody") {
       this.#forget(session.id);
@@ -102,15 +102,15 @@ export class Sessions<Live extends LiveSession> {
     return true;
   }
 
-  /** What is known of the session has changed. Where the store fails the change holds here, and is told later. */
+  /** Saves a changed session. If the store fails, the change applies here, and {@link sweep} saves it later. */
   async save(session: Live): Promise<void> {
     const held = this.#live.get(session.id);
     if (held !== undefined) await this.#save(held).catch(() => {});
   }
 
   /**
-   * The session with this id, if it is the principal's own; anybody else's does not exist. At once, if it is served here.
-   * `caller` is who it is counted for when it is loaded. Rejects when the store is needed and fails.
+   * Finds a session of the principal: synchronously if this process holds it, else in the store, and then it counts for `caller`.
+   * A session of another principal is not found. Rejects if the store fails.
    */
   find(
     id: string,
@@ -122,22 +122,22 @@ export class Sessions<Live extends LiveSession> {
     return this.#load(id, principal, caller).then((loaded) => loaded && this.#use(loaded, principal));
   }
 
-  /** The session with this id, if it is served here, whoever asks. */
+  /** The session with this id if this process holds it, whoever its principal is. */
   peek(id: string): Live | undefined {
     return this.#live.get(id)?.session;
   }
 
-  /** Ends it here at once. Rejects when the store could not be told: it is told later, and until then nobody gets it here. */
+  /** Ends a session. Rejects if the store fails; {@link sweep} then removes it later, and until then it is not found here. */
   async end(session: Live, reason: SessionEnd): Promise<void> {
     this.#letGo(session, reason);
     await this.#remove(session.id);
   }
 
-  /** Lets go of what has been idle for too long, and tells the store what has not, and what it could not be told before. */
+  /** Drops expired sessions, touches used ones in the store, and retries what the store failed to save or remove. */
   sweep(now: number): void {
     const { idleMs } = this.#limits;
     for (const held of this.#live.values()) {
-      // A session that is busy for long need not be mentioned every time.
+      // Touching a busy session four times per `idleMs` is enough.
       if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
       if (now - held.seenAt > idleMs) this.#letGo(held.session, "idle");
     }
@@ -145,23 +145,23 @@ export class Sessions<Live extends LiveSession> {
     if (this.#isTelling) return;
     this.#isTelling = true;
     const isDone = (): void => void (this.#isTelling = false);
-    // What could not be told is told the next time.
+    // A failure is retried in the next sweep.
     this.#tell().then(isDone, isDone);
   }
 
-  /** The process stops: its sessions are not ended, for another process may go on with them. */
+  /** Closes every session because the process stops; another process may continue them. */
   closeAll(): void {
     for (const { session } of this.#live.values()) this.#letGo(session, "shutdown");
   }
 
-  /** Where one has to go for each that comes, those that may are found in front. */
+  /** While the limit is reached, keeps the sessions that may be evicted in front, where they are found first. */
   #putConnectedLast(): void {
-    // First found, then moved: what is put last would be found again.
+    // A copy, since `#putLast` moves entries to the end of what is iterated.
     const connected = [...this.#live.values()].filter(({ session }) => session.connected);
     for (const held of connected) this.#putLast(held);
   }
 
-  /** One thing after the other, until one fails: a store that is just coming back is not overrun. */
+  /** Updates the store step by step until one fails, so that a recovering store is not overloaded. */
   async #tell(): Promise<void> {
     for (const id of this.#ended) await this.#remove(id);
     const used: (readonly [Held<Live>, number])[] = [];
@@ -187,10 +187,10 @@ export class Sessions<Live extends LiveSession> {
     this.#ended.delete(id);
   }
 
-  /** Has the store forget it; when it cannot be told now, later. */
+  /** Removes a session from the store, now or in a later sweep. */
   #forget(id: string): void {
     this.#remove(id).catch(() => {});
-    // The store itself forgets what nobody mentions.
+    // The store drops untouched sessions itself, so this list needs a bound only.
     for (const oldest of this.#ended) {
       if (this.#ended.size <= this.#limits.maxSessions) break;
       this.#ended.delete(oldest);
@@ -217,11 +217,11 @@ export class Sessions<Live extends LiveSession> {
     this.#held.add(session.caller, session, 0);
   }
 
-  /** Goes on with a session of the store. One that exists is served even where there is no room for a new one. */
+  /** Restores a session from the store, even if there is no room for a new one. */
   async #load(id: string, principal: Principal | undefined, caller: string): Promise<Held<Live> | undefined> {
     if (this.#ended.has(id)) return void (await this.#remove(id));
     const record = await this.#store.load(id);
-    // Another request may have brought it in, or ended it, meanwhile.
+    // Another request may have restored or ended it meanwhile.
     const held = this.#live.get(id);
     if (held !== undefined || record === undefined || this.#ended.has(id)) return held;
     if (!isSamePrincipal(record.principal, principal)) return undefined;
@@ -240,16 +240,16 @@ export class Sessions<Live extends LiveSession> {
     return held;
   }
 
-  /** The store forgets it by itself: it is not for one process to say that no other serves it. */
+  /** Leaves the record to expire in the store, since another process may use it. */
   #letGo(session: Live, reason: SessionEnd): void {
     if (this.#live.delete(session.id)) this.#held.delete(session.caller, session);
     session.close(reason);
   }
 
   /**
-   * Which session ends for one more of this caller: one that is idle, or whose client has gone, of the caller who has the most,
-   * else of any who has no less than the newcomer; else one that is in use, of a caller who has more. The longest unused goes
-   * first. Nobody's where there is none; undefined while there is room.
+   * Chooses the session to end for a new one of this caller; undefined while there is room, `nobody` if none may end. It prefers a
+   * session that is idle or whose client has disconnected: of the caller that has the most, else of any that has at least as many
+   * as the new caller. Else it is a busy session of a caller that has more. The least recently used comes first.
    */
   #pushedOutBy({ caller, principal }: Live): Live | "nobody" | undefined {
     const { maxSessions, maxSessionsPerPrincipal } = this.#limits;
@@ -266,7 +266,7 @@ export class Sessions<Live extends LiveSession> {
     return others ?? greediest ?? leaving(this.#held.of(caller), maxLookedAt) ?? "nobody";
   }
 
-  /** The sessions of callers who have so many, least recently used first. */
+  /** The sessions of callers that have at least `count`, least recently used first. */
   *#ofAtLeast(count: number): Iterable<Live> {
     let lookedAt = 0;
     for (const { session } of this.#live.values()) {
@@ -276,10 +276,10 @@ export class Sessions<Live extends LiveSession> {
   }
 }
 
-/** How many sessions are looked at to find one that may end: those in use have been put behind the others. */
+/** How many sessions are searched for one that may end; `sweep` puts connected ones last. */
 const maxLookedAt = 200;
 
-/** The first that is idle, else the first whose client has gone. */
+/** The first idle session, else the first whose client has disconnected. */
 function leaving<Live extends LiveSession>(sessions: Iterable<Live>, maxLooked: number): Live | undefined {
   let left: Live | undefined;
   let lookedAt = 0;

@@ -1,29 +1,29 @@
-// What is kept of a legacy session beside the process that serves it: the interface to a store, and one in memory.
+// The interface of a store for legacy sessions, and a store in memory.
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../protocol/model.ts";
 
-/** What another process needs to know to go on with a session. */
+/** What another process needs to continue a session. */
 export interface SessionRecord {
   readonly id: string;
   readonly principal?: Principal | undefined;
-  /** The date of the revision that was agreed. */
+  /** The date of the negotiated revision. */
   readonly revision: string;
   readonly clientInfo?: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
   readonly logLevel?: LogLevel | undefined;
   readonly initialized: boolean;
-  /** The URIs of the resources it has subscribed to. */
+  /** The URIs of the resources that it subscribes to. */
   readonly subscriptions?: readonly string[];
 }
 
 /**
- * Keeps the records of sessions. Records MUST be plain JSON; a store MUST forget a session that was not touched for
- * as long as it was told, and MUST NOT answer with a record that it was told to remove.
+ * Stores the records of sessions, which are plain JSON. A store MUST drop a session that was neither saved nor touched for `idleMs`,
+ * and MUST NOT return a removed record.
  */
 export interface SessionStore {
   /** Creates or replaces a record. */
   save(record: SessionRecord, idleMs: number): Promise<void>;
   load(id: string): Promise<SessionRecord | undefined>;
-  /** These sessions are in use. */
+  /** Restarts the expiry of these sessions, which are in use. */
   touch(ids: readonly string[], idleMs: number): Promise<void>;
   remove(id: string): Promise<void>;
 }
@@ -34,7 +34,7 @@ interface Kept {
 }
 
 /**
- * Keeps records in this process, as text: what comes out is never what went in, as with a remote store.
+ * Stores records in this process, as text: like a remote store, it returns copies.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ interface Kept {
  * ```
  */
 export class MemorySessionStore implements SessionStore {
-  /** Those that were mentioned longest ago first. */
+  /** Least recently saved or touched first. */
   readonly #records = new Map<string, Kept>();
 
   async save(record: SessionRecord, idleMs: number): Promise<void> {

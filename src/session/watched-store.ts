@@ -1,13 +1,13 @@
-// The author's store, which may fail, throw or never answer: whoever asks it is told within a time, and the log once.
+// Wraps the author's store: limits how long each call takes, and logs once when the store starts to fail.
 import type { SessionRecord, SessionStore } from "./store.ts";
 
-/** The store cannot say or keep anything at the moment. */
+/** Thrown when the store fails. */
 export class StoreUnavailable extends Error {}
 
-/** What a store may take for one thing, in milliseconds. */
+/** Milliseconds that one call of the store may take. */
 const storeMs = 5000;
 
-/** Told that the store has begun to fail, and that it is back. */
+/** The log for a store that starts to fail, and that recovers. */
 export interface StoreWatch {
   error(message: string, details?: object): void;
   warn(message: string): void;
@@ -46,15 +46,17 @@ export class WatchedStore implements SessionStore {
     });
     try {
       const answer = await Promise.race([question(), tooLate]);
-      if (this.#fails) this.#log.warn("The session store is back");
+      if (this.#fails) this.#log.warn("The session store works again");
       this.#fails = false;
       return answer;
     } catch (error) {
-      // Once, however many requests need it meanwhile.
+      // Logged once, however many requests fail.
       if (!this.#fails)
-        this.#log.error("The session store fails: sessions are served from what is known here", { error });
+        this.#log.error("The session store fails: only sessions that this process holds are served", {
+          error,
+        });
       this.#fails = true;
-      throw new StoreUnavailable("The session store cannot be reached", { cause: error });
+      throw new StoreUnavailable("The session store fails", { cause: error });
     } finally {
       clearTimeout(timer);
     }

@@ -15,7 +15,7 @@ import { until } from "../support/turns.ts";
 const roots = "roots/list";
 const sampling = "sampling/createMessage";
 const elicitation = "elicitation/create";
-const lost = "The client cannot be reached any more";
+const lost = "The client can no longer be reached";
 const late = "No answer within 40 ms";
 const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 

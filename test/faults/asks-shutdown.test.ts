@@ -153,8 +153,8 @@ describe("the end of a stdio server", () => {
   );
 
   test.each([
-    ["SIGTERM", "100", "The call that asked was cancelled|cannot be reached any more"],
-    ["eof", "60000", "cannot be reached any more"],
+    ["SIGTERM", "100", "The call that asked was cancelled|can no longer be reached"],
+    ["eof", "60000", "can no longer be reached"],
   ])("at %s a question that nobody answers ends in time · grace %s ms", async (how, graceMs, problem) => {
     const child = await begin(graceMs);
     if (how === "eof") child.process.stdin?.end();

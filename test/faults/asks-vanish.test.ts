@@ -13,7 +13,7 @@ import { type Edge, edges, serve, type Served, SessionClient } from "../support/
 import { type Deferred, deferred, until } from "../support/turns.ts";
 
 const capabilities = { sampling: {} };
-const lost = "sampling/createMessage: The client cannot be reached any more";
+const lost = "sampling/createMessage: The client can no longer be reached";
 
 interface Asking {
   readonly server: McpServer;

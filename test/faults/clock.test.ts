@@ -60,7 +60,7 @@ describe.each([hour, -hour])("a clock that is set by %i seconds", (seconds) => {
     await vi.advanceTimersByTimeAsync(15_000);
     expect(await server.push.pendingAsks()).toBe(1);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(await asked).toContain("cannot be reached");
+    expect(await asked).toContain("can no longer be reached");
   });
 
   test("forgets no task, and no mark of what was used", async () => {

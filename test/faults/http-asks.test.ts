@@ -183,7 +183,7 @@ describe("asks that fail", () => {
     const stream = await client.get();
     const asked = server.push.request(client.id, "roots/list");
     const outcome = expect(asked).rejects.toMatchObject({
-      message: "roots/list: The client cannot be reached any more",
+      message: "roots/list: The client can no longer be reached",
     });
     await stream.message(isQuestion);
     await client.delete();
@@ -192,7 +192,7 @@ describe("asks that fail", () => {
 });
 
 describe("asks on a stream that is lost", () => {
-  const lost = "roots/list: The client cannot be reached any more";
+  const lost = "roots/list: The client can no longer be reached";
 
   async function loseStream(
     kind: "call" | "get",

@@ -210,6 +210,6 @@ describe("close()", () => {
     const report = await runFixture<{ resources: string[]; text: string; failure: string }>("drain");
     expect(report.resources).toEqual([]);
     expect(report.text).toContain('"done"');
-    expect(report.failure).toContain("cannot be reached any more");
+    expect(report.failure).toContain("can no longer be reached");
   });
 });

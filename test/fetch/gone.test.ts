@@ -85,6 +85,6 @@ test("a client of a session that goes before its call opens a stream costs nothi
   aborting.abort();
   expect((await response).status).toBe(499);
   gate.resolve();
-  expect((await failed.promise).message).toContain("cannot be reached any more");
+  expect((await failed.promise).message).toContain("can no longer be reached");
   await eventually(() => expect(handler.stats()).toMatchObject({ inFlight: 0, unsentBytes: 0 }));
 });
