@@ -1,15 +1,15 @@
-// How an HTTP endpoint is protected: a function that says who is calling, or why the request is refused.
+// The interface by which an HTTP endpoint authenticates requests: it returns the caller, or a refusal.
 import { ConfigurationError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 
-/** A request without its body: a token is looked for nowhere else. */
+/** A request without its body. */
 export interface RequestHead {
   readonly method: string;
   /** The path, without the query. */
   readonly path: string;
   /** The query, without the question mark. */
   readonly query: string;
-  /** The address of the client, where it is known; behind a proxy only with `trustProxy`. */
+  /** The address of the client if it is known; behind a proxy, only with `trustProxy`. */
   readonly address: string | undefined;
   /** A header by its name in lower case. */
   header(name: string): string | undefined;
@@ -17,29 +17,29 @@ export interface RequestHead {
   headers(): Readonly<Record<string, string | undefined>>;
 }
 
-/** Why a request is refused; all of it may be shown to the client. */
+/** Refuses a request; the client gets everything but `problem`. */
 export interface AuthRefusal {
   readonly status: 400 | 401 | 403 | 503;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the operator should know, for the log. Never the token, nor what it says. */
+  /** For the log of the operator. It must not contain the token or its claims. */
   readonly problem?: string;
 }
 
-/** Who is calling, undefined for nobody in particular, or why they may not. */
+/** The caller, undefined for an anonymous caller, or a refusal. */
 export type Authenticated = Principal | undefined | AuthRefusal;
 
-/** Says who is calling. */
+/** Returns the caller of a request, or refuses it. */
 export type Authenticate = (request: RequestHead) => Authenticated | Promise<Authenticated>;
 
 /** Protects an HTTP endpoint. */
 export interface Auth {
   readonly authenticate: Authenticate;
-  /** Refuses a caller that lacks one of these scopes, or one that has not said who it is. */
+  /** Returns the refusal for a caller that lacks one of these scopes, or is anonymous. */
   refuseScopes(needed: readonly string[], principal: Principal | undefined): AuthRefusal;
-  /** The URL under which clients know the endpoint. */
+  /** The public URL of the endpoint. */
   readonly resource?: string;
-  /** JSON documents that anybody may read: by path, the text or how to get it. */
+  /** Public JSON documents by path: functions that return their text. */
   readonly documents?: ReadonlyMap<string, () => string | Promise<string>>;
 }
 
@@ -47,13 +47,13 @@ export function isAuthRefusal(authenticated: Authenticated): authenticated is Au
   return typeof authenticated === "object" && authenticated !== null && "status" in authenticated;
 }
 
-/** Completes a function that only says who is calling. */
+/** Turns a function into an `Auth`. Throws for anything else that is not one. */
 export function toAuth(auth: Auth | Authenticate): Auth {
   if (typeof auth !== "function") {
     const parts = Object(auth) as Partial<Auth>;
     const isWhole = typeof parts.authenticate === "function" && typeof parts.refuseScopes === "function";
     if (isWhole) return auth;
-    const remedy = "must be bearerAuth({ … }), or a function that says who is calling";
+    const remedy = "must be bearerAuth({ … }), or a function that returns the caller's principal";
     throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, remedy);
   }
   return {
@@ -62,20 +62,20 @@ export function toAuth(auth: Auth | Authenticate): Auth {
   };
 }
 
-/** The refusal for want of scopes: all that are needed are named at once, so that a client has to ask only once. */
+/** The refusal for missing scopes. It names all that are needed, so that a client requests them at once. */
 export function refuseScopes(
   needed: readonly string[],
   principal: Principal | undefined,
   more: readonly string[],
 ): AuthRefusal {
   const scope = `scope="${needed.join(" ")}"`;
-  const message = `This needs the scopes ${needed.join(" ")}`;
+  const message = `This requires the scopes ${needed.join(" ")}`;
   return principal === undefined
     ? { status: 401, message, headers: challenge([scope, ...more]) }
     : { status: 403, message, headers: challenge(['error="insufficient_scope"', scope, ...more]) };
 }
 
-/** The header that tells a client how to get a token, or another one. */
+/** The header that tells a client how to get a token. */
 export function challenge(parameters: readonly string[]): Readonly<Record<string, string>> {
   return { "www-authenticate": ["Bearer", parameters.join(", ")].join(" ").trim() };
 }

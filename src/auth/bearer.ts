@@ -1,4 +1,4 @@
-// A resource server: takes bearer tokens, says what they lack, and tells clients where to get them.
+// An OAuth resource server: verifies bearer tokens, refuses others, and serves the metadata that clients need.
 import { addressKey } from "../limits/address-key.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
@@ -12,8 +12,8 @@ import { asymmetricAlgorithms, type BearerAuthOptions, checkBearerAuth } from ".
 import { Unavailable, type Verify } from "./verify.ts";
 
 /**
- * Protects an endpoint with OAuth: only bearer tokens of the named authorization servers, issued for this resource, get in.
- * Clients find the rest by themselves, from the metadata document that the endpoint serves.
+ * Protects an endpoint with OAuth: it accepts only bearer tokens that the given authorization servers issued for this resource.
+ * Clients find everything else in the metadata document that the endpoint serves.
  *
  * @example
  * ```ts
@@ -40,7 +40,7 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
   const verify = verifierOf(options, servers);
   const parameters = [`resource_metadata="${metadataUrl(resource)}"`];
   const wanted = requiredScopes.length === 0 ? [] : [`scope="${requiredScopes.join(" ")}"`];
-  const noToken = refuseToken(401, "A bearer token is needed", [...parameters, ...wanted]);
+  const noToken = refuseToken(401, "A bearer token is required", [...parameters, ...wanted]);
   const malformed = refuseError(400, "invalid_request", "The Authorization header is malformed", parameters);
   const lacking = (needed: readonly string[], principal: Principal | undefined): AuthRefusal =>
     refuseScopes([...new Set([...requiredScopes, ...needed])], principal, parameters);
@@ -73,7 +73,7 @@ const maxTokenLength = 16 * 1024;
 /** Seconds by which the clocks of two servers may differ. */
 const defaultTolerance = 5;
 
-/** Who the token belongs to, what is wrong with it, or that there is no telling now. */
+/** Returns the principal of the token, what is wrong with it, or a 503 if that cannot be found out now. */
 async function identify(
   verify: () => ReturnType<Verify>,
   rules: ClaimRules,
@@ -82,10 +82,10 @@ async function identify(
     const claims = await verify();
     return typeof claims === "string" ? claims : toPrincipal(claims, rules);
   } catch (error) {
-    // What the author's code throws may repeat the token.
+    // The message of an error in the author's `verify` may contain the token.
     const problem = error instanceof Unavailable ? error.message : `verify() threw a ${nameOf(error)}`;
-    // Not a 401: a client that was told that its token is not valid would throw it away.
-    const message = "Tokens cannot be verified at the moment";
+    // Not 401, for which a client would discard its token.
+    const message = "Cannot verify tokens right now";
     return { status: 503, message, headers: { "retry-after": "5" }, problem: `${message}: ${problem}` };
   }
 }
@@ -94,7 +94,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.constructor.name : typeof error;
 }
 
-/** Whatever the author's code answers: only an object says something, and a text might repeat the token. */
+/** Accepts only an object from the author's `verify`: a string could contain the token. */
 function asClaims(answer: unknown): TokenClaims | string {
   return typeof answer === "object" && answer !== null ? (answer as TokenClaims) : "The token is not valid";
 }
@@ -124,7 +124,7 @@ function rulesOf(options: BearerAuthOptions): ClaimRules {
   } = options;
   return {
     issuers: [...authorizationServers],
-    // Clients that handle a URL as such write a slash after a bare host, and ask for a token for that.
+    // URL libraries add a slash to a bare host, so some clients request a token for that form.
     audiences: audience === undefined ? [resource, new URL(resource).href] : [audience].flat(),
     clockToleranceSeconds,
     included: new Map(Object.entries(scopeHierarchy)),

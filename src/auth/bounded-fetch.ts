@@ -1,9 +1,9 @@
-// Requests to an authorization server: never redirected, never waited for long, never more than so much read.
+// Fetches from an authorization server without redirects, with a timeout and a size limit.
 
 const maxBytes = 512 * 1024;
 const timeoutMs = 5000;
 
-/** What could not be had is not asked for again before that, whatever tokens come. */
+/** Milliseconds before a failed request is tried again, whatever tokens arrive. */
 export const retryMs = 1000;
 
 /** Like `fetch`, for small JSON documents. */
@@ -18,7 +18,7 @@ export async function boundedFetch(url: string, init: RequestInit = {}): Promise
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new Error(`The response is larger than ${maxBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   const { status, headers } = response;

@@ -1,10 +1,10 @@
-// From what a token says to who is calling: every token is checked here, whoever has verified it.
+// Turns the claims of a verified token into a principal, and checks issuer, audience and times of every token.
 import type { Principal } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 
-/** What a token says, in the words of JWT (RFC 7519, 9068) and of introspection (RFC 7662). */
+/** The claims of a token, with the names of JWT (RFC 7519, 9068) and of introspection (RFC 7662). */
 export interface TokenClaims {
-  /** @default {the authorization server, where there is only one} */
+  /** @default {the authorization server, if there is only one} */
   readonly iss?: string | undefined;
   /** @default {the client, which acts for itself} */
   readonly sub?: string | undefined;
@@ -13,13 +13,13 @@ export interface TokenClaims {
   readonly exp?: number | undefined;
   /** In seconds since 1970. */
   readonly nbf?: number | undefined;
-  /** Separated by blanks, or a list. */
+  /** Separated by spaces, or an array. */
   readonly scope?: string | readonly string[] | undefined;
   readonly client_id?: string | undefined;
   readonly [claim: string]: unknown;
 }
 
-/** What is asked of a token. */
+/** What a token must fulfil. */
 export interface ClaimRules {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
@@ -28,11 +28,11 @@ export interface ClaimRules {
   readonly included: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Who is calling, or what is wrong with the token: nothing that it says is repeated. */
+/** Returns the principal, or what is wrong with the token, without repeating its claims. */
 export function toPrincipal(claims: TokenClaims, rules: ClaimRules): Principal | string {
   const issuer = claims.iss ?? (rules.issuers.length === 1 ? rules.issuers[0] : undefined);
   const clientId = [claims.client_id, claims["azp"]].find((id) => typeof id === "string");
-  // A client that acts for itself is its own subject; introspection often leaves that out.
+  // Introspection often omits the subject of a client that acts for itself.
   const subject = claims.sub ?? clientId;
   const problem = claimsProblem(claims, { issuer, subject }, rules);
   if (problem !== undefined) return problem;
@@ -53,29 +53,29 @@ function claimsProblem(
 ): string | undefined {
   const now = Date.now() / 1000;
   const named = typeof aud === "string" ? [aud] : Array.isArray(aud) ? aud : [];
-  if (typeof issuer !== "string" || !issuers.includes(issuer)) return "The token is of another issuer";
+  if (typeof issuer !== "string" || !issuers.includes(issuer)) return "The token is from another issuer";
   if (!named.some((name) => audiences.includes(name))) return "The token is not for this resource";
-  if (typeof use === "string" && !use.startsWith("access")) return "The token is no access token";
-  if (typeof subject !== "string" || subject === "") return "The token does not say whose it is";
+  if (typeof use === "string" && !use.startsWith("access")) return "The token is not an access token";
+  if (typeof subject !== "string" || subject === "") return "The token has no subject";
   if (exp !== undefined && !Number.isFinite(exp)) return "The token has no valid expiry";
   if (exp !== undefined && exp + clockToleranceSeconds <= now) return "The token has expired";
   if (nbf !== undefined && !(nbf - clockToleranceSeconds <= now)) return "The token is not valid yet";
-  // Bound to a key that a bearer need not have: taking it without proof would undo that.
-  if (cnf !== undefined) return "The token is bound to a key, and cannot be used as a bearer token";
+  // The token is valid only with proof of a key, which this server does not check.
+  if (cnf !== undefined) return "The token is bound to a key and cannot be used as a bearer token";
   return undefined;
 }
 
-/** Under the name of the standard, or the one that some authorization servers use instead. */
+/** Reads `scope`, or `scp`, which some authorization servers use instead. */
 function readScopes({ scope, scp }: TokenClaims): string[] {
   const given = scope ?? scp;
   if (Array.isArray(given)) return given.filter((each) => typeof each === "string");
   return typeof given === "string" ? given.split(" ").filter((each) => each !== "") : [];
 }
 
-/** A scope may stand above others; whoever has it has them too. */
+/** Adds the scopes that others include, at every level. */
 function withIncluded(scopes: readonly string[], included: ClaimRules["included"]): string[] {
   const all = new Set(scopes);
-  // A set hands out what is added while it is gone through, so that this reaches every level.
+  // Iterating a `Set` also visits the items that the loop adds.
   for (const scope of all) for (const lower of included.get(scope) ?? []) all.add(lower);
   return [...all];
 }

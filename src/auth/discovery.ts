@@ -1,4 +1,4 @@
-// What an authorization server says of itself: RFC 8414, or OpenID Connect Discovery.
+// Fetches and caches the metadata of an authorization server: RFC 8414, or OpenID Connect Discovery.
 import {
   allowInsecureRequests,
   type AuthorizationServer,
@@ -9,7 +9,7 @@ import {
 import { boundedFetch, retryMs } from "./bounded-fetch.ts";
 import { urlProblem } from "./urls.ts";
 
-/** The options of every request to an authorization server; whether http will do has been decided when it was configured. */
+/** The options of every request to an authorization server. `urlProblem` has checked at startup where http is allowed. */
 export const requestOptions: RequestOptions = { [customFetch]: boundedFetch, [allowInsecureRequests]: true };
 
 interface RequestOptions {
@@ -19,7 +19,7 @@ interface RequestOptions {
 
 const keepMs = 10 * 60_000;
 
-/** The metadata of one authorization server, kept for a while; when it cannot be had, that is remembered for a moment. */
+/** The metadata of one authorization server, cached; a failure is cached for `retryMs`. */
 export class Discovery {
   readonly issuer: string;
   #kept: { readonly metadata: Promise<AuthorizationServer>; until: number } | undefined;
@@ -37,14 +37,14 @@ export class Discovery {
     return kept.metadata;
   }
 
-  /** A URL that the metadata names. */
+  /** Returns a URL from the metadata. */
   async endpoint(name: "jwks_uri" | "introspection_endpoint"): Promise<string> {
     const metadata = this.metadata();
     const kept = this.#kept;
     const url = (await metadata)[name];
     const problem = url === undefined ? "is missing" : urlProblem(url);
     if (url === undefined || problem !== undefined) {
-      // As good as no metadata: it is read again as soon, and not only when its time is up.
+      // Fetch unusable metadata again soon, like after a failure.
       if (kept !== undefined) kept.until = Math.min(kept.until, performance.now() + retryMs);
       throw new Error(`${name} in the metadata of ${this.issuer} ${problem}`);
     }
@@ -60,10 +60,10 @@ async function discover(issuer: string): Promise<AuthorizationServer> {
       const response = await discoveryRequest(url, { ...requestOptions, algorithm });
       const metadata = await processDiscoveryResponse(url, response);
       if (metadata.issuer === issuer) return metadata;
-      problems.push(`it calls itself ${metadata.issuer}: write it so in authorizationServers`);
+      problems.push(`its issuer is ${metadata.issuer}: use that in authorizationServers`);
     } catch (error) {
       problems.push(error instanceof Error ? error.message : String(error));
     }
   }
-  throw new Error(`The metadata of ${issuer} cannot be had: ${problems.join("; ")}`);
+  throw new Error(`Could not fetch the metadata of ${issuer}: ${problems.join("; ")}`);
 }

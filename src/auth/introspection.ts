@@ -1,4 +1,4 @@
-// RFC 7662: asks the authorization server what a token is worth, and remembers the answer for a while.
+// RFC 7662: asks the authorization server about a token, and caches the response.
 import {
   type AuthorizationServer,
   ClientSecretBasic,
@@ -12,27 +12,27 @@ import { type Discovery, requestOptions } from "./discovery.ts";
 import { TokenCache } from "./token-cache.ts";
 import { Unavailable, type Verify } from "./verify.ts";
 
-/** How to ask about a token. */
+/** How to introspect tokens. */
 export interface IntrospectionOptions {
-  /** The client that this server is to the authorization server. */
+  /** The client id of this server at the authorization server. */
   readonly clientId: string;
   readonly clientSecret: string;
   /** How the secret is sent. @default {"client_secret_basic"} */
   readonly method?: "client_secret_basic" | "client_secret_post";
   /** @default {what the metadata of the authorization server says} */
   readonly endpoint?: string;
-  /** Seconds for which an answer holds, unless the token expires before. @default {60} */
+  /** Seconds to cache a response, unless the token expires earlier. @default {60} */
   readonly cacheSeconds?: number;
 }
 
-/** How many answers are kept, whoever the tokens belong to. */
+/** How many responses are cached. */
 const maxKept = 10_000;
-/** How many tokens are asked about at once: a flood of made-up ones must not become a flood of the authorization server. */
+/** How many introspection requests run at once, so that a flood of invalid tokens does not reach the authorization server. */
 const maxAsking = 100;
-/** For how many seconds it is kept that a token is worth nothing. */
+/** Seconds to cache that a token is not active. */
 const refusedSeconds = 10;
 
-/** Asks `server` about each token. */
+/** Verifies tokens by introspection at `server`. */
 export function introspector(server: Discovery, options: IntrospectionOptions): Verify {
   const { clientId, clientSecret, method = "client_secret_basic", cacheSeconds = 60 } = options;
   const client = { client_id: clientId };
@@ -41,7 +41,7 @@ export function introspector(server: Discovery, options: IntrospectionOptions): 
   const cache = new TokenCache<TokenClaims | string>(maxKept);
   const asking = new Shares(maxAsking);
   const ask = async (token: string, caller: string): Promise<TokenClaims | string> => {
-    if (!asking.take(caller, 1)) throw new Unavailable(`${asking.total} tokens are being asked about`);
+    if (!asking.take(caller, 1)) throw new Unavailable(`${asking.total} introspection requests are running`);
     try {
       const endpoint = options.endpoint ?? (await server.endpoint("introspection_endpoint"));
       const asked: AuthorizationServer = { issuer: server.issuer, introspection_endpoint: endpoint };
@@ -49,8 +49,8 @@ export function introspector(server: Discovery, options: IntrospectionOptions): 
       const answer = await processIntrospectionResponse(asked, client, response);
       return answer.active ? ({ ...answer } as TokenClaims) : "The token is not active";
     } catch (error) {
-      // The cause of such an error may hold what the server answered, so only its message goes further.
-      throw new Unavailable(error instanceof Error ? error.message : "The token cannot be asked about");
+      // Without the cause, which may contain the response of the authorization server.
+      throw new Unavailable(error instanceof Error ? error.message : "The introspection request failed");
     } finally {
       asking.count(caller, -1);
     }

@@ -1,4 +1,4 @@
-// JSON Web Tokens: verified with the keys of their issuer, which are fetched when needed and kept.
+// Verifies JSON Web Tokens with the keys of their issuer, which it fetches when needed and caches.
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -16,20 +16,20 @@ import type { TokenClaims } from "./claims.ts";
 import type { Discovery } from "./discovery.ts";
 import { Unavailable, type Verify } from "./verify.ts";
 
-/** What the type of a token may be: many authorization servers do not use the one of RFC 9068. */
+/** The accepted token types: many authorization servers do not use the one of RFC 9068. */
 const lenientTypes = new Set([undefined, "jwt", "at+jwt", "application/at+jwt"]);
 const strictTypes = new Set(["at+jwt", "application/at+jwt"]);
 
 export interface JwtOptions {
   readonly authorizationServers: readonly Discovery[];
-  /** The keys, or where they are; otherwise the metadata of the issuer says where. */
+  /** The keys or their URL. Without it, the metadata of the issuer names the URL. */
   readonly jwks: string | JSONWebKeySet | undefined;
   readonly algorithms: readonly string[];
   readonly requireTokenType: boolean;
   readonly clockToleranceSeconds: number;
 }
 
-/** Verifies the signature and the form of a token; what it says is for others to judge. */
+/** Verifies the signature and the type of a token; `toPrincipal` checks its claims. */
 export function jwtVerifier(options: JwtOptions): Verify {
   const { algorithms, clockToleranceSeconds, requireTokenType } = options;
   const keys = new Map(
@@ -44,11 +44,11 @@ export function jwtVerifier(options: JwtOptions): Verify {
   return async (token) => {
     const issuer = issuerOf(token);
     const issuerKeys = issuer === undefined ? undefined : keys.get(issuer);
-    if (issuerKeys === undefined) return "The token is of another issuer";
+    if (issuerKeys === undefined) return "The token is from another issuer";
     try {
       const { payload, protectedHeader } = await verifySigned(token, issuerKeys, limits);
       const type = protectedHeader.typ?.toLowerCase();
-      return types.has(type) ? (payload as TokenClaims) : "The token is no access token";
+      return types.has(type) ? (payload as TokenClaims) : "The token is not an access token";
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       return problemOf(error);
@@ -56,7 +56,7 @@ export function jwtVerifier(options: JwtOptions): Verify {
   };
 }
 
-/** How many keys are tried for a token that does not name its own. */
+/** How many keys are tried for a token without a key id. */
 const maxTries = 4;
 
 /** Like `jwtVerify`. A token need not name its key, and while keys change there are several that it may be. */
@@ -72,7 +72,7 @@ async function verifySigned(
     let tries = 0;
     for await (const key of error) {
       const found = await jwtVerify(token, key, limits).catch((problem: unknown) => {
-        // A key that cannot be used, such as a short one, is one that does not fit. Whatever else is wrong is the token's fault.
+        // An unusable key, such as a short one, counts as one that does not match. Other errors are those of the token.
         const isOfKey =
           problem instanceof errors.JWSSignatureVerificationFailed || !(problem instanceof errors.JOSEError);
         if (!isOfKey) throw problem;
@@ -84,7 +84,7 @@ async function verifySigned(
   }
 }
 
-/** Not verified yet: it only says whose keys to try. */
+/** The unverified issuer, which only selects the keys to try. */
 function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
@@ -93,7 +93,7 @@ function issuerOf(token: string): string | undefined {
   }
 }
 
-/** The errors of the library have what the token says in them, and must not go further than here. */
+/** Replaces errors of the library, whose messages contain claims of the token. */
 function problemOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return "The token has expired";
   if (error instanceof errors.JWTClaimValidationFailed) {
@@ -106,9 +106,9 @@ function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JW
   if (typeof jwks === "object") return createLocalJWKSet(jwks);
   let remote: JWTVerifyGetKey | undefined;
   let retryAt = 0;
-  // Holds back requests, not tokens: whoever makes up a key id while the keys cannot be had locks out nobody whose key is kept.
+  // Delays only the fetch: after a failed fetch for an unknown key id, tokens with cached keys still work.
   const fetchKeys: typeof boundedFetch = async (url, init) => {
-    if (performance.now() < retryAt) throw new Unavailable("The keys could not be had a moment ago");
+    if (performance.now() < retryAt) throw new Unavailable("Fetching the keys failed a moment ago");
     return boundedFetch(url, init);
   };
   const open = async (): Promise<JWTVerifyGetKey> => {
@@ -122,12 +122,12 @@ function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JW
     } catch (error) {
       if (error instanceof Unavailable || !isUnavailable(error)) throw error;
       retryAt = performance.now() + retryMs;
-      throw new Unavailable(error instanceof Error ? error.message : "The keys cannot be had");
+      throw new Unavailable(error instanceof Error ? error.message : "Could not fetch the keys");
     }
   };
 }
 
-/** Whether the keys could not be had; that none of them fits is the fault of the token, and nobody else's concern. */
+/** Whether fetching the keys failed; if no key matches, the token is invalid instead. */
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return true;
   return ["ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID", "ERR_JOSE_GENERIC"].includes(error.code);

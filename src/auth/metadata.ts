@@ -1,9 +1,9 @@
-// RFC 9728: what a client reads to find out where to get a token for this resource.
+// The metadata of a protected resource (RFC 9728), which tells clients where to get a token.
 import type { BearerAuthOptions } from "./options.ts";
 
 const wellKnown = "/.well-known/oauth-protected-resource";
 
-/** The text of the document; the resource exactly as it was configured, for clients compare it. */
+/** The text of the document. It repeats `resource` exactly as configured, because clients compare it. */
 export function resourceMetadata(options: BearerAuthOptions): string {
   const { scopesSupported = options.requiredScopes ?? [] } = options;
   return JSON.stringify({
@@ -16,15 +16,14 @@ export function resourceMetadata(options: BearerAuthOptions): string {
   });
 }
 
-/** Where the document is: at the root, and below it at the path of the resource. */
+/** The paths of the document: the well-known one, and the same followed by the path of the resource. */
 export function metadataPaths(resource: string): string[] {
   const { pathname } = new URL(resource);
   return pathname === "/" ? [wellKnown] : [wellKnown, wellKnown + pathname];
 }
 
 /**
- * The URL of the document. It follows from the resource, which is configured: no header of a request, forged or set by a
- * proxy, has a say in where clients are sent.
+ * The URL of the document. It depends on the configured `resource` alone, so no request header can send clients elsewhere.
  */
 export function metadataUrl(resource: string): string {
   const { origin } = new URL(resource);

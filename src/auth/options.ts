@@ -1,4 +1,4 @@
-// The options of a resource server, and the mistakes that are found when it is made.
+// The options of `bearerAuth`, and the checks that throw at startup.
 import type { JSONWebKeySet } from "jose";
 import { ConfigurationError } from "../errors.ts";
 import { checkOptions, type Known } from "../options.ts";
@@ -7,37 +7,37 @@ import type { TokenClaims } from "./claims.ts";
 import type { IntrospectionOptions } from "./introspection.ts";
 import { urlProblem } from "./urls.ts";
 
-/** How an endpoint is protected. Tokens are JWT whose keys the metadata of their issuer names, unless it says otherwise. */
+/** Options of `bearerAuth`. By default, tokens are JWTs, and the metadata of their issuer names the keys. */
 export interface BearerAuthOptions {
-  /** The URL of the endpoint exactly as users type it into their client, path included. */
+  /** The URL of the endpoint exactly as users enter it in their client, path included. */
   readonly resource: string;
-  /** The issuers whose tokens count, each exactly as it calls itself. */
+  /** The issuers whose tokens are accepted, exactly as in their metadata. */
   readonly authorizationServers: readonly string[];
-  /** The keys of the one authorization server, or where they are. @default {what its metadata says} */
+  /** The keys of the one authorization server, or their URL. @default {the URL in its metadata} */
   readonly jwks?: string | JSONWebKeySet;
-  /** Asks the one authorization server about each token, for tokens that are no JWT. */
+  /** Verifies tokens by introspection at the one authorization server, for tokens that are not JWTs. */
   readonly introspection?: IntrospectionOptions;
-  /** Verifies tokens in a way of your own: what the token says, or undefined. Issuer, audience and times are checked after. */
+  /** Verifies tokens with your own code: return the claims, or undefined. Issuer, audience and times are checked afterwards. */
   readonly verify?: (token: string) => TokenClaims | undefined | Promise<TokenClaims | undefined>;
-  /** What tokens must be issued for. @default {the resource} */
+  /** The audiences to accept. @default {the resource} */
   readonly audience?: string | readonly string[];
-  /** What everybody must have been granted. @default {[]} */
+  /** The scopes that every request needs. @default {[]} */
   readonly requiredScopes?: readonly string[];
-  /** What clients should ask for at first, as the metadata says it. @default {requiredScopes} */
+  /** The scopes that clients should request first, for the metadata. @default {requiredScopes} */
   readonly scopesSupported?: readonly string[];
-  /** Scopes that stand above others: `{ "notes:admin": ["notes:read", "notes:write"] }`. */
+  /** Scopes that include others: `{ "notes:admin": ["notes:read", "notes:write"] }`. */
   readonly scopeHierarchy?: Readonly<Record<string, readonly string[]>>;
-  /** The signatures that are taken, all asymmetric. @default {RS, PS and ES of each size, EdDSA} */
+  /** The accepted signature algorithms, all asymmetric. @default {RS, PS and ES of each size, EdDSA} */
   readonly algorithms?: readonly string[];
-  /** Takes only tokens that are marked as access tokens, with the type `at+jwt` of RFC 9068. @default {false} */
+  /** Accepts only tokens of the type `at+jwt` (RFC 9068). @default {false} */
   readonly requireTokenType?: boolean;
-  /** By how much clocks may differ. @default {5} */
+  /** Seconds by which clocks may differ. @default {5} */
   readonly clockToleranceSeconds?: number;
-  /** The name of the resource for people. */
+  /** The display name of the resource. */
   readonly resourceName?: string;
-  /** Where people can read about it. */
+  /** The URL of its documentation. */
   readonly resourceDocumentation?: string;
-  /** Repeats the metadata of the first authorization server at this origin, where clients of 2025-03-26 look for it. @default {false} */
+  /** Serves the metadata of the first authorization server at this origin, where clients of 2025-03-26 look for it. @default {false} */
   readonly passServerMetadata?: boolean;
 }
 
@@ -81,7 +81,7 @@ const knownOptions: Known<BearerAuthOptions> = {
   passServerMetadata: true,
 };
 
-/** Throws for options that cannot work, or would not be safe. */
+/** Throws for options that are invalid or unsafe. */
 export function checkBearerAuth(options: BearerAuthOptions): void {
   checkOptions({ subject: "bearerAuth" }, options, knownOptions);
   checkUrls(options);
@@ -107,7 +107,7 @@ function checkUrls({
 }: BearerAuthOptions): void {
   const problem = urlProblem(resource);
   if (problem !== undefined) {
-    fail("resource", `${problem}: give the URL that users type, such as https://mcp.example.com/mcp`);
+    fail("resource", `${problem}: use the URL that users enter, such as https://mcp.example.com/mcp`);
   }
   if (!Array.isArray(authorizationServers) || authorizationServers.length === 0) {
     fail("authorizationServers", "is empty: name the issuer of the tokens, such as https://auth.example.com");
@@ -129,10 +129,10 @@ function checkSource(options: BearerAuthOptions): void {
   const { jwks, introspection, verify, authorizationServers, algorithms = asymmetricAlgorithms } = options;
   const given = Object.entries({ jwks, introspection, verify }).filter(([, value]) => value !== undefined);
   const [[first] = [], [second] = []] = given;
-  if (second !== undefined) fail(second, `does not go with ${first}: tokens are verified in one way`);
+  if (second !== undefined) fail(second, `cannot be combined with ${first}: choose one of them`);
   const isForOne = first === "jwks" || first === "introspection";
   if (isForOne && authorizationServers.length > 1) {
-    fail(first, "is for one authorization server: with several, leave it out or use verify");
+    fail(first, "works with one authorization server only: leave it out, or use verify");
   }
   for (const [field, url] of [
     ["jwks", typeof jwks === "object" ? undefined : jwks],

@@ -1,15 +1,15 @@
-// Answers about tokens, kept for a while under a digest: the token itself is kept nowhere.
+// Caches results of token verification by the digest of the token, which is not stored itself.
 import { Holdings } from "../limits/holdings.ts";
 import { toBase64Url } from "../wire/base64.ts";
 
 interface Kept<Answer> {
-  /** Who it is counted for. */
+  /** The key that limits count it for. */
   readonly caller: string;
   readonly answer: Promise<Answer>;
   until: number;
 }
 
-/** At most so many answers; of the caller who asked about most tokens, the one that was asked for longest ago goes first. */
+/** Holds at most `maxEntries` results. When it is full, the caller with the most loses the least recently used. */
 export class TokenCache<Answer> {
   readonly #kept = new Map<string, Kept<Answer>>();
   readonly #held: Holdings<string>;
@@ -18,7 +18,7 @@ export class TokenCache<Answer> {
     this.#held = new Holdings(maxEntries);
   }
 
-  /** The kept answer, or a new one. Those who ask while it is on its way wait for the same; a failure is not kept. */
+  /** Returns the cached result, or asks. Calls for the same token share one request; a failure is not cached. */
   async get(
     token: string,
     caller: string,

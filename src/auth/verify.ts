@@ -1,11 +1,11 @@
-// How a token is verified: by its signature, by asking its issuer, or by the author's own code.
+// The interface of token verification: by signature, by introspection, or by the author's own code.
 import type { TokenClaims } from "./claims.ts";
 
 /**
- * What the token says, or what is wrong with it. Throws {@link Unavailable} when there is no telling now. Nobody is
- * known yet, so whoever brings it counts by its address: that is `caller`.
+ * Returns the claims of the token, or what is wrong with it. Throws {@link Unavailable} if that cannot be found out now. Limits count
+ * it for `caller`, the address of the client, since the principal is not known yet.
  */
 export type Verify = (token: string, caller: string) => Promise<TokenClaims | string>;
 
-/** The authorization server cannot be asked. */
+/** Thrown when the authorization server cannot be reached. */
 export class Unavailable extends Error {}

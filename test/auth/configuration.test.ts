@@ -22,7 +22,7 @@ function failureOf(make: () => unknown): ConfigurationError {
 
 describe("bearerAuth", () => {
   test.each<[string, object, string, RegExp]>([
-    ["no resource", { resource: undefined }, "resource", /absolute URL: give the URL that users type/],
+    ["no resource", { resource: undefined }, "resource", /absolute URL: use the URL that users enter/],
     ["a resource that is no URL", { resource: "/mcp" }, "resource", /absolute URL/],
     ["a resource with a fragment", { resource: "https://mcp.example.com/mcp#a" }, "resource", /fragment/],
     [
@@ -64,9 +64,14 @@ describe("bearerAuth", () => {
       "keys and introspection",
       { jwks: { keys: [] }, introspection },
       "introspection",
-      /does not go with jwks/,
+      /cannot be combined with jwks/,
     ],
-    ["keys and verify", { jwks: { keys: [] }, verify: () => undefined }, "verify", /does not go with jwks/],
+    [
+      "keys and verify",
+      { jwks: { keys: [] }, verify: () => undefined },
+      "verify",
+      /cannot be combined with jwks/,
+    ],
     ["introspection without a secret", { introspection: { clientId: "a" } }, "introspection", /clientSecret/],
     [
       "introspection over http",
@@ -95,7 +100,7 @@ describe("bearerAuth", () => {
     const authorizationServers = ["https://a.example", "https://b.example"];
     for (const one of [{ jwks: { keys: [] } }, { introspection }]) {
       const error = failureOf(() => bearerAuth({ ...whole, authorizationServers, ...one }));
-      expect(error.message).toContain("is for one authorization server");
+      expect(error.message).toContain("works with one authorization server only");
     }
   });
 
@@ -117,7 +122,7 @@ describe("scopes of definitions", () => {
     async (_, serve) => {
       const { server } = notesServer();
       const start = async (): Promise<unknown> => serve(server, {});
-      await expect(start()).rejects.toThrow(/auth is missing: definitions of this server name scopes/);
+      await expect(start()).rejects.toThrow(/auth is missing: definitions of this server require scopes/);
     },
   );
 

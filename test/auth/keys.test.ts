@@ -106,7 +106,7 @@ describe("keys", () => {
     expect(asked.size).toBeGreaterThan(0);
     expect(await statusOf(edge, token)).toBe(503);
     expect(issuer.asked).toEqual(asked);
-    expect(logger.entries[0]?.message).toMatch(/^Tokens cannot be verified at the moment: The metadata of/);
+    expect(logger.entries[0]?.message).toMatch(/^Cannot verify tokens right now: Could not fetch the metadata of/);
     issuer.outage = undefined;
     passSeconds(limitOf("seconds after a failed fetch"));
     expect(await statusOf(edge, token)).toBe(200);
@@ -201,12 +201,12 @@ describe("metadata of an issuer", () => {
 
   test.each<[string, (origin: string) => object, RegExp]>([
     ["is of another issuer", withKeys("https://other.example"), /does not match/],
-    ["calls itself otherwise", (origin) => withKeys(`${origin}/`)(), /calls itself .*\/: write it so/],
+    ["calls itself otherwise", (origin) => withKeys(`${origin}/`)(), /its issuer is .*\/: use that/],
     ["names no keys", (origin) => ({ issuer: origin }), /jwks_uri in the metadata .* is missing/],
     [
       "names keys over http",
       (origin) => ({ issuer: origin, jwks_uri: "http://keys.example/jwks" }),
-      /jwks_uri in the metadata .* must begin with https:/,
+      /jwks_uri in the metadata .* must start with https:/,
     ],
     [
       "is endless",

@@ -52,12 +52,12 @@ const badTokens: readonly BadToken[] = [
   {
     name: "of another issuer",
     make: (aud) => issuer.forge({ aud, iss: "https://issuer.example" }),
-    says: "The token is of another issuer",
+    says: "The token is from another issuer",
   },
   {
     name: "of no issuer",
     make: (aud) => issuer.forge({ aud, iss: undefined }),
-    says: "The token is of another issuer",
+    says: "The token is from another issuer",
   },
   {
     name: "that has expired",
@@ -77,7 +77,7 @@ const badTokens: readonly BadToken[] = [
   {
     name: "of nobody",
     make: (aud) => issuer.forge({ aud, sub: undefined, client_id: undefined }),
-    says: "The token does not say whose it is",
+    says: "The token has no subject",
   },
   {
     name: "signed with another key of the same id",
@@ -126,14 +126,14 @@ const badTokens: readonly BadToken[] = [
   {
     name: "that is a logout token",
     make: (aud) => issuer.forge({ aud }, { typ: "logout+jwt" }),
-    says: "The token is no access token",
+    says: "The token is not an access token",
   },
   {
     name: "that is bound to a key",
     make: (aud) => issuer.forge({ aud, cnf: { jkt: "x" } }),
-    says: "The token is bound to a key, and cannot be used as a bearer token",
+    says: "The token is bound to a key and cannot be used as a bearer token",
   },
-  { name: "that is no JWT", make: () => "not-a-token", says: "The token is of another issuer" },
+  { name: "that is no JWT", make: () => "not-a-token", says: "The token is from another issuer" },
 ];
 
 describe.each(mounts)("bearerAuth · %s", (mount) => {
