@@ -1,4 +1,4 @@
-// From web-standard requests and responses to plain values and back.
+// Adapts web-standard requests and responses to `HttpRequest` and `HttpResponder`.
 import {
   closedSink,
   type EventSink,
@@ -42,7 +42,7 @@ export class FetchRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name) ?? undefined;
-    // A request that was made in this process has no Host header: its URL says the same.
+    // A request made in this process has no Host header, but its URL names the host.
     return name === "host" ? (value ?? this.#host) : value;
   }
 
@@ -85,7 +85,7 @@ export class FetchResponder implements HttpResponder {
     });
     if (signal.aborted) this.#leave();
     signal.addEventListener("abort", () => {
-      this.#outflow?.cut("The client has gone");
+      this.#outflow?.cut("The client has disconnected");
       this.#leave();
     });
   }
@@ -121,17 +121,17 @@ export class FetchResponder implements HttpResponder {
     return this.#gone;
   }
 
-  /** The client has gone: by the signal of its request, or by cancelling the body that it was reading. */
+  /** The client has disconnected: it aborted the request, or cancelled the body. */
   #leave(): void {
     if (this.#gone || (this.#answered && !this.#outflow?.lost)) return;
     this.#gone = true;
     for (const callback of this.#onGone) callback();
-    // Whoever waits for the response must not wait for ever; nobody will read it.
+    // Settles the promise of the response, which nobody will read.
     this.reply(499, {});
   }
 }
 
-/** With headers of its own: some servers write into what a response was made with. */
+/** Copies the headers, since some servers change the object that a response was made with. */
 function toResponse(
   body: string | ReadableStream<Uint8Array> | null,
   status: number,

@@ -1,5 +1,5 @@
 /**
- * Streamable HTTP as `(Request) => Promise<Response>`: for Hono, Bun, Deno, Workers and whatever else speaks fetch.
+ * Streamable HTTP as `(Request) => Promise<Response>`, for Hono, Bun, Deno, Workers and other fetch-based hosts.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export {
 } from "../http/rate-limits/options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
-/** Answers requests. */
+/** Responds to web-standard requests. */
 export interface FetchHandler {
   (request: Request): Promise<Response>;
   stats(): HttpStats;
@@ -34,8 +34,7 @@ export interface FetchHandler {
 }
 
 /**
- * A handler of web-standard requests. Where it is reached from elsewhere, `allowedHosts` must name the hosts that
- * clients use.
+ * Returns a handler for web-standard requests. If other machines can reach it, list the hosts that clients use in `allowedHosts`.
  *
  * @example
  * ```ts

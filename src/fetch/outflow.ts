@@ -1,4 +1,4 @@
-// The body of a web-standard response, handed out as fast as its reader takes it.
+// The body of a web-standard response, sent as fast as the client reads.
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
 import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
 import type { Outgoing, Unsent } from "../http/edge/unsent.ts";
@@ -12,12 +12,12 @@ export class Outflow implements EventSink, Outgoing {
   readonly #drains: (() => void)[] = [];
   readonly #closes: (() => void)[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** The reader waits, and nothing has been written. */
+  /** Whether the reader has asked for data and the queue was empty. */
   #isWanted = false;
   taken = 0;
-  /** Nothing more is written; what waits may still be read. */
+  /** Whether nothing more is written; queued data may still be read. */
   ended = false;
-  /** The reader has gone before it had everything. */
+  /** Whether the reader disconnected before it had read everything. */
   lost = false;
 
   constructor(request: HttpRequest, unsent: Unsent) {
@@ -31,7 +31,7 @@ export class Outflow implements EventSink, Outgoing {
         pull: () => this.#handOut(),
         cancel: () => this.#lose(),
       },
-      // Nothing waits in the stream itself, where it could not be seen whether it is read.
+      // Keep data out of the stream's own queue, which does not show whether it is read.
       { highWaterMark: 0 },
     );
   }
@@ -81,7 +81,7 @@ export class Outflow implements EventSink, Outgoing {
     this.cut("The reader is too slow");
   }
 
-  /** Nobody reads it any more, or ever will. */
+  /** Drops the queue, because nobody will read it. */
   cut(reason: string): void {
     if (this.lost || (this.ended && this.unsent === 0)) return;
     this.#lose();

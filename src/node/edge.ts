@@ -1,4 +1,4 @@
-// From node:http's request to plain values, with nothing in between.
+// Adapts requests of `node:http` to `HttpRequest`.
 import type { IncomingMessage } from "node:http";
 import type { HttpBody, HttpRequest } from "../http/edge/request.ts";
 import { forwardedAddress } from "../http/edge/proxy.ts";
@@ -46,13 +46,13 @@ export class NodeRequest implements HttpRequest {
     // A framework such as Express may have read it already.
     const { body } = this.#message as { body?: unknown };
     if (body !== undefined) return Promise.resolve(frameworkBody(body, maxBytes));
-    // Read by somebody who did not leave it here: no event would come any more.
+    // Other code has read the body and not stored it, so no event would follow.
     if (this.#message.readableEnded || this.#message.destroyed) return Promise.resolve({ kind: "broken" });
     return collect(this.#message, length, maxBytes, load);
   }
 }
 
-/** A target as proxies get it, with the host before the path; any server has to take it too. */
+/** A target with the host before the path, as proxies get it; HTTP requires every server to accept it. */
 const absoluteForm = /^https?:\/\/([^/?#]*)([^#]*)$/i;
 
 function frameworkBody(body: unknown, maxBytes: number): HttpBody {
@@ -63,7 +63,7 @@ function frameworkBody(body: unknown, maxBytes: number): HttpBody {
 
 const none = Buffer.alloc(0);
 
-/** Collects the body. The response keeps the request for as long as it is open, so nothing is left attached to it. */
+/** Reads the body, and removes its listeners: an open response keeps the request in memory with everything attached to it. */
 function collect(message: IncomingMessage, length: number, maxBytes: number, load: Load): Promise<HttpBody> {
   return new Promise((resolve) => {
     let whole: Buffer | undefined;
@@ -74,7 +74,7 @@ function collect(message: IncomingMessage, length: number, maxBytes: number, loa
       resolve(body);
     };
     const onData = (chunk: Buffer): void => {
-      // Most bodies come in one piece, which needs no copy, and is answered before another request comes.
+      // Most bodies arrive in one chunk, which needs neither a copy nor a count.
       if (chunk.length === length) return void (whole = chunk);
       buffer ??= new GrowingBuffer();
       buffer.add(chunk);

@@ -1,5 +1,5 @@
 /**
- * Streamable HTTP on `node:http`: a server of its own, or a handler to mount in Express, Fastify or plain Node.
+ * Streamable HTTP on `node:http`: a complete server, or a handler to mount in Express, Fastify or plain Node.
  *
  * @module
  */
@@ -34,13 +34,13 @@ export {
 } from "../http/rate-limits/options.ts";
 export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
-/** How {@link serveHttp} behaves; everything has a default. */
+/** Options of {@link serveHttp}; all are optional. */
 export interface ServeHttpOptions extends HttpOptions {
-  /** 0 for any free one. @default {3000} */
+  /** The port to listen on; 0 for any free port. @default {3000} */
   readonly port?: number;
-  /** The address to listen on, or several. @default {"127.0.0.1"} */
+  /** The address or addresses to listen on. @default {"127.0.0.1"} */
   readonly host?: string | readonly string[];
-  /** Whether SIGTERM and SIGINT let running calls finish before they end the process. @default {true} */
+  /** Whether to close the server and exit on SIGTERM and SIGINT, after running calls have finished. @default {true} */
   readonly handleSignals?: boolean;
 }
 
@@ -51,24 +51,24 @@ const knownServeOptions: Known<ServeHttpOptions> = {
   handleSignals: true,
 };
 
-/** A server that is listening. */
+/** A running HTTP server. */
 export interface HttpServer {
-  /** Where clients reach the endpoint. */
+  /** The URL of the endpoint. */
   readonly url: string;
   readonly port: number;
-  /** What is open at this moment. */
+  /** Counts of what is open now. */
   stats(): HttpStats;
-  /** Lets running calls finish, closes every stream in good order, and stops listening. */
+  /** Stops listening, lets running calls finish within `graceMs`, and closes every stream. */
   close(): Promise<void>;
 }
 
-/** A server of ours, and its open connections. */
+/** A listening server, and its open connections. */
 interface Listening {
   readonly http: Server;
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** A handler for `node:http`; resolves when the request has been answered. */
+/** A handler for `node:http`. Its promise resolves when the request has been answered. */
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   stats(): HttpStats;
@@ -76,8 +76,8 @@ export interface NodeHandler {
 }
 
 /**
- * A handler to mount: in Express with `app.all("/mcp", handler)`, in Fastify behind `reply.hijack()`, in plain Node as the
- * request listener. Where it is reached from elsewhere, `allowedHosts` must name the hosts that clients use.
+ * Returns a handler to mount: in Express with `app.all("/mcp", handler)`, in Fastify after `reply.hijack()`, in plain Node as the
+ * request listener. If other machines can reach it, list the hosts that clients use in `allowedHosts`.
  *
  * @example
  * ```ts
@@ -137,7 +137,7 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   for (const address of hosts) {
     const http = configured(
       createServer(
-        // Of two Host headers, or two tokens, node would take the first, and a proxy maybe the other.
+        // Otherwise Node uses the first of two Host or Authorization headers, and a proxy may use the other.
         { connectionsCheckingInterval, joinDuplicateHeaders: true },
         (request, response) => void handler(request, response),
       ),
@@ -167,9 +167,9 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   };
 }
 
-/** Drains the endpoint, then waits until what it has answered has left for its readers. */
+/** Closes the endpoint, then waits until its responses have been sent. */
 async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Promise<void> {
-  // Not yet the close of node:http, which cuts connections whose reply has not left in full.
+  // Not yet `http.close()`, which closes connections that are still sending a response.
   for (const { http } of listening) NetServer.prototype.close.call(http);
   await within(firstRequestMs, heard(listening));
   await endpoint.close();
@@ -180,28 +180,28 @@ async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Pr
   }
 }
 
-/** How long a connection that was made before the end may take to bring its request. */
+/** How long a new connection may take to send its first byte after the server began to close. */
 const firstRequestMs = 100;
 
 /**
- * Resolves when every connection has brought something. A proxy that has connected is sending its request, and would not
- * dare to send it again elsewhere when it is refused.
+ * Resolves when every connection has sent something. A proxy that has connected is about to send a request, and would not retry a
+ * POST elsewhere if the connection closed.
  */
 async function heard(listening: readonly Listening[]): Promise<void> {
   const isSilent = ({ sockets }: Listening): boolean => [...sockets].some(({ bytesRead }) => bytesRead === 0);
   while (listening.some(isSilent)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Resolves when nothing waits to be written any more. */
+/** Resolves when every socket has sent its data. */
 async function flushed(listening: readonly Listening[]): Promise<void> {
   const waits = ({ sockets }: Listening): boolean => [...sockets].some((socket) => socket.writableLength > 0);
   while (listening.some(waits)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** How often node:http looks for connections whose time is up; by default so seldom that they would get thrice the time. */
+/** How often `node:http` checks the timeouts below; its default of 30 s would triple the shortest. */
 const connectionsCheckingInterval = 2000;
 
-/** Slow headers and bodies are cut off; an idle connection outlives the 60 s that load balancers commonly keep one. */
+/** Limits slow headers and bodies, and keeps idle connections longer than the 60 s that load balancers commonly do. */
 function configured(http: Server): Server {
   http.headersTimeout = 15_000;
   http.requestTimeout = 60_000;
@@ -223,7 +223,7 @@ function listen(http: Server, port: number, host: string): Promise<void> {
     http.once("error", (cause: NodeJS.ErrnoException) => {
       const problem =
         cause.code === "EADDRINUSE"
-          ? `Port ${port} on ${host} is taken: stop what uses it, or choose another with { port }`
+          ? `Port ${port} on ${host} is in use: stop the other process, or pass another port`
           : `Cannot listen on ${host}:${port}: ${cause.message}`;
       reject(new HalyardError("CANNOT_LISTEN", problem, { cause }));
     });

@@ -1,4 +1,4 @@
-// What is written to a response of node:http, as fast as its reader takes it.
+// Writes to a response of `node:http` as fast as the client reads.
 import type { ServerResponse } from "node:http";
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
 import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
@@ -8,7 +8,7 @@ export class Outflow implements EventSink, Outgoing {
   readonly #response: ServerResponse;
   readonly #request: HttpRequest;
   readonly #unsent: Unsent;
-  /** What is too much for one write; nothing, most of the time. */
+  /** The rest of large writes; usually nothing. */
   #queue: ChunkQueue | undefined;
   #drains: (() => void)[] | undefined;
   #isFull = false;
@@ -38,7 +38,7 @@ export class Outflow implements EventSink, Outgoing {
   }
 
   write(text: string): boolean {
-    // A call may still have something to say when its stream has been closed; to write it would be an error.
+    // A call may still write after its stream has closed, which `node:http` would treat as an error.
     if (this.#isOver || this.#isEnding) return true;
     if (this.#queued > 0 || text.length > highWater) this.#enqueue(text);
     else this.#response.write(text);
@@ -59,7 +59,7 @@ export class Outflow implements EventSink, Outgoing {
   }
 
   onClose(callback: () => void): void {
-    // The client may have gone before the stream was opened.
+    // The client may have disconnected before the stream opened.
     if (this.#response.destroyed) queueMicrotask(callback);
     else this.#response.on("close", callback);
   }
@@ -79,7 +79,7 @@ export class Outflow implements EventSink, Outgoing {
     return this.#queue?.bytes ?? 0;
   }
 
-  /** Others may end the response too. */
+  /** Other code may end the response too. */
   get #isOver(): boolean {
     return this.#response.writableEnded || this.#response.destroyed;
   }

@@ -1,4 +1,4 @@
-// Answers through node:http's response, which others may have answered, ended or destroyed: then the client counts as gone.
+// Adapts responses of `node:http` to `HttpResponder`. A response that other code has used counts as disconnected.
 import { ServerResponse } from "node:http";
 import {
   closedSink,
@@ -12,12 +12,12 @@ import { highWater } from "../http/edge/chunk-queue.ts";
 import type { Unsent } from "../http/edge/unsent.ts";
 import { Outflow } from "./outflow.ts";
 
-/** Begins a reply, with the headers in the form that Node takes with the least work: names and values in turn. */
+/** Writes the head, with names and values in one flat array, the fastest form for Node. */
 function writeHead(response: ServerResponse, status: number, headers: HttpHeaders, length?: number): void {
   const list = length === undefined ? [] : ["content-length", String(length)];
   for (const name in headers) list.push(name, headers[name] ?? "");
   if (response.writeHead === ServerResponse.prototype.writeHead) response.writeHead(status, list);
-  // Middleware that stands in for it, to compress or to set a cookie, may know objects only.
+  // Middleware that replaces `writeHead`, for compression or cookies, may support objects only.
   else response.writeHead(status, { ...headers, ...(length !== undefined && { "content-length": length }) });
 }
 
@@ -45,7 +45,7 @@ export class NodeResponder implements HttpResponder {
       outflow.write(body);
       return outflow.end();
     }
-    // As many bytes as characters: ASCII, which is the same in both, and one of them only copies it.
+    // As many bytes as characters means ASCII, which Node writes faster as latin1.
     response.end(body, length === body.length ? "latin1" : "utf8");
     if (response.writableLength > 0) this.#outflow().watch();
   }

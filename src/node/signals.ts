@@ -1,11 +1,11 @@
-// The signals that ask a process to end: one handler for all servers in it.
+// Closes every server of the process on SIGTERM and SIGINT.
 
 const signals = ["SIGTERM", "SIGINT"] as const;
 const closers = new Set<() => Promise<void>>();
 
 /**
- * Calls `close` on a signal, then ends the process, unless the author handles the signal too and ends it in their own
- * time. What is returned stops that.
+ * Calls `close` on a signal, then exits, unless the author has a handler for the signal too, which then has to exit. The returned
+ * function undoes this.
  */
 export function closeOnSignals(close: () => Promise<void>): () => void {
   if (closers.size === 0) for (const signal of signals) process.on(signal, closeAll);

@@ -1,18 +1,18 @@
-// Requests that a client sends ahead on one connection: each begins when the reply before it has left.
+// Pipelined requests: each begins when the response before it has been sent.
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 
-/** By connection, the requests that wait for their turn, each with what to do when it comes, or never comes. */
+/** By connection, the callbacks of the requests that wait for their turn. */
 const waiting = new WeakMap<Socket, Set<(isOpen: boolean) => void>>();
 
-/** How many requests a client may send ahead on one connection; one that sends more is cut off. */
+/** How many requests may wait on one connection; one more closes it. */
 const maxAhead = 100;
 
-/** Resolves when the response may be written: false if its connection has closed first. Undefined: it may be now. */
+/** Resolves with true when the response may be written, or false if the connection closes first. Undefined if it may now. */
 export function turnOf(response: ServerResponse): Promise<boolean> | undefined {
   const { socket } = response.req;
   if (response.socket !== null || response.writableEnded || response.destroyed) return undefined;
-  // A response that was made without a connection, as some hosts do, waits for none.
+  // Some hosts, such as test tools, make a response without a connection.
   if (!(socket instanceof Socket) || socket.bytesRead === 0) return undefined;
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve(false);

@@ -1,5 +1,5 @@
 /**
- * Serves one client over standard input and output, one message a line.
+ * Serves one client over standard input and output, one message per line.
  *
  * @module
  */
@@ -15,20 +15,20 @@ import { type ClaimedStdout, claimStdout } from "./stdout.ts";
 import { WaitingLines } from "./waiting-lines.ts";
 import { LineWriter } from "./writer.ts";
 
-/** How {@link serveStdio} behaves; everything has a default. */
+/** Options of {@link serveStdio}; all are optional. */
 export interface StdioOptions {
   /** @default {process.stdin} */
   readonly input?: Readable;
   /** @default {process.stdout} */
   readonly output?: Writable;
   /**
-   * Whether the client is the user whom this process works for, so that it may use definitions that name `scopes`. Say so only
-   * if nobody else can write to `input`. @default {true on process.stdin}
+   * Whether the client is the user that this process works for, and may use definitions that have `scopes`. Pass true only if
+   * nobody else can write to `input`. @default {true on process.stdin}
    */
   readonly peerIsUser?: boolean;
-  /** How long running calls may take to finish once the client is gone, in milliseconds. @default {5000} */
+  /** Milliseconds that running calls have to finish after the client has disconnected. @default {5000} */
   readonly graceMs?: number;
-  /** Whether SIGTERM and SIGINT end the server, and the end of the server the process. @default {true on process.stdin} */
+  /** Whether SIGTERM and SIGINT close the server, and the process exits when it has closed. @default {true on process.stdin} */
   readonly endsProcess?: boolean;
 }
 
@@ -40,17 +40,17 @@ const knownOptions: Known<StdioOptions> = {
   peerIsUser: true,
 };
 
-/** A server that is being served. */
+/** A server on stdio. */
 export interface StdioServer {
-  /** Resolves when the client is gone and everything has been written. */
+  /** Resolves when the client has disconnected and everything has been written. */
   readonly closed: Promise<void>;
-  /** Lets running calls finish, then ends. */
+  /** Lets running calls finish within `graceMs`, then closes. */
   close(): Promise<void>;
 }
 
 /**
- * Serves `server` to the client that started this process. Nothing else can write to standard output meanwhile:
- * `console.log` goes to standard error. A message may be as long as the server's `limits.maxBytes`.
+ * Serves `server` to the client that started this process. Until it closes, everything else that is written to standard output, such
+ * as `console.log`, goes to standard error. A message may have at most `limits.maxBytes` of the server.
  *
  * @example
  * ```ts
@@ -137,7 +137,7 @@ class Stdio implements StdioServer {
         taken.then(() => this.#leave()),
       );
     });
-    // A stream that is destroyed without an error says only that it has closed.
+    // A stream that is destroyed without an error emits only `close`.
     this.#input.on("close", () => {
       if (!this.#input.readableEnded) this.#leave();
     });
@@ -150,21 +150,21 @@ class Stdio implements StdioServer {
   async close(): Promise<void> {
     if (this.#closing) return this.closed;
     this.#closing = true;
-    // The client may be there still, and answer what it is asked.
+    // The client may still be connected, and answer questions.
     await this.#pipe.drain(this.#graceLeft());
     this.#input.pause();
     await this.#pipe.end(0);
-    // A client that has stopped reading must not keep the process alive.
+    // A client that does not read must not keep the process alive.
     await within(this.#graceMs, this.#writer.end());
     this.#stdout.release();
     this.#markClosed();
     if (!this.#endsProcess) return;
     for (const signal of signals) process.off(signal, this.#onSignal);
-    // Handlers that never end, or timers of the author's, must not keep a server alive that has no client.
+    // Without a client, neither endless handlers nor the author's timers may keep the process alive.
     process.exit();
   }
 
-  /** The client is gone: nobody answers any more. */
+  /** The client has disconnected, so questions fail. */
   #leave(): void {
     logRejection(this.#logger, "The end of the pipe", this.#pipe.end(this.#graceLeft()));
     this.#closeLater();

@@ -1,14 +1,14 @@
-// Standard output belongs to the protocol while a server is served on it.
+// Claims standard output for protocol messages while a server uses it.
 import type { Writable } from "node:stream";
 import { ConfigurationError } from "../errors.ts";
 
-/** The one way to write to the stream, and how to give it back. */
+/** Writes to the claimed stream, and releases it. */
 export interface ClaimedStdout {
   readonly write: Writable["write"];
   release(): void;
 }
 
-/** Sends what others write to `process.stdout` to standard error, `console.log` included. */
+/** Redirects everything else that is written to `process.stdout`, such as `console.log`, to standard error. */
 export function claimStdout(output: Writable): ClaimedStdout {
   const write = output.write;
   if (output !== process.stdout) return { write, release: () => {} };
@@ -17,7 +17,7 @@ export function claimStdout(output: Writable): ClaimedStdout {
     throw new ConfigurationError(
       "INVALID_OPTION",
       where,
-      "is process.stdout, which something else has claimed already",
+      "is process.stdout, whose write() another server or library has replaced: call serveStdio first, or pass another output",
     );
   }
   process.stdout.write = process.stderr.write.bind(process.stderr);

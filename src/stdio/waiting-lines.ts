@@ -1,16 +1,16 @@
-// Lines that came together, given on a few at a time: what answers the first shows whether their reader keeps up.
+// Passes on lines a few at a time, so that the responses to the first show whether the client reads.
 
-/** Where lines go. */
+/** Receives lines. */
 export interface LineTaker {
-  /** Takes one line. False: it was taken, but nothing more should come until {@link WaitingLines.goOn}. */
+  /** Takes one line. Returns false if it wants no more until {@link WaitingLines.goOn}. */
   take(line: string): boolean;
-  /** More should not be read until {@link LineTaker.empty}. */
+  /** Called when no more should be read until {@link LineTaker.empty}. */
   held(): void;
-  /** Every line has been taken, after some were held. */
+  /** Called when every line has been taken, after some were held. */
   empty(): void;
 }
 
-/** How many are given on before what they were answered with is written, which happens in microtasks. */
+/** How many lines are passed on at once; their responses are written in the microtasks after that. */
 const together = 8;
 
 export class WaitingLines {
@@ -25,17 +25,17 @@ export class WaitingLines {
     this.#taker = taker;
   }
 
-  /** One more, to be given on after those before it. */
+  /** Adds a line. */
   add(line: string): void {
     this.#lines.push(line);
   }
 
-  /** Gives on what has been added. */
+  /** Passes on the added lines. */
   give(): void {
     if (!this.#isWaiting) this.goOn();
   }
 
-  /** The taker has room again. */
+  /** Continues after `take` returned false. */
   goOn(): void {
     const end = Math.min(this.#next + together, this.#lines.length);
     this.#isWaiting = true;

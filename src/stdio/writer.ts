@@ -1,13 +1,13 @@
-// Lines out: everything that is written in one turn of the loop leaves in one write.
+// Writes lines: everything from one turn of the event loop in one write.
 import type { Writable } from "node:stream";
 
 export interface LineWriterOptions {
-  /** How the stream is written to; its own `write` may have been redirected. */
+  /** Writes to the stream, whose own `write` may have been redirected. */
   readonly write: Writable["write"];
   readonly onDrained: () => void;
 }
 
-/** Past this many characters the reader counts as behind. */
+/** The reader is behind if more characters than this are pending. */
 const highWater = 1024 * 1024;
 
 export class LineWriter {
@@ -25,19 +25,19 @@ export class LineWriter {
     stream.on("drain", this.#onDrain);
   }
 
-  /** False when the reader is behind. */
+  /** Returns false if the reader is behind. */
   write(text: string): boolean {
     this.#pending += `${text}\n`;
     if (!this.#scheduled && !this.#blocked) {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
     }
-    // Once behind, the reader stays so until everything has gone: it is told of the end only then.
+    // It stays behind until everything has been written, since only that calls `onDrained`.
     if (this.#pending.length >= highWater) this.#congested = true;
     return !this.#congested;
   }
 
-  /** Resolves when everything has been handed to the system, or cannot be any more. */
+  /** Resolves when everything has been passed to the system, or the stream has closed. */
   end(): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

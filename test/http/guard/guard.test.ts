@@ -249,7 +249,7 @@ describe("serveHttp", () => {
     }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "CANNOT_LISTEN",
-      message: `Port ${port} on 127.0.0.2 is taken: stop what uses it, or choose another with { port }`,
+      message: `Port ${port} on 127.0.0.2 is in use: stop the other process, or pass another port`,
     });
     await expect(sendTo(port, modernPost(discover))).rejects.toThrow("ECONNREFUSED");
   });
