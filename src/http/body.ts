@@ -1,4 +1,4 @@
-// The body of a POST: read within its limits, parsed once, weighed and counted.
+// The body of a POST: checks its limits, parses it once, and counts it for its caller.
 import { errorCodes } from "../errors.ts";
 import type { Load } from "../limits/loads.ts";
 import { isTaken } from "../server/calls/answer.ts";
@@ -8,7 +8,10 @@ import { refuse, refuseTooMany } from "./edge/replies.ts";
 import type { HttpBody, HttpHeaders, HttpResponder } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
 
-/** Parses the message into `exchange.incoming`: where it cannot be parsed, the error for it. Undefined when it has been refused. */
+/**
+ * Parses the body into `exchange.incoming`; if the JSON is invalid, `incoming` holds the error. Returns undefined if it has refused
+ * the request.
+ */
 export function parseBody(exchange: HttpExchange, load: Load, body: HttpBody): ParsedJson | undefined {
   const { limits } = exchange.state.server;
   if (refuseUnread(body, limits.maxBytes, exchange.responder, load)) return undefined;
@@ -21,7 +24,7 @@ export function parseBody(exchange: HttpExchange, load: Load, body: HttpBody): P
   return parsed;
 }
 
-/** Refuses a message that its caller has no room for, or no rate. True when it did. */
+/** Refuses a message that exceeds the memory or the rate of its caller, and returns whether it did. */
 export function refuseCrowded(
   { state, responder, incoming, counted }: HttpExchange,
   load: Load,
@@ -52,9 +55,9 @@ function refuseUnread(
   return true;
 }
 
-/** There is no room for the message until others have been answered: those of its caller, or those of all. */
+/** Refuses a message for which there is no memory until others have been answered: those of its caller, or of all callers. */
 function refuseHeavy(responder: HttpResponder, load: Load, headers: HttpHeaders = {}): void {
   const retry = { ...headers, "retry-after": "1" };
-  if (load.isCrowdedOut) refuse(responder, 503, "The server has too much to answer: try again later", retry);
-  else refuse(responder, 429, "Too much of yours is being answered: wait for an answer", retry);
+  if (load.isCrowdedOut) refuse(responder, 503, "The server is busy: try again later", retry);
+  else refuse(responder, 429, "Your running requests use too much memory: wait for a response", retry);
 }

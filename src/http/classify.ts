@@ -1,11 +1,11 @@
-// What a POST is: its era, its revision and the row of its method, found once and written into its exchange.
+// Classifies a POST once: finds its era, its revision and the row of its method, and writes them into its exchange.
 import { hasModernKey, metaKeys } from "../protocol/meta.ts";
 import { isBatch, isObject } from "../wire/message.ts";
 import type { HttpExchange } from "./exchange.ts";
 
 /**
- * Classifies a request by its headers and by its body, of which `value` is all that was sent. One modern message makes a batch
- * modern, so that none gets past the check of its headers.
+ * Classifies a request by its headers and its parsed body, `value`. One modern message makes the whole batch modern, so that no
+ * modern message escapes the check of its headers.
  */
 export function classify(exchange: HttpExchange, value: unknown): void {
   const { incoming } = exchange;

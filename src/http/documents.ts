@@ -1,4 +1,4 @@
-// The documents that tell clients how to get in: readable by anybody, and by pages of any origin that got past the guard.
+// Serves the metadata documents of `auth`: without authentication, and to pages of any origin that the guard allows.
 import { jsonHeaders, refuse } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -6,7 +6,7 @@ import type { HttpExchange } from "./exchange.ts";
 const methods = "GET, HEAD, OPTIONS";
 const readable: HttpHeaders = { "access-control-allow-origin": "*" };
 
-/** Answers a request for one of the documents. */
+/** Responds to a request for one of the documents. */
 export async function answerDocument(
   { state, request, responder }: HttpExchange,
   read: () => string | Promise<string>,
@@ -25,8 +25,10 @@ export async function answerDocument(
     try {
       responder.reply(200, headers, await read());
     } catch (error) {
-      state.rateLimitedLog.error(`${request.path} cannot be read`, { error });
-      refuse(responder, 503, "The document cannot be had at the moment", { "retry-after": "5" });
+      state.rateLimitedLog.error(`Could not read ${request.path}`, { error });
+      refuse(responder, 503, "Could not fetch the metadata document: try again later", {
+        "retry-after": "5",
+      });
     }
   }
 }

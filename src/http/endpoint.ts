@@ -1,4 +1,4 @@
-// The MCP endpoint: the guard, the routes, and the end, whatever edge a request came in by.
+// The MCP endpoint, the same behind every edge: guards, authenticates and routes requests, and shuts down.
 import { type Auth, isAuthRefusal } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
 import { within } from "../async/timers.ts";
@@ -20,7 +20,7 @@ import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session
 import { HttpState } from "./state.ts";
 import type { Unsent } from "./edge/unsent.ts";
 
-/** What is open at this moment. */
+/** Counts of what is open now. */
 export interface HttpStats {
   readonly sessions: number;
   /** Open GET, listen and HTTP+SSE streams. */
@@ -28,13 +28,13 @@ export interface HttpStats {
   /** Open listen requests. */
   readonly subscriptions: number;
   readonly inFlight: number;
-  /** What the messages weigh that are being read or answered, on this server over whichever transport: bytes, by estimate. */
+  /** Estimated bytes of the messages that this server is reading or answering, over all its transports. */
   readonly inFlightBytes: number;
-  /** Bytes of replies and events that slow readers have not taken. */
+  /** Bytes of replies and events that slow clients have not read yet. */
   readonly unsentBytes: number;
   readonly replayStreams: number;
   readonly replayBytes: number;
-  /** Callers that the rate limits count, by address and by principal. */
+  /** Addresses and principals that the rate limits count. */
   readonly callers: number;
   readonly timers: number;
 }
@@ -60,12 +60,12 @@ export class Endpoint {
     this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
   }
 
-  /** What slow readers have not taken. */
+  /** The bytes that slow clients have not read yet. */
   get unsent(): Unsent {
     return this.#state.unsent;
   }
 
-  /** Answers one request. */
+  /** Responds to one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
     const exchange = new HttpExchange(this.#state, request, responder);
     if (this.#state.server.observe !== undefined) responder.refusals = exchange;
@@ -90,7 +90,7 @@ export class Endpoint {
     }
   }
 
-  /** Stops taking requests, lets running calls finish within the grace period, and closes every stream in good order. */
+  /** Refuses new requests, lets running calls finish within `graceMs`, and closes every stream. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -113,7 +113,7 @@ export class Endpoint {
   stats(): HttpStats {
     const { server, sessions, listens, logs, heartbeat, unsent } = this.#state;
     const getStreams = sessions.values().reduce((sum, session) => sum + session.streams.openGets, 0);
-    // Over HTTP+SSE a stream is a session.
+    // Over HTTP+SSE, each stream is a session.
     const sseStreams = this.#legacySse?.size ?? 0;
     return {
       sessions: sessions.size + sseStreams,
@@ -129,7 +129,7 @@ export class Endpoint {
     };
   }
 
-  // Not async, like what comes after it: a call that need not wait for anything waits for no turn of the loop either.
+  // Not async, like the functions it calls: a call whose handler is synchronous must not wait for a microtask.
   #route(exchange: HttpExchange): Promise<void> | void {
     const { request, responder, counted } = exchange;
     counted?.countAddress(request.address);
@@ -146,7 +146,7 @@ export class Endpoint {
   async #authenticate(auth: Auth, exchange: HttpExchange): Promise<void> {
     const principal = await auth.authenticate(exchange.request);
     if (isAuthRefusal(principal)) return refuseAuth(exchange, principal);
-    assertPrincipal(principal, "What auth returned");
+    assertPrincipal(principal, "The value that auth returns");
     exchange.principal = principal;
     await this.#enter(exchange);
   }
@@ -158,10 +158,10 @@ export class Endpoint {
     if (this.#refuseTooMany(exchange)) return;
     if (request.path === this.settings.path) return this.#answer(exchange);
     if (this.#legacySse?.isAt(request.path)) return this.#legacySse.handle(exchange);
-    refuse(responder, 404, "There is nothing here");
+    refuse(responder, 404, `Not found: the MCP endpoint is at ${this.settings.path}`);
   }
 
-  /** Refuses a request that is past a rate limit. True when it did. */
+  /** Refuses a request that exceeds a rate limit, and returns whether it did. */
   #refuseTooMany({ counted, request, responder }: HttpExchange): boolean {
     if (!counted?.isRefused(() => this.#sessionOf(request))) return false;
     refuseTooMany(responder, counted.retryAfter);
@@ -188,18 +188,18 @@ export class Endpoint {
     }
   }
 
-  /** A call that still runs may be waiting for its client's answer, which comes in a POST of its own. */
+  /** Whether a POST may bring the answer to a question of a running call, which a closing server still accepts. */
   #mayAnswer(request: HttpRequest): boolean {
     const isOfSession = request.method === "POST" && request.header(sessionHeader) !== undefined;
     return isOfSession || this.#legacySse?.isMessage(request) === true;
   }
 }
 
-/** A definition with scopes is never open to everybody, and what clients are told of the endpoint leads to it. */
+/** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */
 function checkProtection(server: ServerPort, { auth, path, trustedProxies }: HttpSettings): void {
   if (server.usesScopes && auth === undefined) {
     const problem =
-      "is missing: definitions of this server name scopes, so say who is calling (halyard/auth)";
+      "is missing: definitions of this server require scopes, so pass bearerAuth({ … }) of halyard/auth";
     throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, problem);
   }
   const { resource } = auth ?? {};

@@ -1,4 +1,4 @@
-// One HTTP request being answered: what is known of it is found once, and every route reads it here.
+// One HTTP request being answered: each fact about it is found once and stored here for every route.
 import { errorCodes } from "../errors.ts";
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
@@ -16,49 +16,51 @@ import { EventStream } from "./streams/event-stream.ts";
 export const versionHeader = "mcp-protocol-version";
 export const sessionHeader = "mcp-session-id";
 
-/** Which kinds of answer a client takes. */
+/** The content types that a client accepts. */
 export interface Accepted {
   readonly json: boolean;
   readonly events: boolean;
 }
 
 /**
- * What the server sees of a request, and more. What a short call never looks at is not made for it. While its answer is waited
- * for it is tended: if that takes long, a stream keeps proxies in between from cutting the connection.
+ * The exchange that the server sees, and what the routes know of the request. Most members are made when they are first read, so
+ * that a short call does not pay for them. If an answer takes longer than `streamAfterMs`, `tend` opens a stream, whose comments
+ * keep proxies from closing the connection.
  */
 export class HttpExchange implements Exchange, Tended, RefusalWatch {
   readonly state: HttpState;
   readonly request: HttpRequest;
-  /** Replaced once, where pages of other origins may read the reply. */
+  /** Replaced once if CORS headers have to be added to the reply. */
   responder: HttpResponder;
   place: number | undefined;
-  /** Whether it came in after the server had begun to close. */
+  /** Whether it arrived after the server began to close. */
   readonly isLate: boolean;
 
-  /** Who is calling; set once that is known. */
+  /** The caller, once `auth` has identified it. */
   principal: Principal | undefined;
-  /** What the rate limits count it as, where there are any. */
+  /** Its count in the rate limits, if there are any. */
   counted: CountedRequest | undefined;
 
-  /** What the body of a POST weighs, and the message or batch that it holds. */
+  /** The estimated memory of the body. */
   load: Load | undefined;
+  /** The message or batch in the body. */
   incoming: Incoming = unread;
-  /** The address of the peer: a socket that has been closed no longer knows it. */
+  /** The address of the client, copied because a closed socket no longer has it. */
   address: string | undefined;
-  /** What `classify` has found. */
+  /** Set by `classify`, like the members below. */
   era: "modern" | undefined;
   revision: Revision | undefined;
   row: RequestRow | undefined;
-  /** Whether it asks for the handshake of the legacy era, in a message that may still be refused. */
+  /** Whether it is an `initialize` request, valid or not. */
   isInitialize = false;
-  /** Whether a modern request has all that its `_meta` must have. */
+  /** Whether a modern request has every required member of `_meta`. */
   isComplete = false;
   checkedScopes: readonly string[] | undefined;
 
-  /** The session that it is answered in; its replies can be resumed. */
+  /** Its legacy session, if it has one; streams of a session can be resumed. */
   session: HttpSession | undefined;
   #connection: Connection | undefined;
-  /** Whether events may be sent before the answer, or with it. */
+  /** Whether the reply may be an event stream. */
   mayStream = false;
   #stream: EventStream | undefined;
   #headers: Exchange["headers"];
@@ -72,7 +74,7 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     this.isLate = state.closing;
   }
 
-  /** The connection of its session, or one that only this request has. */
+  /** The connection of its session, or one for this request alone. */
   get connection(): Connection {
     return (this.#connection ??= this.session?.connection ?? this.#ownConnection());
   }
@@ -85,12 +87,12 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     return (this.#accepted ??= readAccept(this.request.header("accept")));
   }
 
-  /** The headers as handlers see them: a token that authenticates its bearer here is for nobody else. */
+  /** The headers as handlers see them: without the token, if `auth` has checked it. */
   get headers(): Exchange["headers"] {
     return (this.#headers ??= this.#readHeaders());
   }
 
-  /** The revision that the version header names, if the server speaks it. */
+  /** The revision that the `MCP-Protocol-Version` header names, if the server supports it. */
   get headerRevision(): Revision | undefined {
     return this.state.server.revisions.find(this.request.header(versionHeader)?.trim());
   }
@@ -99,18 +101,18 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     return this.mayStream ? (this.#stream ??= this.#makeStream()) : undefined;
   }
 
-  /** The stream, if it has been opened: the answer goes there. */
+  /** The stream if it has been opened, which then gets the response. */
   get openStream(): EventStream | undefined {
     return this.#stream === undefined || this.#stream.state === "idle" ? undefined : this.#stream;
   }
 
-  /** Waits for an answer that is not there at once, then sends it. Not a suspended function: it may wait for days. */
+  /** Waits for the answer and sends it. Not async: a suspended function would hold more memory, possibly for days. */
   sendLater<T>(
     answering: Promise<T>,
     send: (exchange: HttpExchange, answer: T) => Promise<void> | void,
   ): Promise<void> {
     this.#waitsSince = performance.now();
-    // Listen requests are tended by their owner.
+    // `Listens` tends listen requests.
     if (this.mayStream && !this.row?.stream) this.state.heartbeat.add(this);
     this.session?.beginCall(this);
     return answering.then(
@@ -130,19 +132,19 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     this.session?.endCall(this);
   }
 
-  /** Whether the client waits for the answer on the connection that it asked on; that of a stream is the stream's to know. */
+  /** Whether the client still waits for a plain reply; an open stream knows its own connection. */
   get isAwaited(): boolean {
     return this.openStream === undefined && !this.responder.gone;
   }
 
-  /** The server has the message, and may keep less of it. */
+  /** Drops the message, which the server has by now, to free its memory. */
   forgetBody(): void {
     this.incoming = unread;
   }
 
-  /** The client has gone: what it asked for need not be done. */
+  /** Cancels the call because the client has disconnected. */
   cancel(): void {
-    this.connection.inFlight.cancelAll("The client has gone");
+    this.connection.inFlight.cancelAll("The client has disconnected");
   }
 
   tend(now: number): boolean {
@@ -154,12 +156,12 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     return true;
   }
 
-  /** Whether the stream of a listen request has had its time, or the token that opened it. */
+  /** Whether a listen stream has reached `maxStreamMs`, or its token has expired. */
   isOver(now: number): boolean {
     return now - this.#waitsSince >= this.state.settings.maxStreamMs || isPast(this.principal?.expiresAt);
   }
 
-  /** Tells `observe` that the endpoint has refused it. No session is named: its id is what the client claims, not what was found. */
+  /** Reports a refusal to `observe`, without a session: the id is only what the client claims. */
   report(status: number, error: RpcError): void {
     const { principal } = this;
     const event = { type: "refusal", transport: "http", status, principal } as const;
@@ -193,9 +195,9 @@ const unread: Incoming = {
 
 const both: Accepted = { json: true, events: true };
 
-/** Reads an `Accept` header; parameters such as quality are ignored. One that says nothing, or everything, allows both. */
+/** Reads an `Accept` header, without its parameters. A missing or empty one accepts everything. */
 function readAccept(header: string | undefined): Accepted {
-  // What nearly every client sends, as the protocol demands.
+  // The value that the protocol requires, and nearly every client sends.
   if (header === "application/json, text/event-stream") return both;
   if (header === undefined || header.trim() === "") return both;
   const types = new Set(header.split(",").map((part) => part.split(";", 1)[0]?.trim().toLowerCase()));

@@ -1,4 +1,4 @@
-// Whether the headers of a modern request say the same as its body: each must be there, and none may differ.
+// Compares the headers of a modern request with its body: each must be present, and none may differ.
 import { errorCodes } from "../errors.ts";
 import { textFromBase64 } from "../wire/base64.ts";
 import { metaKeys } from "../protocol/meta.ts";
@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wi
 import type { HttpRequest } from "./edge/request.ts";
 import { type HttpExchange, versionHeader } from "./exchange.ts";
 
-/** What is wrong with the headers of a modern request, in the order that the protocol asks for; undefined if nothing is. */
+/** Returns the first problem of the headers, in the order that the protocol requires. */
 export function headerProblem(exchange: HttpExchange, message: RpcRequest): RpcError | undefined {
   const { request } = exchange;
   const { method } = message;
@@ -18,7 +18,7 @@ export function headerProblem(exchange: HttpExchange, message: RpcRequest): RpcE
   if (version === undefined) return mismatch("The MCP-Protocol-Version header is missing");
   if (methodHeader === undefined) return mismatch("The Mcp-Method header is missing");
   if (nameParam !== undefined && nameHeader === undefined) return mismatch("The Mcp-Name header is missing");
-  // A body without its required _meta is for the server to refuse, before the two are compared.
+  // The server refuses a body without its required `_meta`, and that error comes before a mismatch.
   if (!exchange.isComplete) return undefined;
   const params = message.params ?? {};
   if (version.trim() !== (params["_meta"] as JsonObject)[metaKeys.protocolVersion]) {
@@ -60,12 +60,12 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
 
 const decimal = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/** Numbers are compared as numbers: 42.0 is 42. One too large to be exact may stand for several, so it is like none. */
+/** Compares numbers by value, so 42.0 equals 42. An unsafe integer equals nothing, because parsing may have rounded it. */
 function isSame(header: string, value: unknown): boolean {
   if (typeof value === "number") {
     return decimal.test(header) && Math.abs(value) <= Number.MAX_SAFE_INTEGER && Number(header) === value;
   }
-  // What is an object is no value of a header, and may not even have a way to become text.
+  // An object is no header value, and `String` may even throw for it.
   return typeof value !== "object" && header === String(value);
 }
 
@@ -74,13 +74,13 @@ function mismatch(message: string): RpcError {
 }
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
-/** What a header may hold as it is: visible ASCII, with blanks between. */
+/** The characters that a header can hold without encoding: printable ASCII, spaces and tabs. */
 const plain = /^[\t\x20-\x7e]*$/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The text that a header value stands for: itself, or base64 between markers for what a header cannot carry. Undefined when it has
- * other characters, or its base64 is not valid.
+ * Decodes a header value: plain text, or base64 between `=?base64?` and `?=`. Returns undefined if it has other characters or
+ * invalid base64.
  */
 function decodeHeaderValue(value: string): string | undefined {
   const encoded = sentinel.exec(value)?.[1];

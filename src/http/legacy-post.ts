@@ -1,4 +1,4 @@
-// A legacy POST: under a session where the server has them, and never cancelled by a lost connection.
+// Answers a legacy POST: in its session if the server has sessions. A lost connection does not cancel it.
 import { clip, errorCodes } from "../errors.ts";
 import { revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import type { Answer } from "../server/calls/answer.ts";
@@ -9,7 +9,7 @@ import type { HttpHeaders } from "./edge/request.ts";
 import { type HttpExchange, sessionHeader, versionHeader } from "./exchange.ts";
 import { HttpSession } from "./session.ts";
 
-/** Characters of an id that a session is looked for by: ids are made here, and are shorter. */
+/** Longest session id that is looked up; every id that this server mints is shorter. */
 const maxIdLength = 128;
 
 export function answerLegacyPost(exchange: HttpExchange): Promise<void> | void {
@@ -31,13 +31,13 @@ function answerIn(exchange: HttpExchange, session: HttpSession | undefined): Pro
   if (session !== undefined) return answer(exchange);
 }
 
-/** Refuses a version header that names no revision this client could speak. True when it did. */
+/** Refuses an `MCP-Protocol-Version` header that names no legacy revision of this server, and returns whether it did. */
 export function refuseVersion({ state, request, responder }: HttpExchange): boolean {
   const { revisions } = state.server;
   const requested = request.header(versionHeader)?.trim();
   if (requested === undefined || revisions.find(requested)?.era === "legacy") return false;
   const message = `Unsupported protocol version: ${clip(requested)}`;
-  // A server that does not speak the modern era must not look as if it did.
+  // A client would take error -32022 as a sign of a modern server.
   if (revisions.modern === undefined) refuse(responder, 400, message);
   else {
     const data = { supported: revisions.dates(), requested };
@@ -46,15 +46,19 @@ export function refuseVersion({ state, request, responder }: HttpExchange): bool
   return true;
 }
 
-/** The session that the request names; undefined when it has been refused. At once, if it is served here. */
+/** Finds the session that the request names: synchronously if this process holds it. Undefined if it has refused the request. */
 export function findSession(
   exchange: HttpExchange,
 ): HttpSession | undefined | Promise<HttpSession | undefined> {
   const { state, request, responder, principal } = exchange;
   const id = request.header(sessionHeader);
   if (id === undefined)
-    return void refuse(responder, 400, "The Mcp-Session-Id header is missing: initialize first");
-  // A store may be far away, and need not be shown what no session is called.
+    return void refuse(
+      responder,
+      400,
+      "This is an MCP endpoint. POST an initialize request to it, then send the Mcp-Session-Id header of the response",
+    );
+  // Do not ask a remote store for an id that cannot exist.
   const found = id.length > maxIdLength ? undefined : state.sessions.find(id, principal, request.caller);
   return found instanceof Promise
     ? found.then((session) => orRefuse(exchange, session))
@@ -62,11 +66,12 @@ export function findSession(
 }
 
 function orRefuse({ responder }: HttpExchange, session: HttpSession | undefined): HttpSession | undefined {
-  if (session === undefined) refuse(responder, 404, "There is no such session: initialize again");
+  if (session === undefined)
+    refuse(responder, 404, "The session does not exist or has expired: initialize again");
   return session;
 }
 
-/** Without sessions every request stands alone, under the revision that its header names. */
+/** Without sessions, each request counts as initialized, with the revision that its header names. */
 function assumeAgreed({ state, connection, headerRevision }: HttpExchange): void {
   connection.revision = headerRevision ?? state.server.revisions.find(revisionWithoutHeader.date);
   connection.logLevel = "info";
@@ -80,7 +85,7 @@ async function initialize(exchange: HttpExchange): Promise<void> {
   const response = await state.server.answer(incoming, exchange);
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
-  // Nothing is kept for a client that could not be initialized.
+  // Keep no session if `initialize` failed.
   const isRefused = isObject(response) && "error" in response;
   const isAgreed = !isRefused && connection.revision !== undefined;
   if (isAgreed && !(await state.addSession(new HttpSession(state, connection)))) {
@@ -94,7 +99,7 @@ async function initialize(exchange: HttpExchange): Promise<void> {
   sink.end();
 }
 
-/** Answers under the connection of the exchange: a session's, or one that only this request has. */
+/** Answers with the connection of the exchange: that of its session, or its own. */
 function answer(exchange: HttpExchange): Promise<void> | void {
   const { state, responder, accepted, incoming } = exchange;
   const isSilent = !isBatch(incoming) && isSilentMessage(incoming);
@@ -105,7 +110,7 @@ function answer(exchange: HttpExchange): Promise<void> | void {
   return answering instanceof Promise ? exchange.sendLater(answering, send) : send(exchange, answering);
 }
 
-/** Sends an answer, once the store knows what has changed. */
+/** Sends the answer, after the store has saved changes of the session. */
 function send(exchange: HttpExchange, answered: Answer | undefined): Promise<void> | void {
   const { session } = exchange;
   if (!session?.hasChanged) return reply(exchange, answered);
@@ -120,7 +125,7 @@ function reply({ state, responder, incoming, openStream }: HttpExchange, answere
   responder.reply(isRefused ? 400 : 200, jsonHeaders, text);
 }
 
-/** Whether what was sent was no message; a batch that is answered with one message was refused as a whole. */
+/** Whether the body was no valid message. One response to a batch means that the server refused all of it. */
 function isMalformed(incoming: Incoming, answered: unknown): boolean {
   return isBatch(incoming) ? !Array.isArray(answered) : !incoming.ok;
 }

@@ -1,4 +1,4 @@
-// The HTTP+SSE transport of 2024-11-05: one stream per client, and a second path that takes its messages.
+// The HTTP+SSE transport of 2024-11-05: one GET stream per client, and a second path for its POSTs.
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf, isPast, isSamePrincipal } from "../protocol/principal.ts";
@@ -22,16 +22,16 @@ import { accept, eventHeaders, refuse, refuseClosing } from "./edge/replies.ts";
 interface Client {
   readonly pipe: Pipe;
   readonly sink: EventSink;
-  /** Whoever opened the stream, with the freshest token they have shown: to come back would cost them their session. */
+  /** Updated with each POST: the stream ends when its newest token expires, since a reconnect would lose the session. */
   principal: Principal | undefined;
-  /** Its stream is not being read: answers to more messages would only pile up. */
+  /** Whether the client does not read its stream, so that further responses would pile up. */
   isBehind: boolean;
 }
 
 export class LegacySse {
   readonly #state: HttpState;
   readonly #paths: { readonly ssePath: string; readonly messagePath: string };
-  /** By the token that only the client of the stream is told. */
+  /** By the random token in the message URL that only this client receives. */
   readonly #clients = new Map<string, Client>();
   readonly #held: Holdings<Client>;
 
@@ -45,12 +45,12 @@ export class LegacySse {
     return this.#clients.size;
   }
 
-  /** Whether it answers requests to this path. */
+  /** Whether this transport serves the path. */
   isAt(path: string): boolean {
     return path === this.#paths.ssePath || path === this.#paths.messagePath;
   }
 
-  /** Answers a request to one of the two paths. */
+  /** Responds to a request to one of the two paths. */
   handle(exchange: HttpExchange): Promise<void> | void {
     const { request, responder } = exchange;
     const isStream = request.path === this.#paths.ssePath;
@@ -59,17 +59,17 @@ export class LegacySse {
     return isStream ? this.#open(exchange) : this.#receive(exchange);
   }
 
-  /** The client whose token a message carries. */
+  /** The client whose token the request carries. */
   clientOf(request: HttpRequest): object | undefined {
     return request.path === this.#paths.messagePath ? this.#find(request) : undefined;
   }
 
-  /** Whether a request brings a message of a client that is connected. */
+  /** Whether the request is a POST of a message. */
   isMessage({ method, path }: HttpRequest): boolean {
     return method === "POST" && path === this.#paths.messagePath;
   }
 
-  /** Running calls may finish within `graceMs`, and hear what they ask; then every stream is closed. */
+  /** Lets running calls finish within `graceMs`, with the answers to their questions, then closes every stream. */
   async close(graceMs: number): Promise<void> {
     const clients = [...this.#clients.values()];
     await Promise.all(
@@ -90,7 +90,7 @@ export class LegacySse {
     }
     const token = randomId();
     const sink = responder.stream(eventHeaders);
-    // The token is what ties a message to its stream: replies go nowhere else.
+    // The token ties each POST to this stream, which gets the response.
     sink.write(encodeTypedEvent("endpoint", `${this.#paths.messagePath}?sessionId=${token}`));
     const pipe = new Pipe(
       this.#state.server,
@@ -115,7 +115,7 @@ export class LegacySse {
     });
   }
 
-  /** Lets running calls finish within that time, then ends the stream; nobody waits for it. */
+  /** Lets running calls finish within `graceMs`, then ends the stream, in the background. */
   #endLater({ pipe, sink }: Client, graceMs: number, reason: SessionEnd): void {
     logRejection(
       this.#state.server.logger,
@@ -124,7 +124,10 @@ export class LegacySse {
     );
   }
 
-  /** Every stream has a client. When all are taken, the oldest of whoever has the most ends, if that is more than the newcomer has. */
+  /**
+   * Returns whether the caller may open a stream. When the limit is reached, it ends the oldest stream of the caller that has the
+   * most, if that is more than this one has.
+   */
   #makeRoomFor(caller: string, principal: Principal | undefined): boolean {
     const { maxSessions, maxSessionsPerPrincipal } = this.#state.settings.limits;
     const { shares } = this.#held;
@@ -168,9 +171,11 @@ export class LegacySse {
     const client = this.#find(request);
     const isOwn = isSamePrincipal(client?.principal, principal);
     if (client === undefined || !isOwn)
-      return refuse(responder, 404, "There is no such stream: connect again");
+      return refuse(responder, 404, "The stream does not exist: connect again");
     if (client.isBehind) {
-      return refuse(responder, 429, "Read what waits on the stream first", { "retry-after": "1" });
+      return refuse(responder, 429, "You do not read your event stream: read it before you send more", {
+        "retry-after": "1",
+      });
     }
     const { loads, limits } = this.#state.server;
     const load = loads.begin(request.caller);
@@ -186,14 +191,14 @@ export class LegacySse {
     accept(responder);
   }
 
-  /** A server that is closing takes only what running calls may wait for. True when it has refused the message. */
+  /** A closing server accepts only responses and notifications. Refuses any other message, and returns whether it did. */
   #refuseLate({ responder, incoming }: HttpExchange): boolean {
     if (!this.#state.closing || (!isBatch(incoming) && isSilentMessage(incoming))) return false;
     refuseClosing(responder);
     return true;
   }
 
-  /** Gives the message to the pipe. The answer comes on the stream: until then it is weighed and counted. */
+  /** Passes the message to the pipe. It counts for its caller until the pipe has answered it on the stream. */
   #pass(client: Client, { incoming, principal, checkedScopes, counted }: HttpExchange, load: Load): void {
     counted?.retain();
     const release = load.hold();

@@ -1,4 +1,4 @@
-// A modern POST: it stands alone, its headers repeat its body, and closing its response cancels it.
+// Answers a modern POST: checks its headers against its body, and cancels it when the client closes the response.
 import { errorCodes } from "../errors.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../wire/message.ts";
 import { accept, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
@@ -11,18 +11,19 @@ export function answerModernPost(exchange: HttpExchange): Promise<void> | void {
   const { responder, incoming, state } = exchange;
   const read = isBatch(incoming) ? readMessage(incoming) : incoming;
   if (!read.ok) return replyError(responder, 400, read.error, read.id);
-  if (read.kind === "response") return refuse(responder, 400, "A client of this revision sends no responses");
+  if (read.kind === "response")
+    return refuse(responder, 400, "Clients of this revision must not send responses");
   if (read.kind === "notification") return acceptNotification(exchange, read);
   const problem = headerProblem(exchange, read.message);
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);
   const isListen = exchange.row?.stream === true;
   if (isListen && state.closing) return refuseClosing(responder);
-  // Gone before its work has begun: there is nothing to cancel, and nothing to do.
+  // The client disconnected before the call began.
   if (responder.gone) return;
   return isListen ? serveListen(exchange, read) : answerRequest(exchange, read);
 }
 
-/** A listen request stays open: no function waits for it, neither here nor on the way here, so that little of it is kept. */
+/** Serves a listen request. No async function awaits it: it stays open for long, and should hold little memory. */
 function serveListen(exchange: HttpExchange, read: ReadRequest): void {
   const { state, responder, load } = exchange;
   if (!state.listens.makeRoomFor(exchange)) {
@@ -48,7 +49,7 @@ async function acceptNotification(exchange: HttpExchange, read: ReadMessage): Pr
   accept(exchange.responder);
 }
 
-/** Has the request answered; it is cancelled when its client goes. */
+/** Answers the request, and cancels it when the client disconnects. */
 function answerRequest(exchange: HttpExchange, read: ReadRequest): Promise<void> | void {
   const { responder, accepted } = exchange;
   exchange.mayStream = accepted.events;
@@ -69,7 +70,7 @@ function send(exchange: HttpExchange, response: RpcResponse | undefined): void {
   exchange.responder.reply(isIncomplete ? 400 : statusOf(response), jsonHeaders, text);
 }
 
-/** A modern client can tell from the status what happened; a legacy one gets 200. */
+/** The status of an error that a modern client gets; a legacy client gets 200. */
 const statuses: ReadonlyMap<number, number> = new Map<number, number>([
   [errorCodes.parse, 400],
   [errorCodes.invalidRequest, 400],

@@ -1,4 +1,4 @@
-// The options of the HTTP transport, their defaults, and the mistakes that are found when it is made.
+// The options of the HTTP transport: their defaults, and the checks that throw at startup.
 import type { ServerPort } from "../server/port.ts";
 import { type Auth, type Authenticate, toAuth } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -15,15 +15,15 @@ import type { CorsOptions } from "./guard/cors.ts";
 import { defaultListenLimits, type ListenLimits } from "./streams/listens.ts";
 import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/stream-log.ts";
 
-/** What the HTTP transport may hold at most, and for how long. */
+/** The limits of the HTTP transport. */
 export interface HttpLimits extends SessionLimits, StreamLogLimits, ListenLimits {
-  /** Callers of each kind that the rate limits count apart. @default {10000} */
+  /** Addresses, and principals, that the rate limits count separately. @default {10000} */
   readonly maxCallers: number;
-  /** Bytes of replies and events that slow readers have not taken, all together. @default {67108864} */
+  /** Bytes of replies and events that all slow clients together have not read yet. @default {67108864} */
   readonly maxUnsentBytes: number;
 }
 
-/** Where the HTTP+SSE transport of 2024-11-05 is served. */
+/** The paths of the HTTP+SSE transport of 2024-11-05. */
 export interface LegacySseOptions {
   /** @default {"/sse"} */
   readonly ssePath?: string;
@@ -31,53 +31,53 @@ export interface LegacySseOptions {
   readonly messagePath?: string;
 }
 
-/** How Streamable HTTP is served; everything has a default. */
+/** Options of the HTTP transport; all are optional. */
 export interface HttpOptions {
   /** @default {"/mcp"} */
   readonly path?: string;
-  /** The names, with or without port, under which clients may reach the server beside the loopback ones; `*` for any. */
+  /** The host names, with or without a port, that clients may use besides the loopback ones; `*` for any. */
   readonly allowedHosts?: readonly string[];
-  /** The origins whose pages may call; those of allowed hosts may. */
+  /** The origins whose pages may send requests, besides those of `allowedHosts`; `*` for any. */
   readonly allowedOrigins?: readonly string[];
-  /** @default {no page of another origin} */
+  /** Lets pages of other origins read responses. @default {no page of another origin} */
   readonly cors?: CorsOptions;
-  /** Offers the HTTP+SSE transport of 2024-11-05 beside. @default {false} */
+  /** Also serves the HTTP+SSE transport of 2024-11-05. @default {false} */
   readonly legacySse?: boolean | LegacySseOptions;
   /** Milliseconds between comments that keep an idle stream open. @default {15000} */
   readonly keepAliveMs?: number;
-  /** Milliseconds after which a call that has not been answered gets a stream, to keep its connection open. @default {10000} */
+  /** Milliseconds after which an unanswered call gets an event stream, which keeps its connection open. @default {10000} */
   readonly streamAfterMs?: number;
-  /** Milliseconds after which a client should come back to a stream that was closed. @default {1000} */
+  /** Milliseconds that a client should wait before it reconnects to a closed stream. @default {1000} */
   readonly retryMs?: number;
-  /** Milliseconds after which a GET or listen stream is closed in good order. @default {never} */
+  /** Milliseconds after which the server closes a GET or listen stream; the client then reconnects. @default {never} */
   readonly maxStreamMs?: number;
   /**
-   * Milliseconds that a client has to come back to a stream it lost. Then a question on it fails, and where the client has
-   * another stream open it is told there what to read again. @default {30000}
+   * Milliseconds that a client has to reconnect to a lost stream. After that, questions on the stream fail, and a client that
+   * has another stream open gets a notification there for everything it may have missed. @default {30000}
    */
   readonly resumeWindowMs?: number;
-  /** Milliseconds that running calls get to finish when the server is closed. @default {5000} */
+  /** Milliseconds that running calls have to finish when the server closes. @default {5000} */
   readonly graceMs?: number;
-  /** Milliseconds after which a client that takes nothing of what is written to it is disconnected. @default {30000} */
+  /** Milliseconds after which the server disconnects a client that does not read what it is sent. @default {30000} */
   readonly stallMs?: number;
   readonly limits?: Partial<HttpLimits>;
-  /** How often callers may ask; `false` for as often as they like. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */
+  /** Rate limits for each caller; `false` for none. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */
   readonly rateLimit?: RateLimitOptions | false;
   readonly sessionStore?: SessionStore;
   /**
-   * Who is calling: `bearerAuth` of `halyard/auth`, or a function that answers a principal, a refusal, or undefined for
-   * nobody in particular. Without it, a server whose definitions name scopes does not start.
+   * Authenticates requests: `bearerAuth` of `halyard/auth`, or a function that returns a principal, a refusal, or undefined for
+   * an anonymous caller. Required if a definition of the server has `scopes`.
    */
   readonly auth?: Auth | Authenticate;
   /**
-   * How many proxies stand before the server: so many entries at the end of X-Forwarded-For, or of Forwarded, are believed,
-   * and the outermost is the address of the client. `true` is 1. @default {0: the headers are not looked at}
+   * The number of proxies in front of the server. The client address is that many entries from the end of `X-Forwarded-For`, or of
+   * `Forwarded`. `true` means 1. @default {0: these headers are ignored}
    */
   readonly trustProxy?: boolean | number;
 }
 
 /**
- * What the HTTP transport holds at most, unless {@link HttpOptions.limits} says otherwise.
+ * The limits of the HTTP transport that {@link HttpOptions.limits} does not set.
  *
  * @example
  * ```ts
@@ -120,7 +120,7 @@ export const knownHttpOptions: Known<HttpOptions> = {
   trustProxy: true,
 };
 
-/** The options with every default filled in. */
+/** The options, completed with their defaults. */
 export interface HttpSettings {
   readonly path: string;
   readonly allowedOrigins: readonly string[];
@@ -140,7 +140,7 @@ export interface HttpSettings {
   readonly trustedProxies: number;
 }
 
-/** Fills in the defaults. Throws for an option that cannot work. */
+/** Completes the options with their defaults. Throws for an invalid option. */
 export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   const { path = "/mcp" } = options;
   const limits = givenOf(options.limits);
@@ -178,26 +178,26 @@ const origin = /^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i;
 
 function checkNames(field: string, names: unknown, pattern: RegExp, example: string): void {
   if (names === undefined) return;
-  if (!Array.isArray(names)) fail(field, `must be a list, ${example}`);
+  if (!Array.isArray(names)) fail(field, `must be an array of entries ${example}`);
   for (const name of names as readonly unknown[]) {
     if (typeof name !== "string" || !pattern.test(name))
-      fail(field, `has ${String(name)}: write it ${example}`);
+      fail(field, `has ${String(name)}: use an entry ${example}`);
   }
 }
 
 const needsOfSeveral = {
   keys: "one key for request state: call server.secureRequestState({ keys: [secret] }) first, with the same secret in each process",
   singleUse:
-    "to know which request states are used: give server.secureRequestState({ singleUse }) a store that they share",
+    "to know which request states were used: pass server.secureRequestState({ singleUse }) a store that they share",
 };
 
-/** A store that processes share means that a client's next round may reach another of them, who must be able to open it. */
+/** If processes share sessions, a client may send its next round to another process, which must be able to open its request state. */
 export function checkSharedState(options: HttpOptions, server: ServerPort): void {
   const { sessionStore } = options;
   const { mode, unsharedRequestState: unshared } = server;
   const isAlone = sessionStore === undefined || sessionStore instanceof MemorySessionStore;
   if (isAlone || mode === "stateful" || unshared === undefined) return;
-  fail("sessionStore", `is for several processes, and these need ${needsOfSeveral[unshared]}`);
+  fail("sessionStore", `is for several processes, which need ${needsOfSeveral[unshared]}`);
 }
 
 function countProxies(trustProxy: boolean | number = 0): number {

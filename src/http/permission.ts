@@ -1,10 +1,10 @@
-// Refusals of authentication and authorization, before anything of a request is done.
+// Refuses requests whose caller is not authenticated, or lacks a scope.
 import { type AuthRefusal, refuseScopes } from "../auth/authenticate.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { refuse } from "./edge/replies.ts";
 import type { HttpExchange } from "./exchange.ts";
 
-/** Refuses a request as `auth` says. */
+/** Sends a refusal that `auth` has returned, and logs it. */
 export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefusal): void {
   const { status, message, headers, problem } = refusal;
   if (problem === undefined) state.server.logger.debug(message);
@@ -13,8 +13,8 @@ export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefu
 }
 
 /**
- * Refuses a message, or a whole batch, whose caller lacks a scope that one of its requests needs. True when it did; otherwise
- * the scopes of a message have been checked, and the server does not look for them again.
+ * Refuses a message, or a whole batch, if the caller lacks a scope that it requires, and returns whether it did. Otherwise it sets
+ * `checkedScopes`, so that the server does not check the scopes of the message again.
  */
 export function refuseUnpermitted(exchange: HttpExchange, value: unknown): boolean {
   const { state, principal } = exchange;
@@ -28,8 +28,9 @@ export function refuseUnpermitted(exchange: HttpExchange, value: unknown): boole
     refuseAuth(exchange, auth.refuseScopes(needed, principal));
     return true;
   }
-  // The definition came after the endpoint was made without a way to tell who is calling.
-  const problem = "A definition with scopes was asked for, and the endpoint has no auth: nobody may use it";
+  // The author has added a definition with scopes to a running endpoint without `auth`.
+  const problem =
+    "A client requested a definition that requires scopes: pass auth to the endpoint, or nobody can use it";
   refuseAuth(exchange, { ...refuseScopes(needed, principal, []), problem });
   return true;
 }

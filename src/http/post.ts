@@ -1,4 +1,4 @@
-// POST: read the body once, classify it, and answer it as its era does.
+// Answers a POST: reads the body once, classifies it, and passes it on by its era.
 import type { Load } from "../limits/loads.ts";
 import { parseBody, refuseCrowded } from "./body.ts";
 import { classify } from "./classify.ts";
@@ -10,7 +10,7 @@ import { answerLegacyPost } from "./legacy-post.ts";
 import { answerModernPost } from "./modern-post.ts";
 import { refuseUnpermitted } from "./permission.ts";
 
-/** Answers a POST, which counts for its caller from its first byte on. */
+/** Answers a POST, which counts for its caller from its first byte until its response. */
 export async function answerPost(exchange: HttpExchange): Promise<void> {
   const { state, request, responder, accepted } = exchange;
   if (!accepted.json && !accepted.events) {
@@ -49,7 +49,7 @@ function refuseUnparsed(exchange: HttpExchange, reason: "syntax" | "limit" | "si
   else replyError(responder, 400, error, unreadableId(exchange));
 }
 
-/** How the revision that the client speaks, if that is known, writes an id that could not be read. */
+/** The id of an error for an unreadable message, which depends on the client's revision. */
 function unreadableId({ state, request, headerRevision }: HttpExchange): null | undefined {
   const session = state.sessions.peek(request.header(sessionHeader) ?? "");
   const revision = session?.connection.revision ?? headerRevision;

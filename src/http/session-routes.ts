@@ -1,4 +1,4 @@
-// GET and DELETE: the streams that take pushes or are resumed, and the end of a session.
+// Answers GET, which opens or resumes a stream of a session, and DELETE, which ends the session.
 import { refuse } from "./edge/replies.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { findSession, refuseVersion } from "./legacy-post.ts";
@@ -10,9 +10,10 @@ export function allowedMethods({ server, settings }: HttpState): string {
   return settings.cors ? `${methods}, OPTIONS` : methods;
 }
 
-/** A method that the peer's era, or this server, does not have. */
+/** Refuses an HTTP method that the client's era, or this server, does not support. */
 export function refuseMethod({ state, responder }: HttpExchange): void {
-  refuse(responder, 405, "Method not allowed", { allow: allowedMethods(state) });
+  const allow = allowedMethods(state);
+  refuse(responder, 405, `Method not allowed: this MCP endpoint accepts ${allow}`, { allow });
 }
 
 export async function answerGet(exchange: HttpExchange): Promise<void> {
@@ -25,7 +26,7 @@ export async function answerGet(exchange: HttpExchange): Promise<void> {
   const lastEventId = request.header("last-event-id");
   if (lastEventId === undefined) return session.streams.open(responder, principal);
   if (!session.streams.resume(lastEventId, responder, principal)) {
-    refuse(responder, 400, "This stream is no longer kept: send the request again");
+    refuse(responder, 400, "This stream can no longer be resumed: send the request again");
   }
 }
 
@@ -38,7 +39,7 @@ export async function answerDelete(exchange: HttpExchange): Promise<void> {
   exchange.responder.reply(204, {});
 }
 
-/** The modern era has no sessions, and neither has a stateless server. */
+/** Modern clients and stateless servers have no sessions. */
 function hasSessions({ state, headerRevision }: HttpExchange): boolean {
   return state.server.mode !== "stateless" && headerRevision?.era !== "modern";
 }

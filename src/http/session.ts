@@ -1,4 +1,4 @@
-// One legacy session over HTTP: its connection, its streams, and what a store knows of it.
+// One legacy session over HTTP: its connection, its streams and its record in the store.
 import { findRevision } from "../protocol/revisions/index.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
@@ -19,18 +19,18 @@ export interface SessionHost extends StreamHost {
 
 /** A call that has not been answered yet. */
 interface UnansweredCall {
-  /** Whether its client waits for the answer. */
+  /** Whether the client still waits for the response. */
   readonly isAwaited: boolean;
 }
 
 export class HttpSession implements LiveSession {
   readonly connection: Connection;
   readonly streams: SessionStreams;
-  /** Its calls that have not been answered; there are none most of the time. */
+  /** Calls without a response; usually none. */
   #unanswered: Set<UnansweredCall> | undefined;
   readonly #host: SessionHost;
   readonly #detach: Detach;
-  /** What a store has been told of it that may change. */
+  /** The values that were saved last, as `changing` lists them. */
   #told: readonly unknown[];
 
   constructor(host: SessionHost, connection: Connection, subscriptions: readonly string[] = []) {
@@ -41,13 +41,13 @@ export class HttpSession implements LiveSession {
     this.#told = changing(connection);
   }
 
-  /** What it may do is said by each of its requests; the session only keeps whose it is. */
+  /** The connection of a new session. It keeps the identity of its principal; each request brings its own scopes. */
   static mint(principal: Principal | undefined, caller: string): Connection {
     const session = mintSessionId();
     return new Connection({ transport: "http", session, principal: identityOf(principal), caller });
   }
 
-  /** A session that another process has begun, or that this one had let go of. */
+  /** Restores a session that another process started, or that this process had dropped. */
   static revive(host: SessionHost, record: SessionRecord, caller: string): HttpSession {
     const { id, principal } = record;
     const connection = new Connection({ transport: "http", session: id, principal, caller });
@@ -57,7 +57,7 @@ export class HttpSession implements LiveSession {
     connection.logLevel = record.logLevel;
     connection.initialized = record.initialized;
     const session = new HttpSession(host, connection, record.subscriptions);
-    // What was pushed to it before, and whether that arrived, is not known here.
+    // This process does not know which earlier pushes arrived.
     session.streams.markGap();
     return session;
   }
@@ -84,7 +84,7 @@ export class HttpSession implements LiveSession {
     return false;
   }
 
-  /** A call that is not answered at once. */
+  /** Adds a call whose response takes time. */
   beginCall(call: UnansweredCall): void {
     (this.#unanswered ??= new Set()).add(call);
   }
@@ -94,14 +94,14 @@ export class HttpSession implements LiveSession {
     if (this.#unanswered?.size === 0) this.#unanswered = undefined;
   }
 
-  /** The URIs of the resources that the client has subscribed to. */
+  /** The URIs of the resources that the client subscribes to. */
   get subscriptions(): string[] {
     const prefix = topicOf(resourceUpdated, "");
     const topics = [...(this.connection.listener?.topics ?? [])].filter((topic) => topic.startsWith(prefix));
     return topics.map((topic) => topic.slice(prefix.length));
   }
 
-  /** Whether there is something that a store should be told. */
+  /** Whether the session has changed since it was last saved. */
   get hasChanged(): boolean {
     const { initialized, logLevel, listener } = this.connection;
     const told = this.#told;
@@ -132,7 +132,7 @@ export class HttpSession implements LiveSession {
   }
 }
 
-/** What of a session changes while it lives. */
+/** The values of a session that can change. */
 function changing({ initialized, logLevel, listener }: Connection): readonly unknown[] {
   return [initialized, logLevel, listener?.topicChanges];
 }

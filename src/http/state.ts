@@ -1,4 +1,4 @@
-// What the routes of the endpoint share: the server, its sessions, the logs of streams, and what is open.
+// The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import type { ServerPort } from "../server/port.ts";
@@ -20,9 +20,9 @@ export class HttpState {
   readonly logs: StreamLogs;
   readonly heartbeat: Heartbeat;
   readonly unsent: Unsent;
-  /** For what anybody can make the server say. */
+  /** For lines that any client can cause. */
   readonly rateLimitedLog: RateLimitedLog;
-  /** Set when the server is being closed: what runs may finish, and nothing new begins. */
+  /** Whether the server is closing: running calls may finish, and new ones are refused. */
   closing = false;
   readonly listens: Listens;
 
@@ -45,7 +45,7 @@ export class HttpState {
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
   }
 
-  /** Takes a new session in. False when there is no room. */
+  /** Adds a new session. Returns false if there is no room. */
   async addSession(session: HttpSession): Promise<boolean> {
     let isIn = false;
     try {
@@ -57,15 +57,15 @@ export class HttpState {
     return isIn;
   }
 
-  /** Answers a request that could not be answered. Many may come to this at once, so the log gets some of them. */
+  /** Responds to a request that failed. Many may fail at once, so the log is rate-limited. */
   refuseFailed(responder: HttpResponder, error: unknown): void {
     if (error instanceof StoreUnavailable) {
-      return refuse(responder, 503, "Sessions cannot be looked up at the moment", { "retry-after": "5" });
+      return refuse(responder, 503, "The session store fails: try again later", { "retry-after": "5" });
     }
     replyError(responder, 500, internalError(this.rateLimitedLog, "A request could not be answered", error));
   }
 
-  /** Ends idle sessions, and forgets streams that nobody will come back for. */
+  /** Ends idle sessions and drops expired stream logs. */
   readonly #sweeper: Tended = {
     tend: (now) => {
       this.logs.sweep(now);

@@ -101,7 +101,7 @@ test("a web response that is never read, or is dropped, is one whose client has 
   await untilEver(() => waiting() === 1);
   await vi.advanceTimersByTimeAsync(40_000);
   const response = await answered;
-  expect(aborted).toEqual(["The client has gone"]);
+  expect(aborted).toEqual(["The client has disconnected"]);
   gate.resolve();
   await untilEver(() => handler.stats().inFlight === 0);
   await expect(response.text()).rejects.toThrow();

@@ -37,7 +37,7 @@ test("fetchHandler cancels a call when the signal of its request aborts, and sti
   await until(() => waiting() === 1);
   controller.abort();
   expect((await response).body).toBeNull();
-  expect(aborted).toEqual(["The client has gone"]);
+  expect(aborted).toEqual(["The client has disconnected"]);
 });
 
 test("fetchHandler runs nothing for a request whose signal has aborted before", async () => {

@@ -19,7 +19,7 @@ describeEdges("a client that goes away", (open) => {
       await until(() => waiting() === 1);
       controller.abort();
       await until(() => aborted.length === 1);
-      expect(aborted).toEqual(["The client has gone"]);
+      expect(aborted).toEqual(["The client has disconnected"]);
       gate.resolve();
       const reply = await sent;
       await reply?.ended();

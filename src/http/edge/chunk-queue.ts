@@ -1,16 +1,16 @@
-// Bytes that wait to leave, handed out in pieces: each that is taken shows that the reader still reads.
+// Bytes that wait to be sent, in pieces: each piece that the client takes shows that it still reads.
 
-/** A reader that takes less than this within `stallMs` counts as one that takes nothing. */
+/** A client that reads less than this within `stallMs` counts as stalled. */
 const pieceBytes = 32 * 1024;
 
-/** Past this many bytes that nobody has taken, a reader counts as behind. */
+/** A reader with more unread bytes than this is behind. */
 export const highWater: number = 64 * 1024;
 
 export class ChunkQueue {
   readonly #waiting: Uint8Array[] = [];
   #bytes = 0;
 
-  /** How much waits. */
+  /** The bytes in the queue. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -20,7 +20,7 @@ export class ChunkQueue {
     this.#bytes += bytes.length;
   }
 
-  /** The next piece; undefined when nothing waits. */
+  /** Removes and returns the next piece; undefined if the queue is empty. */
   next(): Uint8Array | undefined {
     const [first] = this.#waiting;
     if (first === undefined) return undefined;

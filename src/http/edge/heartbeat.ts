@@ -1,12 +1,12 @@
-// One timer for everything that has to happen now and then; it runs only while there is something to look after.
+// One timer for all periodic work; it runs only while there is something to tend.
 import type { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
 import { inBackground } from "../../async/timers.ts";
 
-/** Something that wants to be looked at about once a second. */
+/** Something that needs work about once a second. */
 export interface Tended {
-  /** The index in the list of the heartbeat, which alone sets it. */
+  /** Its index in the list of the heartbeat; only the heartbeat sets it. */
   place?: number | undefined;
-  /** False when it needs no more looking after. The time is that of `performance.now()`, which no setting of the clock moves. */
+  /** Returns false when it needs no more work. `now` is `performance.now()`, which ignores changes of the system clock. */
   tend(now: number): boolean;
 }
 
@@ -61,12 +61,12 @@ export class Heartbeat {
     if (this.#tended.length === 0) this.#rest();
   }
 
-  /** One that fails is looked at again: the others, and the process, must not feel it. */
+  /** An error must neither stop the others nor the process, so it is logged, and the item stays. */
   #tend(tended: Tended, now: number): boolean {
     try {
       return tended.tend(now);
     } catch (error) {
-      this.#log.error("A stream or session could not be looked after", { error });
+      this.#log.error("The upkeep of a stream or session failed", { error });
       return true;
     }
   }

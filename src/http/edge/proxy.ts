@@ -1,13 +1,12 @@
-// The address of a client behind proxies that are trusted to say it.
+// Reads the address of a client from the headers of trusted proxies.
 
-/** Whatever has headers. */
 interface Headed {
   header(name: string): string | undefined;
 }
 
 /**
- * The address that the outermost of `proxies` trusted proxies saw; undefined when it is not said. Each proxy adds the
- * address of its own client at the end, so what stands further ahead was written by whoever wanted to.
+ * The address that the outermost of `proxies` trusted proxies saw; undefined if the headers lack it. Each proxy appends the address
+ * of its own client, so anyone could have written the entries further ahead.
  */
 export function forwardedAddress(request: Headed, proxies: number): string | undefined {
   if (proxies === 0) return undefined;
@@ -17,10 +16,10 @@ export function forwardedAddress(request: Headed, proxies: number): string | und
   return withoutPort(copyOf(address));
 }
 
-/** No address, nor a name that stands for one, is as long as this: no proxy wrote what is longer. */
+/** Every address or name that a proxy writes is shorter. */
 const maxLength = 100;
 
-/** A part of a text keeps the whole in memory, and callers are remembered for longer than their headers should be. */
+/** A slice keeps the whole header in memory, and callers are kept longer than their headers. */
 function copyOf(text: string): string {
   return ` ${text}`.slice(1);
 }

@@ -1,4 +1,4 @@
-// The answers of the endpoint that are not the server's: refusals, and the headers of the others.
+// The replies that the endpoint writes itself: refusals, and the headers of every reply.
 import { errorCodes } from "../../errors.ts";
 import type { RequestId, RpcError } from "../../wire/message.ts";
 import type { HttpHeaders, HttpResponder } from "./request.ts";
@@ -11,7 +11,7 @@ export const eventHeaders: HttpHeaders = {
   "x-accel-buffering": "no",
 };
 
-/** Refuses a request, saying why in the form that every client understands. */
+/** Refuses a request with a JSON-RPC error. */
 export function refuse(
   responder: HttpResponder,
   status: number,
@@ -21,12 +21,12 @@ export function refuse(
   replyError(responder, status, { code: errorCodes.invalidRequest, message }, undefined, headers);
 }
 
-/** The server takes nothing new any more. */
+/** Refuses a request because the server is closing. */
 export function refuseClosing(responder: HttpResponder): void {
   refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
 }
 
-/** The caller has sent too many requests, or has too many running. */
+/** Refuses a request because its caller exceeds a rate limit. */
 export function refuseTooMany(responder: HttpResponder, retryAfter: number): void {
   const message = `Too many requests: try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}`;
   refuse(responder, 429, message, { "retry-after": String(retryAfter) });
@@ -43,7 +43,7 @@ export function replyError(
   responder.reply(status, { ...jsonHeaders, ...headers }, JSON.stringify({ jsonrpc: "2.0", id, error }));
 }
 
-/** The message was taken, and needs no answer. */
+/** Accepts a message that gets no response. */
 export function accept(responder: HttpResponder): void {
   responder.reply(202, {});
 }

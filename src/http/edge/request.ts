@@ -1,19 +1,19 @@
-// An HTTP request and its response as plain values: what the edges turn their world's objects into.
+// The interfaces of HTTP requests and responses that each edge implements.
 import type { RequestHead } from "../../auth/authenticate.ts";
 import type { Load } from "../../limits/loads.ts";
 import type { RpcError } from "../../wire/message.ts";
 
 /** A request. */
 export interface HttpRequest extends RequestHead {
-  /** The host that the target of the request names itself, before any header, where it does. */
+  /** The host in the request target, if the target is an absolute URL. */
   readonly authority?: string | undefined;
-  /** Who it counts as where callers share a limit; set once that is known. */
+  /** The key that limits count it for; set after authentication. */
   caller: string;
-  /** Reads the body, at most `maxBytes` of it, and weighs what has been read. */
+  /** Reads at most `maxBytes` of the body, and counts what it has read in `load`. */
   body(maxBytes: number, load: Load): Promise<HttpBody>;
 }
 
-/** The body of a request: its text, or what a framework has already made of it. */
+/** The body of a request: its text, the value that a framework has parsed, or why it could not be read. */
 export type HttpBody =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "parsed"; readonly value: unknown }
@@ -23,44 +23,44 @@ export type HttpBody =
 
 export type HttpHeaders = Readonly<Record<string, string>>;
 
-/** Told when the endpoint refuses a request. */
+/** Called when the endpoint refuses a request. */
 export interface RefusalWatch {
   report(status: number, error: RpcError): void;
 }
 
-/** The way to answer a request. */
+/** Sends the response to a request. */
 export interface HttpResponder {
-  /** Set where `observe` wants to hear of refusals. */
+  /** Set if the server has `observe`. */
   refusals?: RefusalWatch | undefined;
-  /** Answers in one go. */
+  /** Sends the whole response. */
   reply(status: number, headers: HttpHeaders, body?: string): void;
-  /** Answers with a stream of events; the headers leave at once. */
+  /** Starts an event stream, and sends the headers immediately. */
   stream(headers: HttpHeaders): EventSink;
-  /** Calls back once, when the client has gone before the answer was complete. */
+  /** Calls back once if the client disconnects before the response is complete. */
   onGone(callback: () => void): void;
-  /** Whether the client has gone already. */
+  /** Whether the client has disconnected. */
   readonly gone: boolean;
 }
 
 /** An open event stream. */
 export interface EventSink {
-  /** Writes text. False when the reader is behind. */
+  /** Writes text. Returns false if the reader is behind. */
   write(text: string): boolean;
   /** Whether the reader is behind now. */
   readonly congested: boolean;
-  /** Has its reader watched if it has not taken what was written; to be called every second or so. */
+  /** Watches for a stall if the reader has not read everything; call it about once a second. */
   watch(): void;
   /** Calls back each time the reader has caught up. */
   onDrain(callback: () => void): void;
-  /** Calls back once, when the connection has closed, by whichever side. */
+  /** Calls back once, when either side has closed the connection. */
   onClose(callback: () => void): void;
-  /** Ends the response in good order, once its reader has taken everything. */
+  /** Ends the response after its reader has read everything. */
   end(): void;
-  /** Cuts the connection: the reader is too slow. */
+  /** Closes the connection immediately, because the reader is too slow. */
   destroy(): void;
 }
 
-/** A stream that nobody can read: its client had gone, or somebody else had answered, before it was opened. */
+/** The stream of a client that had disconnected, or already had a response. */
 export const closedSink: EventSink = {
   congested: false,
   write: () => true,

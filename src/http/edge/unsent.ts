@@ -1,35 +1,35 @@
-// What readers have not taken: how much it is by caller and in all, and since when a reader takes nothing.
+// Counts the bytes that slow clients have not read, and disconnects stalled or greedy ones.
 import { Shares } from "../../limits/shares.ts";
 import type { Heartbeat, Tended } from "./heartbeat.ts";
 
-/** A response on its way to a reader. */
+/** A response that is being sent. */
 export interface Outgoing {
-  /** Who it counts for. */
+  /** The caller that it counts for. */
   readonly caller: string;
-  /** Bytes that the reader has not taken. */
+  /** Bytes that the client has not read. */
   readonly unsent: number;
-  /** Bytes that it has. */
+  /** Bytes that the client has read. */
   readonly taken: number;
-  /** Cuts the connection. */
+  /** Closes the connection immediately. */
   destroy(): void;
 }
 
 interface Watched {
   bytes: number;
   taken: number;
-  /** For how long it has taken no more than that; undefined until it is first looked at. */
+  /** How long `taken` has not changed; undefined before the first check. */
   idleMs: number | undefined;
 }
 
-/** A process that was held up, or a clock that jumped, says nothing about readers: between two looks so much passes at most. */
+/** The most that one check adds to `idleMs`: clients must not pay for a process that was suspended. */
 const longestLookMs = 2000;
 
-/** Watches responses that their readers have not taken. Most are gone at once, and never come here. */
+/** Watches responses that clients read slowly; most responses are sent at once and never get here. */
 export class Unsent implements Tended {
   readonly #heartbeat: Heartbeat;
   readonly #shares: Shares;
   readonly #stallMs: number;
-  /** Those that have taken nothing for longest come first. */
+  /** Longest idle first. */
   readonly #watched = new Map<Outgoing, Watched>();
   #lookedAt = 0;
 
@@ -43,7 +43,7 @@ export class Unsent implements Tended {
     return this.#shares.total;
   }
 
-  /** Watches a response until everything has been taken; to be called again when there is more of it. */
+  /** Watches a response until the client has read all of it; call it again after each write. */
   watch(outgoing: Outgoing): void {
     const watched = this.#watched.get(outgoing) ?? { bytes: 0, taken: outgoing.taken, idleMs: undefined };
     this.#watched.set(outgoing, watched);
@@ -52,7 +52,7 @@ export class Unsent implements Tended {
     this.#enforce();
   }
 
-  /** Everything has been taken, or nobody takes it any more. */
+  /** Stops watching a response that was read completely, or whose client has disconnected. */
   forget(outgoing: Outgoing): void {
     const watched = this.#watched.get(outgoing);
     if (watched === undefined) return;
@@ -60,7 +60,7 @@ export class Unsent implements Tended {
     this.#watched.delete(outgoing);
   }
 
-  /** Goes on after everything else has stopped: what has been written has not left yet. */
+  /** Keeps watching after the heartbeat was stopped, while responses are still being sent. */
   goOn(): void {
     if (this.#watched.size > 0) this.#heartbeat.add(this);
   }
@@ -68,7 +68,7 @@ export class Unsent implements Tended {
   tend(now: number): boolean {
     const passedMs = Math.min(Math.max(now - this.#lookedAt, 0), longestLookMs);
     this.#lookedAt = now;
-    // What is looked at may move to the end, and must not be looked at twice.
+    // A copy, since `#look` moves entries to the end.
     const all = [...this.#watched];
     for (const [outgoing, watched] of all) this.#look(outgoing, watched, passedMs);
     return this.#watched.size > 0;
@@ -87,7 +87,7 @@ export class Unsent implements Tended {
     this.#watched.set(outgoing, watched);
   }
 
-  /** One response counts for a quarter of the limit at most: however long it is, a client that reads it gets it. */
+  /** Counts at most a quarter of the limit for one response, so that a client that reads can get one of any size. */
   #count(outgoing: Outgoing, watched: Watched): void {
     const bytes = Math.min(outgoing.unsent, Math.floor(this.#shares.max / 4));
     this.#shares.count(outgoing.caller, bytes - watched.bytes);

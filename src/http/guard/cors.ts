@@ -1,16 +1,16 @@
-// Calls from pages of other origins, where the author allows them.
+// CORS headers: which pages of other origins may call, and read the response.
 import type { HttpHeaders, HttpRequest, HttpResponder } from "../edge/request.ts";
 
-/** Which pages of other origins may call, from a browser. */
+/** Which pages of other origins may call from a browser. */
 export interface CorsOptions {
   /** Their origins, or `*`. */
   readonly origins: readonly string[];
 }
 
-/** A responder whose answers the calling page may read, if it is one of those that were named. */
+/** A responder that adds CORS headers, if `cors` names the origin of the calling page. */
 export function withCors(cors: CorsOptions, request: HttpRequest, responder: HttpResponder): HttpResponder {
   const origin = request.header("origin");
-  // The guard lets pages of this machine through too; that they may call does not mean that they may read.
+  // The guard also admits pages of allowed hosts, such as localhost, but those may not read the response.
   if (origin === undefined || !isNamed(cors, origin)) return responder;
   const allowed = {
     "access-control-allow-origin": origin,
@@ -35,7 +35,7 @@ function isNamed({ origins }: CorsOptions, origin: string): boolean {
 const allowedHeaders =
   "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID";
 
-/** What a page may send. The headers of tool arguments have the names that their tools give them. */
+/** The reply to a preflight request. Allows any `Mcp-Param-` header, since tools choose those names. */
 export function preflightHeaders(request: HttpRequest, methods: string): HttpHeaders {
   const wanted = request.header("access-control-request-headers")?.split(",") ?? [];
   const params = wanted

@@ -1,37 +1,37 @@
-// The guard in front of every route: whom we are spoken to as, from which page, and in which form.
+// The guard in front of every route: checks the host, the origin and the content type of requests.
 import type { Auth, Authenticate } from "../../auth/authenticate.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
 import type { HttpRequest } from "../edge/request.ts";
 
-/** Why a request is refused before anything is done with it. */
+/** Why the guard refuses a request. */
 export interface Refusal {
   readonly status: 403 | 415;
   readonly reason: string;
 }
 
 export interface GuardOptions {
-  /** The names under which the server may be reached; `*` for any. */
+  /** The host names that clients may use; `*` for any. */
   readonly allowedHosts: readonly string[];
-  /** The origins whose pages may call; `*` for any. */
+  /** The origins whose pages may send requests; `*` for any. */
   readonly allowedOrigins: readonly string[];
 }
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 
-/** What decides under which names a server is reached: the names themselves, or the URL that clients are told. */
+/** The options that name the allowed hosts; `auth.resource` is the default of `allowedHosts`. */
 interface Names {
   readonly allowedHosts?: readonly string[] | undefined;
   readonly auth?: Auth | Authenticate | undefined;
 }
 
-/** The hosts that are allowed on these addresses. Throws when one of them can be reached from elsewhere, and none was given. */
+/** Returns the allowed hosts. Throws if other machines can reach one of the addresses, and no host was given. */
 export function hostsFor(addresses: readonly string[], { allowedHosts: named, auth }: Names): string[] {
   const resource = typeof auth === "object" ? auth?.resource : undefined;
   const allowedHosts = named ?? (resource === undefined ? undefined : [new URL(resource).host]);
   const outside = addresses.find((address) => !isLoopback(address));
   if (outside !== undefined && allowedHosts === undefined) {
     const where = { subject: "serveHttp", field: "allowedHosts" };
-    const remedy = `is missing: ${outside} can be reached from elsewhere, so name the hosts that clients use, such as ["mcp.example.com"]`;
+    const remedy = `is missing: other machines can reach ${outside}, so list the hosts that clients use, such as ["mcp.example.com"]`;
     throw new ConfigurationError("INVALID_OPTION", where, remedy);
   }
   const own = addresses
@@ -44,7 +44,7 @@ function isLoopback(address: string): boolean {
   return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
 
-/** Checks host and origin. What was allowed once is remembered, since clients repeat themselves. */
+/** Checks host and origin. It remembers the last ones it allowed, since most requests repeat them. */
 export class Guard {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
@@ -73,7 +73,7 @@ export class Guard {
     return undefined;
   }
 
-  /** Whether a `Host` header names one of the allowed hosts, with any port or with the one that was given. */
+  /** Whether a `Host` header names an allowed host; an entry without a port allows any port. */
   isHostAllowed(host: string | undefined): boolean {
     if (this.#hosts.has("*")) return true;
     if (host === undefined) return false;
@@ -94,7 +94,7 @@ function refusedHost(host: string | undefined): Refusal {
   return { status: 403, reason: `Host ${clip(String(host))} is not allowed: add it to allowedHosts` };
 }
 
-/** A browser sends other types without asking first, so a POST of anything else may come from a foreign page. */
+/** Refuses every type but JSON: a browser sends some types for any page, without a preflight request. */
 export function contentTypeRefusal(contentType: string | undefined): Refusal | undefined {
   if (contentType === "application/json") return undefined;
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();

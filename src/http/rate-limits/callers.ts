@@ -1,7 +1,7 @@
-// The callers that are being counted, by address or by principal: never more than a fixed number of them.
+// The table of callers that a rate limit counts, by address or by principal, with a fixed maximum size.
 import type { CallerLimits } from "./options.ts";
 
-/** One token each `intervalMs`, and so many at once after a pause as fit into `aheadMs`. */
+/** One token each `intervalMs`; after a pause, as many at once as fit into `aheadMs`. */
 export interface Rate {
   readonly intervalMs: number;
   readonly aheadMs: number;
@@ -9,23 +9,23 @@ export interface Rate {
 
 function rateOf(perMinute: number, burst: number): Rate {
   const intervalMs = 60_000 / perMinute;
-  // Without a rate there is nothing to be ahead of.
+  // For an infinite rate, `intervalMs * burst` may be NaN.
   return { intervalMs, aheadMs: intervalMs === 0 ? 0 : intervalMs * burst };
 }
 
-/** Sums of fractions are not exact; a wait as short as this is none. */
+/** Shorter waits are rounding errors. */
 const toleranceMs = 0.001;
 
-/** A token bucket as one number, so that thousands of them weigh little. */
+/** A token bucket in one number, since there may be thousands. */
 export class TokenBucket {
-  /** The time by which all that was taken will have come in again; the bucket is full from then on. */
+  /** When the bucket will be full again. */
   #fullAt = Number.NEGATIVE_INFINITY;
 
   isFull(now: number): boolean {
     return this.#fullAt <= now;
   }
 
-  /** Takes a token and returns 0, or takes none and returns the milliseconds until there is one. */
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
   take({ intervalMs, aheadMs }: Rate, now: number): number {
     const fullAt = Math.max(this.#fullAt, now);
     const waitMs = fullAt + intervalMs - aheadMs - now;
@@ -34,26 +34,25 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Takes tokens whether or not they are there: whoever comes next waits for them. */
+  /** Takes tokens even if there are none left; later requests wait for them. */
   owe({ intervalMs }: Rate, count: number): void {
     this.#fullAt += intervalMs * count;
   }
 }
 
-/** One caller, or all those for whom there was no room. */
+/** One caller, or all callers that did not fit into the table. */
 export interface Caller {
   readonly of: Callers;
   readonly bucket: TokenBucket;
   running: number;
 }
 
-/** How often a full table is searched for callers that can be forgotten; in between it stays full. */
+/** How often a full table is searched for callers to drop. */
 const searchEveryMs = 1000;
 
 /**
- * Forgets only callers that have nothing running and a full bucket, which are as good as new: nobody gets a fresh bucket
- * by making others push the old one out. Where there is none to forget, newcomers share one bucket, so that a crowd of
- * addresses gets no more than the table's number of limits and one.
+ * Drops only callers with a full bucket and nothing running, so no caller gets a fresh bucket by having its old one evicted. While
+ * the table is full, all new callers share one bucket, which bounds what many addresses get together.
  */
 export class Callers {
   readonly rate: Rate;

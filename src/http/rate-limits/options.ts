@@ -1,31 +1,31 @@
-// How often one caller may ask: the option, its defaults, and its mistakes.
+// The options of rate limits: their defaults, and the checks that throw at startup.
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 
-/** What one caller may do. */
+/** The limits of one caller. */
 export interface CallerLimits {
-  /** Requests that come in for it each minute. */
+  /** Requests per minute. */
   readonly perMinute: number;
-  /** Requests that it may make at once after a pause. @default {a tenth of `perMinute`, and at least 20} */
+  /** Requests that it may send at once after a pause. @default {a tenth of `perMinute`, and at least 20} */
   readonly burst: number;
-  /** Requests that may be answered at the same time. Open GET and listen streams are counted elsewhere. */
+  /** Requests that may run at the same time. Open GET and listen streams have limits of their own. */
   readonly concurrent: number;
 }
 
-/** How often callers may ask; everything has a default, and `Infinity` is no limit. */
+/** Rate limits; all are optional, and `Infinity` means no limit. */
 export interface RateLimitOptions {
-  /** Of each principal. @default {`defaultCallerLimits` where there is `auth`} */
+  /** The limits of each principal. @default {`defaultCallerLimits` where there is `auth`} */
   readonly perPrincipal?: Partial<CallerLimits> | false;
   /**
-   * Of each address, of IPv6 the first 64 bits of it, before it is asked who is calling. Where the address of a peer is
-   * not known, all such peers count as one. @default {`defaultCallerLimits` with `trustProxy`, else no limit}
+   * The limits of each address, checked before authentication. IPv6 addresses with the same first 64 bits count as one, and so do
+   * all clients whose address is unknown. @default {`defaultCallerLimits` with `trustProxy`, else no limit}
    */
   readonly perAddress?: Partial<CallerLimits> | false;
-  /** The clock, in milliseconds; a test may bring its own. @default {performance.now} */
+  /** The clock in milliseconds, for tests. @default {performance.now} */
   readonly now?: () => number;
 }
 
-/** The limits that are in force. */
+/** The limits, completed with their defaults. */
 export interface RateLimitSettings {
   readonly perPrincipal: CallerLimits | undefined;
   readonly perAddress: CallerLimits | undefined;
@@ -33,7 +33,7 @@ export interface RateLimitSettings {
 }
 
 /**
- * What one principal may do, unless {@link RateLimitOptions} says otherwise.
+ * The limits of a caller that {@link RateLimitOptions} does not set.
  *
  * @example
  * ```ts
@@ -55,17 +55,17 @@ export const knownRateLimits: Known<RateLimitOptions> = {
   now: true,
 };
 
-/** A client connects with several requests at once, however few it may make in a minute. */
+/** The least default burst, since a client sends several requests at once when it connects. */
 const leastBurst = 20;
 
-/** What is known of callers without asking the peer itself. */
+/** Which callers the endpoint can tell apart. */
 export interface KnownCallers {
   readonly principals: boolean;
-  /** Whether addresses are those of the clients, and not of a proxy that all of them come through. */
+  /** Whether addresses are those of clients, and not of one proxy in front of all. */
   readonly addresses: boolean;
 }
 
-/** The limits in force; undefined when there are none, so that nothing is counted. */
+/** Returns the limits, or undefined if there are none. */
 export function resolveRateLimits(
   option: RateLimitOptions | false | undefined,
   known: KnownCallers,
@@ -73,7 +73,7 @@ export function resolveRateLimits(
   if (option === false) return undefined;
   const given = option ?? {};
   if (given.perPrincipal && !known.principals) {
-    fail("perPrincipal", "needs auth, which says who is calling; without it, limit perAddress");
+    fail("perPrincipal", "needs auth, which identifies principals: pass auth, or set perAddress instead");
   }
   const perPrincipal = resolveLimits("perPrincipal", given.perPrincipal, known.principals);
   const perAddress = resolveLimits("perAddress", given.perAddress, known.addresses);

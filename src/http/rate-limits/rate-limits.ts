@@ -1,4 +1,4 @@
-// One check for every route, before its body is read: how often this caller has asked, and how much of its is running.
+// Applies the rate limits to each request: how many its caller has sent, and how many of them are running.
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { type Incoming, isBatch, isSilentIncoming } from "../../wire/message.ts";
@@ -10,7 +10,7 @@ export class RateLimits {
   readonly addresses: Callers | undefined;
   readonly principals: Callers | undefined;
   readonly now: () => number;
-  /** By session: what a client past its limit may still say. Only of those that were past it. */
+  /** By session, the bucket for answers of a client that has exceeded its limit. */
   readonly #answers = new WeakMap<object, TokenBucket>();
 
   constructor({ perAddress, perPrincipal, now }: RateLimitSettings, maxCallers: number) {
@@ -19,7 +19,7 @@ export class RateLimits {
     this.now = now;
   }
 
-  /** How many callers are being counted. */
+  /** The number of callers in both tables. */
   get size(): number {
     return (this.addresses?.size ?? 0) + (this.principals?.size ?? 0);
   }
@@ -33,16 +33,16 @@ export class RateLimits {
   }
 }
 
-/** One request, and the callers that it is counted for while it is being answered. */
+/** One request, and the callers that it counts for until it has been answered. */
 export class CountedRequest {
   readonly #limits: RateLimits;
   readonly #callers: Caller[] = [];
   #weight = 1;
-  /** What refused it. */
+  /** The limit that it exceeds. */
   #past: Callers | undefined;
-  /** Whether it may go on past the limit, to be read for what needs no answer. */
+  /** Whether its body may be read in spite of that, since it may hold an answer or a notification. */
   #maySpeak = false;
-  /** Seconds after which it is worth trying again, once it has been refused. */
+  /** If it was refused, the seconds to wait before the next try. */
   retryAfter = 0;
 
   constructor(limits: RateLimits) {
@@ -55,14 +55,14 @@ export class CountedRequest {
     if (addresses !== undefined) this.#take(addresses, addressKey(address ?? ""));
   }
 
-  /** Counts it for its principal; one of nobody in particular is counted for its address alone. */
+  /** Counts it for its principal. An anonymous request counts for its address alone. */
   countPrincipal(principal: Principal | undefined): void {
     const { principals } = this.#limits;
     if (principals === undefined || principal === undefined) return;
     this.#take(principals, principalKey(principal));
   }
 
-  /** Whether it is refused as it stands. A client in a session may still speak past its limit: see {@link admits}. */
+  /** Whether to refuse it before reading its body. A client with a session may still send what {@link admits} allows. */
   isRefused(findSession: () => object | undefined): boolean {
     if (this.#past === undefined || this.#maySpeak) return false;
     const session = findSession();
@@ -73,8 +73,8 @@ export class CountedRequest {
   }
 
   /**
-   * Whether what has been read may go on. Past the limit only what needs no answer may: a running call would wait in
-   * vain for the answer to its question, or go on after it was cancelled. A batch counts as its messages.
+   * Whether to accept the message. Above the limit, only answers and notifications pass, since running calls may wait for an answer
+   * or be cancelled by a notification. A batch counts as many times as it has messages.
    */
   admits(incoming: Incoming, maxBatch: number): boolean {
     if (this.#past !== undefined) return isSilentIncoming(incoming);
@@ -88,7 +88,7 @@ export class CountedRequest {
     return true;
   }
 
-  /** Counts it for longer than the request, since its answer comes on another one: {@link release} is called once more. */
+  /** Counts it once more, until a second {@link release}: its response is sent on another stream. */
   retain(): void {
     for (const caller of this.#callers) caller.running += this.#weight;
   }

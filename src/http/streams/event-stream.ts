@@ -1,4 +1,4 @@
-// One stream of events to a client: opened when it is needed; in a session logged, so that it can be resumed.
+// One event stream to a client: it opens with its first event, and in a session a log makes it resumable.
 import type { Principal } from "../../protocol/model.ts";
 import { isPast } from "../../protocol/principal.ts";
 import { Callbacks } from "../../async/callbacks.ts";
@@ -9,26 +9,26 @@ import type { EventSink, HttpResponder } from "../edge/request.ts";
 import type { StreamKind, StreamLog } from "./stream-log.ts";
 
 /**
- * - `idle`: nothing has been written, and the response has not begun
+ * - `idle`: the response has not begun
  * - `open`: a client is connected
- * - `lost`: the connection has gone, and the client may come back to resume it
- * - `ended`: nothing more comes; what was sent may still be kept in its log
+ * - `lost`: the connection is closed, and the client may resume the stream
+ * - `ended`: nothing more is sent; its log may still be kept
  */
 export type StreamState = "idle" | "open" | "lost" | "ended";
 
-/** The streams of the session that a stream belongs to: they make its log, and hear what becomes of it. */
+/** The session's streams, which open the log of each stream and are called when its state changes. */
 export interface StreamOwner {
-  /** Whether a stream begins with an event that only has an id, so that a client can resume before it has received anything. */
+  /** Whether a stream begins with an event that only has an id, from which a client can resume before any message. */
   readonly primes: boolean;
   readonly retryMs: number;
   openLog(kind: StreamKind): StreamLog;
-  /** The stream has entered another state. */
+  /** Called when the stream enters another state. */
   changed(stream: EventStream): void;
-  /** Its reader has caught up. */
+  /** Called when its reader has caught up. */
   drained(stream: EventStream): void;
 }
 
-/** How long streams last. */
+/** The times of a stream. */
 export interface StreamTimes {
   readonly keepAliveMs: number;
   readonly maxStreamMs: number;
@@ -37,7 +37,7 @@ export interface StreamTimes {
 
 export class EventStream implements Stream {
   readonly kind: StreamKind;
-  /** Until it is opened: a stream that has lost its connection must not keep what belongs to that. */
+  /** Set until the stream opens: a lost stream must not keep the objects of its old connection in memory. */
   #responder: HttpResponder | undefined;
   readonly #owner: StreamOwner | undefined;
   #state: StreamState = "idle";
@@ -48,17 +48,17 @@ export class EventStream implements Stream {
   #log: StreamLog | undefined;
   #drains: Callbacks | undefined;
   #losses: Callbacks | undefined;
-  /** Whether anything was written since it was last looked at; a mark, since to look at the clock with each write would cost more. */
+  /** Whether anything was written since the last `tend`; cheaper than reading the clock at each write. */
   #isFresh = true;
   #silentSince = 0;
-  /** Whether its connection says when the reader has caught up. */
+  /** Whether `onDrain` of the connection is set. */
   #heedsDrain = false;
-  /** What the token of its reader was granted. */
+  /** The scopes of its reader's token. */
   scopes: readonly string[] | undefined;
-  /** When its reader has to come back with a fresh token. */
+  /** When its reader's token expires. */
   #expiresAt: number | undefined;
 
-  /** The stream of a response; one with an owner can be resumed. */
+  /** A stream with an `owner` can be resumed. */
   constructor(kind: StreamKind, responder: HttpResponder, owner?: StreamOwner) {
     this.kind = kind;
     this.#responder = responder;
@@ -77,19 +77,19 @@ export class EventStream implements Stream {
     return this.#sink?.congested ?? false;
   }
 
-  /** How long it has been in its state. */
+  /** How long it has been in its state, in milliseconds. */
   age(now: number): number {
     return now - this.#since;
   }
 
-  /** The bearer of this token reads it from now on. */
+  /** Sets the principal that reads the stream. */
   readWith(principal: Principal | undefined): void {
     this.#expiresAt = principal?.expiresAt;
     this.scopes = principal?.scopes;
     if (this.#log !== undefined) this.#log.scopes = this.scopes;
   }
 
-  /** Starts the response, if that has not happened. */
+  /** Starts the response if it has not started. */
   open(): void {
     const owner = this.#owner;
     const responder = this.#responder;
@@ -104,7 +104,7 @@ export class EventStream implements Stream {
     owner?.changed(this);
   }
 
-  /** Logs a message, then writes it: the log is what decides that a message belongs to this stream. */
+  /** Logs a message, then writes it; a client that was cut off in between gets it from the log. */
   write(text: string): boolean {
     if (this.#state === "ended") return true;
     this.open();
@@ -116,20 +116,20 @@ export class EventStream implements Stream {
     return (this.#drains ??= new Callbacks()).add(callback);
   }
 
-  /** Calls back when nobody can be reached on this stream any more. */
+  /** Calls back when the client can no longer be reached on this stream. */
   onLost(callback: () => void): () => void {
     if (!this.#isUnreachable) return (this.#losses ??= new Callbacks()).add(callback);
     queueMicrotask(callback);
     return () => {};
   }
 
-  /** The last message: the stream ends after it. */
+  /** Writes the last message and ends the stream. */
   finish(text: string): void {
     this.write(text);
     this.end();
   }
 
-  /** Nothing more comes on this stream. */
+  /** Ends the stream. */
   end(): void {
     if (this.#state === "ended") return;
     this.#sink?.end();
@@ -142,8 +142,8 @@ export class EventStream implements Stream {
   }
 
   /**
-   * Closes the connection but not the stream: the client comes back and resumes. Only where it begins with an event to resume
-   * from: a client that has received none would take the close for the end.
+   * Closes the connection but not the stream, so that the client reconnects and resumes. Does nothing without a priming event: a
+   * client that has no event id would take the close for the end.
    */
   pause(): void {
     if (this.#state === "ended" || !this.#owner?.primes) return;
@@ -151,13 +151,13 @@ export class EventStream implements Stream {
     this.#release();
   }
 
-  /** The client did not come back in time to be asked anything; what it has missed may still be kept for it. */
+  /** Fails what waits for the client, which did not reconnect in time. The log stays. */
   giveUp(): void {
     this.#losses?.call();
     this.#losses?.clear();
   }
 
-  /** The client has come back, on a connection that has what it had missed: from now on it gets what comes. */
+  /** Continues on a new connection, on which the missed messages have been written. */
   resume(sink: EventSink): void {
     this.#sink?.end();
     this.#connect(sink);
@@ -165,10 +165,10 @@ export class EventStream implements Stream {
     this.#owner?.changed(this);
   }
 
-  /** Called about once a second: keeps the connection open, and ends what has lasted long enough. */
+  /** Called about once a second: keeps the connection alive, and closes it when its time is over. */
   tend(now: number, { keepAliveMs, maxStreamMs, resumeWindowMs }: StreamTimes): void {
     const isExpired = isPast(this.#expiresAt);
-    // The stream goes on: only its connection has had its time, or needs a fresh token.
+    // Only the connection closes: the client resumes the stream with a fresh token.
     if (this.kind === "post" && isExpired) this.pause();
     if (this.#state === "lost" && this.age(now) >= resumeWindowMs) this.giveUp();
     if (this.#state !== "open") return;
@@ -177,7 +177,7 @@ export class EventStream implements Stream {
     else this.#keepAlive(now, keepAliveMs);
   }
 
-  /** Whether the client can neither be reached nor come back. */
+  /** Whether the client is disconnected and cannot resume. */
   get #isUnreachable(): boolean {
     return this.#state === "ended" || (this.#state === "lost" && this.#log?.isKept !== true);
   }
@@ -214,13 +214,13 @@ export class EventStream implements Stream {
     this.#isFresh = true;
     this.#heedsDrain = false;
     if (sink.congested) this.#heedDrain(sink);
-    // The stream may have been resumed on another connection before this one was seen to close.
+    // The stream may have been resumed on another connection before this one reported its close.
     sink.onClose(() => {
       if (this.#sink === sink) this.#lose();
     });
   }
 
-  /** Most readers are never behind, and cost nothing here. */
+  /** Called when the reader is first behind, so that most streams need no callback. */
   #heedDrain(sink: EventSink): void {
     if (this.#heedsDrain) return;
     this.#heedsDrain = true;
@@ -234,7 +234,7 @@ export class EventStream implements Stream {
     this.#owner?.drained(this);
   }
 
-  /** The connection has gone. A stream that can be resumed waits for the client. */
+  /** The connection is closed: a stream with a log is lost, any other has ended. */
   #lose(): void {
     if (this.#sink === undefined) return;
     this.#enter(this.#log === undefined ? "ended" : "lost");

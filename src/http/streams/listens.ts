@@ -1,4 +1,4 @@
-// The open listen requests: how many there are, whose they are, and which one ends when there is no room for another.
+// The open listen requests: counts them by caller, and ends the oldest when the limit is reached.
 import { Holdings } from "../../limits/holdings.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
@@ -14,13 +14,13 @@ export const defaultListenLimits: ListenLimits = { maxListens: 20_000, maxListen
 
 /** An open listen request. */
 export interface Listen extends Tended {
-  /** A connection that only this request has. */
+  /** The connection of this request alone. */
   readonly connection: Connection;
-  /** Whether its time is up. */
+  /** Whether it has lasted as long as it may. */
   isOver(now: number): boolean;
 }
 
-/** The one place that knows them: it ends them, has each tended, and tells when the last has gone. */
+/** Owns the open listen requests: it tends and ends them, and resolves `endAll` after the last. */
 export class Listens implements Tended {
   readonly #limits: ListenLimits;
   readonly #heartbeat: Heartbeat;
@@ -38,8 +38,8 @@ export class Listens implements Tended {
   }
 
   /**
-   * Whether one more listen request may be open. When all are taken, the oldest of the caller that has the most ends in good
-   * order for it; unless that is the newcomer itself, or has no more than it.
+   * Returns whether one more listen request may open. When the limit is reached, it ends the oldest one of the caller that has the
+   * most, if that is more than the new caller has.
    */
   makeRoomFor({ connection: { caller, principal } }: Listen): boolean {
     const { maxListens, maxListensPerPrincipal } = this.#limits;
@@ -57,13 +57,13 @@ export class Listens implements Tended {
     this.#heartbeat.add(this);
   }
 
-  /** Its stream has ended. */
+  /** Removes a listen request whose stream has ended. */
   delete(listen: Listen): void {
     this.#open.delete(listen.connection.caller, listen);
     if (this.size === 0) this.#onEmpty();
   }
 
-  /** Ends each with its closing result, and resolves when their streams have ended. */
+  /** Sends each its closing result, and resolves when all their streams have ended. */
   endAll(): Promise<void> {
     return new Promise((resolve) => {
       this.#onEmpty = resolve;

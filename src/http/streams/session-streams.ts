@@ -1,4 +1,4 @@
-// The streams of one session: which of them takes a message, what a client that comes back gets, and what it has lost.
+// The streams of one session: chooses which one gets a message, resumes them, and tracks lost messages.
 import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import { Callbacks } from "../../async/callbacks.ts";
@@ -11,7 +11,7 @@ import type { EventSink, HttpResponder } from "../edge/request.ts";
 import { EventStream, type StreamOwner, type StreamTimes } from "./event-stream.ts";
 import { isPostEvent, type StreamKind, type StreamLog, type StreamLogs } from "./stream-log.ts";
 
-/** How many GET streams one session may have, open or waiting for the client to come back; past it, one ends. */
+/** How many GET streams one session may have, open or lost; one more ends the least useful. */
 const maxGetStreams = 8;
 
 /** What the sessions of an endpoint share. */
@@ -26,16 +26,16 @@ export interface StreamHost {
 }
 
 /**
- * For the hub it is one stream, whose messages wait in the mailbox of the session's listener while nobody is connected. A message
- * goes to exactly one GET stream, is logged there, and is then written; it never moves to another.
+ * The hub sees one stream. While no client is connected, messages wait in the mailbox of the session's listener. Each message goes
+ * to exactly one GET stream, which logs and writes it; it never moves to another.
  */
 export class SessionStreams implements Stream, StreamOwner, Tended {
   place: number | undefined;
   readonly #host: StreamHost;
   readonly #connection: Connection;
-  /** GET streams that are open or lost, least recently connected first. */
+  /** GET streams, open or lost, least recently connected first. */
   #gets: EventStream[] = [];
-  /** Streams of replies that are open or lost, by the id of their log; there are none most of the time. */
+  /** POST streams, open or lost, by the id of their log; usually none. */
   #replies: Map<string, EventStream> | undefined;
   #drains: Callbacks | undefined;
 
@@ -44,9 +44,9 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     this.#connection = connection;
   }
 
-  // What routes ask for.
+  // For the routes.
 
-  /** Opens a GET stream for a client that names no event: it may have lost what was written to streams that were cut. */
+  /** Opens a GET stream without `Last-Event-ID`. The client may have missed messages on its lost streams. */
   open(responder: HttpResponder, principal: Principal | undefined): void {
     const isLost = ({ state, log }: EventStream): boolean => state === "lost" && log?.hasUnconfirmed === true;
     if (this.#gets.some(isLost)) this.markGap();
@@ -54,13 +54,13 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   }
 
   /**
-   * Resumes the stream of an event: the client gets what it has missed, then what comes. A GET stream that is no longer kept is
-   * replaced by a fresh one that begins with what to read again. False for a POST stream that is no longer kept.
+   * Resumes the stream of `lastEventId`: the client gets the messages after that event, then new ones. If the log is gone, a GET
+   * gets a new stream that begins with a notification for each topic, and a POST stream returns false.
    */
   resume(lastEventId: string, responder: HttpResponder, principal: Principal | undefined): boolean {
     const found = this.#host.logs.find(lastEventId, this.#connection.session);
     const missed = found?.log.after(found.sequence);
-    // A log has what its reader was granted: for a token with less it is not kept.
+    // The log holds what its first reader's scopes allowed, so a token with fewer scopes must not read it.
     const mayRead = !this.#host.server.usesScopes || isGranted(found?.log.scopes, principal);
     if (found === undefined || missed === undefined || !mayRead) {
       if (isPostEvent(lastEventId)) return false;
@@ -71,28 +71,28 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     const { log, sequence } = found;
     log.confirm(sequence);
     const sink = responder.stream(eventHeaders);
-    // Clients only know the ids that this connection brings: one that is cut before the next event must have this one.
+    // A client knows only the ids of this connection, and it may be cut before the next event.
     if (this.primes) sink.write(encodePriming(lastEventId, this.retryMs));
     missed.forEach((text, at) => sink.write(encodeEvent(text, log.eventId(sequence + at + 1))));
     this.#goOn(log, sink, principal);
     return true;
   }
 
-  /** The stream of the reply to a POST, which is opened when it is first written to. */
+  /** The stream of the reply to a POST, which opens with its first event. */
   reply(responder: HttpResponder, principal: Principal | undefined): EventStream {
     const stream = new EventStream("post", responder, this);
     stream.readWith(principal);
     return stream;
   }
 
-  /** Pushes may have been lost: the next stream that is opened begins with what the client has to read again. */
+  /** Records that messages may be lost: the next open stream begins with a notification for each topic. */
   markGap(): void {
-    // If that is lost too, then on a stream that has not confirmed it.
+    // Those notifications cover everything that was sent so far.
     for (const { log } of this.#gets) log?.confirm();
     this.#connection.listener?.markGap();
   }
 
-  /** The session ends: nobody comes back for any of its streams. */
+  /** Ends every stream, because the session ends. */
   close(): void {
     for (const stream of [...this.#gets, ...(this.#replies?.values() ?? [])]) this.#discard(stream);
   }
@@ -102,12 +102,12 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     return this.#gets.filter(isOpen).length;
   }
 
-  /** Whether a client reads one of them. */
+  /** Whether a client is connected to a stream. */
   get isRead(): boolean {
     return this.#gets.some(isOpen) || [...(this.#replies?.values() ?? [])].some(isOpen);
   }
 
-  // What the hub asks for.
+  // For the hub.
 
   get reachable(): boolean {
     return this.#gets.some(isOpen);
@@ -121,7 +121,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     return this.#choose()?.write(text) ?? false;
   }
 
-  /** While there is no stream, a message waits for the next one, whoever opens it. */
+  /** While no stream is open, a message waits for the next one, whose scopes are then checked. */
   forScopes(scopes: readonly string[]): Stream | undefined {
     return this.#choose(scopes) ?? (this.reachable ? undefined : this);
   }
@@ -138,7 +138,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     for (const stream of this.#gets.filter(isOpen)) stream.destroy();
   }
 
-  /** The one GET stream that takes a message: the newest that has room and whose reader has the scopes, else the newest. */
+  /** Chooses the GET stream for a message: of those whose reader has the scopes, the newest that has room, else the newest. */
   #choose(scopes?: readonly string[]): EventStream | undefined {
     let newest: EventStream | undefined;
     let newestWithRoom: EventStream | undefined;
@@ -150,7 +150,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     return newestWithRoom ?? newest;
   }
 
-  // What its streams ask for, and tell.
+  // For its streams.
 
   get primes(): boolean {
     return this.#connection.revision?.primesStreams === true;
@@ -193,13 +193,13 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
 
   tend(now: number): boolean {
     const { settings } = this.#host;
-    // What is looked at may end, and leave the list.
+    // `#drop` replaces `#gets`, so this loop keeps its list.
     for (const stream of this.#gets) {
       stream.tend(now, settings);
       if (stream.state !== "lost") continue;
       const isLate = stream.age(now) >= settings.resumeWindowMs;
       if (stream.age(now) >= settings.limits.keepMs) this.#drop(stream);
-      // The client did not come back in time; where it can be reached on another stream, it is told what to read again.
+      // The client did not reconnect in time; if another of its streams is open, send the notifications there.
       else if (isLate && this.reachable && stream.log?.hasUnconfirmed) this.#tellGap();
     }
     return this.#gets.length > 0;
@@ -211,7 +211,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     stream.open();
   }
 
-  /** Goes on with the stream of a log, on a connection that has what the client had missed. */
+  /** Continues the stream of a log on a connection on which the missed messages have been written. */
   #goOn(log: StreamLog, sink: EventSink, principal: Principal | undefined): void {
     const stream = this.#replies?.get(log.id) ?? this.#gets.find((get) => get.log === log);
     if (stream !== undefined) {
@@ -219,11 +219,11 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
       return stream.resume(sink);
     }
     sink.end();
-    // It has the whole of a stream that has ended. A client that still comes back would do so for ever.
+    // The client has the complete stream. It would reconnect forever if the log were kept.
     if (!log.hasUnconfirmed) this.#host.logs.remove(log);
   }
 
-  /** Nobody comes back to this GET stream any more: what was sent on it may be lost. */
+  /** Drops a GET stream that the client has not resumed; messages on it may be lost. */
   #drop(stream: EventStream): void {
     this.#discard(stream);
     if (stream.log?.hasUnconfirmed) this.#tellGap();
@@ -239,7 +239,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     this.#drains?.call();
   }
 
-  /** The oldest stream that has lost its connection, else the oldest. */
+  /** The oldest lost stream, else the oldest. */
   #leastUseful(): EventStream {
     const [oldest] = this.#gets;
     return this.#gets.find(({ state }) => state === "lost") ?? (oldest as EventStream);

@@ -1,17 +1,17 @@
-// What the streams of sessions have sent, kept so that a client that lost one gets what it missed; bounded in every way.
+// The logs of session streams, from which a client that reconnects gets the messages it missed; bounded by limits.
 import { Holdings } from "../../limits/holdings.ts";
 import { Shares } from "../../limits/shares.ts";
 import { randomId } from "../../protocol/random-id.ts";
 
-/** How much {@link StreamLogs} keeps, and for how long. */
+/** The limits of {@link StreamLogs}. */
 export interface StreamLogLimits {
-  /** Bytes that one stream keeps to be resumed. @default {262144} */
+  /** Bytes that the log of one stream keeps. @default {262144} */
   readonly maxStreamBytes: number;
-  /** Bytes that all streams keep together. @default {67108864} */
+  /** Bytes that all logs keep together. @default {67108864} */
   readonly maxTotalBytes: number;
-  /** Streams that are kept. @default {10000} */
+  /** Streams that have a log. @default {10000} */
   readonly maxStreams: number;
-  /** Milliseconds that a stream is kept after its last message, or after its client has gone. @default {300000} */
+  /** Milliseconds that a log is kept after the stream has ended, or its client has disconnected. @default {300000} */
   readonly keepMs: number;
 }
 
@@ -22,29 +22,29 @@ export const defaultStreamLogLimits: StreamLogLimits = {
   keepMs: 5 * 60_000,
 };
 
-/** GET streams go on for ever; a POST stream ends with the response. */
+/** A GET stream has no end; a POST stream ends with the response. */
 export type StreamKind = "get" | "post";
 
-/** Whose stream it is. */
+/** The session and the caller that a log belongs to. */
 export interface LogOwner {
-  /** For any other session the stream does not exist. */
+  /** Only this session can resume the stream. */
   readonly session: string | undefined;
-  /** Who it is counted for. */
+  /** The caller that it counts for. */
   readonly caller: string;
 }
 
-/** What one stream has sent. */
+/** The log of one stream. */
 export class StreamLog implements LogOwner {
   readonly id: string;
   readonly kind: StreamKind;
   readonly session: string | undefined;
   readonly caller: string;
   readonly #logs: StreamLogs;
-  /** Those that are kept; the last one has the sequence number {@link StreamLog.sequence}. */
+  /** The kept messages; the last one has the sequence number {@link StreamLog.sequence}. */
   readonly #texts: string[] = [];
-  /** What the token was granted that the stream was opened with. */
+  /** The scopes of the token that reads the stream. */
   scopes: readonly string[] | undefined;
-  /** When its last message was sent. */
+  /** When the stream ended. */
   finishedAt: number | undefined;
   #bytes = 0;
   #sequence = 0;
@@ -62,22 +62,22 @@ export class StreamLog implements LogOwner {
     return this.#bytes;
   }
 
-  /** How many messages it has had. */
+  /** The number of messages so far. */
   get sequence(): number {
     return this.#sequence;
   }
 
-  /** Whether what is sent is kept: without room for it a stream goes on, and cannot be resumed. */
+  /** Whether messages are kept. A stream whose log was dropped continues, but cannot be resumed. */
   get isKept(): boolean {
     return this.#logs.has(this);
   }
 
-  /** The id of the event with that sequence number. */
+  /** The id of the event with this sequence number. */
   eventId(sequence: number = this.#sequence): string {
     return `${this.id}.${sequence}`;
   }
 
-  /** Keeps a message, and returns the id of its event. */
+  /** Adds a message, and returns the id of its event. */
   append(text: string): string {
     this.#sequence++;
     if (this.isKept) {
@@ -88,34 +88,34 @@ export class StreamLog implements LogOwner {
     return this.eventId();
   }
 
-  /** Forgets the oldest message; returns by how much it has shrunk. */
+  /** Drops the oldest message, and returns its bytes. */
   dropOldest(): number {
     const bytes = this.#texts.shift()?.length ?? 0;
     this.#bytes -= bytes;
     return bytes;
   }
 
-  /** Forgets every message; a stream that is open may still have it. */
+  /** Drops every message; an open stream may still hold the log. */
   clear(): void {
     this.#texts.length = 0;
     this.#bytes = 0;
   }
 
-  /** The messages after `sequence`; undefined when some of them are no longer kept. */
+  /** The messages after `sequence`; undefined if some of them were dropped. */
   after(sequence: number): readonly string[] | undefined {
     const oldest = this.#sequence - this.#texts.length;
     if (sequence < oldest || sequence > this.#sequence) return undefined;
     return this.#texts.slice(sequence - oldest);
   }
 
-  /** Whether something was sent that the client may have lost, and has not been told to read again. */
+  /** Whether the client may have lost a message that neither a resume nor a gap notification covers. */
   get hasUnconfirmed(): boolean {
     return this.#confirmed < this.#sequence;
   }
 
   /**
-   * Nothing up to that event is lost: the client has come back after it, or is told to read again. That it was written proves
-   * nothing.
+   * Records that nothing up to this event is lost, because the client has resumed after it or gets gap notifications. A write alone
+   * does not prove that the client received it.
    */
   confirm(sequence: number = this.#sequence): void {
     this.#confirmed = Math.max(this.#confirmed, sequence);
@@ -123,8 +123,7 @@ export class StreamLog implements LogOwner {
 }
 
 /**
- * The logs of all streams: the one place where what was sent is kept. When there are too many, the caller with the most loses
- * the one that it used least recently.
+ * Owns the logs of all streams. When a limit is reached, the caller with the most loses the log that it used least recently.
  */
 export class StreamLogs {
   readonly #limits: StreamLogLimits;
@@ -158,7 +157,7 @@ export class StreamLogs {
     return log;
   }
 
-  /** The log that an event id of that session belongs to, and the place of the event in it. */
+  /** The log that an event id belongs to, if it is one of the session, and the event's sequence number. */
   find(
     eventId: string,
     session: string | undefined,
@@ -168,7 +167,7 @@ export class StreamLogs {
     return log !== undefined && log.session === session ? { log, sequence: Number(sequence) } : undefined;
   }
 
-  /** A message of so many bytes has been added to a log. */
+  /** Counts the bytes of a message that was added to a log, and drops what exceeds the limits. */
   count(log: StreamLog, bytes: number): void {
     const { caller } = log;
     let more = bytes;
@@ -185,12 +184,12 @@ export class StreamLogs {
     log.clear();
   }
 
-  /** Forgets everything of a session. */
+  /** Removes the logs of a session. */
   removeSession(session: string): void {
     for (const log of this.#logs.values()) if (log.session === session) this.remove(log);
   }
 
-  /** Forgets the streams whose last message was sent long ago. */
+  /** Removes the logs of streams that ended more than `keepMs` ago. */
   sweep(now: number): void {
     for (const log of this.#logs.values()) {
       if (log.finishedAt !== undefined && now - log.finishedAt > this.#limits.keepMs) this.remove(log);
@@ -206,7 +205,7 @@ export class StreamLogs {
   }
 }
 
-/** Whether an event id is one of a POST stream, if it is one of ours at all. */
+/** Whether an event id has the form of a POST stream's. */
 export function isPostEvent(eventId: string): boolean {
   return eventId.startsWith("p");
 }
