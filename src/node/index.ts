@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { HalyardError } from "../errors.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
@@ -14,9 +20,8 @@ import { within } from "../async/timers.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
 import { portOf, type Servable } from "../server/port.ts";
 import { NodeRequest } from "./edge.ts";
-import { NodeResponder } from "./responder.ts";
+import { NodeResponder, turnOf } from "./responder.ts";
 import { closeOnSignals } from "./signals.ts";
-import { turnOf } from "./turns.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
@@ -135,13 +140,7 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const listening: Listening[] = [];
   let actualPort = port;
   for (const address of hosts) {
-    const http = configured(
-      createServer(
-        // Otherwise Node uses the first of two Host or Authorization headers, and a proxy may use the other.
-        { connectionsCheckingInterval, joinDuplicateHeaders: true },
-        (request, response) => void handler(request, response),
-      ),
-    );
+    const http = createServer(serverOptions, (request, response) => void handler(request, response));
     try {
       await listen(http, actualPort, address);
     } catch (error) {
@@ -152,12 +151,11 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
     actualPort = (http.address() as AddressInfo).port;
   }
   let closing: Promise<void> | undefined;
-  const closeOnce = (): Promise<void> => (closing ??= closeAll(listening, endpoint));
-  const ignoreSignals = (options.handleSignals ?? true) ? closeOnSignals(closeOnce) : () => {};
   const close = (): Promise<void> => {
-    ignoreSignals();
-    return closeOnce();
+    ignoreSignals?.();
+    return (closing ??= closeAll(listening, endpoint));
   };
+  const ignoreSignals = (options.handleSignals ?? true) ? closeOnSignals(close) : undefined;
   const name = hosts[0]?.includes(":") ? `[${hosts[0]}]` : hosts[0];
   return {
     url: `http://${name}:${actualPort}${endpoint.settings.path}`,
@@ -171,9 +169,16 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
 async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Promise<void> {
   // Not yet `http.close()`, which closes connections that are still sending a response.
   for (const { http } of listening) NetServer.prototype.close.call(http);
-  await within(firstRequestMs, heard(listening));
+  // A proxy that has connected is about to send a request, and would not retry a POST elsewhere if the connection closed.
+  await within(
+    firstRequestMs,
+    untilNone(listening, ({ bytesRead }) => bytesRead === 0),
+  );
   await endpoint.close();
-  await within(endpoint.settings.graceMs, flushed(listening));
+  await within(
+    endpoint.settings.graceMs,
+    untilNone(listening, ({ writableLength }) => writableLength > 0),
+  );
   for (const { http } of listening) {
     http.close();
     http.closeAllConnections();
@@ -183,31 +188,23 @@ async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Pr
 /** How long a new connection may take to send its first byte after the server began to close. */
 const firstRequestMs = 100;
 
-/**
- * Resolves when every connection has sent something. A proxy that has connected is about to send a request, and would not retry a
- * POST elsewhere if the connection closed.
- */
-async function heard(listening: readonly Listening[]): Promise<void> {
-  const isSilent = ({ sockets }: Listening): boolean => [...sockets].some(({ bytesRead }) => bytesRead === 0);
-  while (listening.some(isSilent)) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Resolves when `waits` is true for no connection. */
+async function untilNone(listening: readonly Listening[], waits: (socket: Socket) => boolean): Promise<void> {
+  while (listening.some(({ sockets }) => [...sockets].some(waits))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
-
-/** Resolves when every socket has sent its data. */
-async function flushed(listening: readonly Listening[]): Promise<void> {
-  const waits = ({ sockets }: Listening): boolean => [...sockets].some((socket) => socket.writableLength > 0);
-  while (listening.some(waits)) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-/** How often `node:http` checks the timeouts below; its default of 30 s would triple the shortest. */
-const connectionsCheckingInterval = 2000;
 
 /** Limits slow headers and bodies, and keeps idle connections longer than the 60 s that load balancers commonly do. */
-function configured(http: Server): Server {
-  http.headersTimeout = 15_000;
-  http.requestTimeout = 60_000;
-  http.keepAliveTimeout = 65_000;
-  return http;
-}
+const serverOptions: ServerOptions = {
+  headersTimeout: 15_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  // How often Node checks these timeouts; its default of 30 s would triple the shortest.
+  connectionsCheckingInterval: 2000,
+  // Otherwise Node uses the first of two Host or Authorization headers, and a proxy may use the other.
+  joinDuplicateHeaders: true,
+};
 
 function socketsOf(http: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
