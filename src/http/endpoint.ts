@@ -1,6 +1,5 @@
 // The MCP endpoint, the same behind every edge: guards, authenticates and routes requests, and shuts down.
 import { type Auth, isAuthRefusal } from "../auth/authenticate.ts";
-import { ConfigurationError } from "../errors.ts";
 import { within } from "../async/timers.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { ServerPort } from "../server/port.ts";
@@ -11,7 +10,13 @@ import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { Guard } from "./guard/guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
 import { LegacySse } from "./legacy-sse.ts";
-import { checkSharedState, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
+import {
+  checkProtection,
+  checkSharedState,
+  type HttpOptions,
+  type HttpSettings,
+  resolveHttpOptions,
+} from "./options.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
 import { CountedRequest, RateLimits } from "./rate-limits/rate-limits.ts";
@@ -41,28 +46,25 @@ export interface HttpStats {
 
 export class Endpoint {
   readonly settings: HttpSettings;
+  readonly unsent: Unsent;
   readonly #state: HttpState;
   readonly #guard: Guard;
   readonly #rateLimits: RateLimits | undefined;
   readonly #legacySse: LegacySse | undefined;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
-  #onIdle: () => void = () => {};
+  #onIdle: (() => void) | undefined;
 
   constructor(server: ServerPort, options: HttpOptions, hosts: readonly string[]) {
     checkSharedState(options, server);
     this.settings = resolveHttpOptions(options);
-    checkProtection(server, this.settings);
+    checkProtection(this.settings, server);
     const { legacySse, allowedOrigins, rateLimits, limits } = this.settings;
     this.#state = new HttpState(server, this.settings);
+    this.unsent = this.#state.unsent;
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
-  }
-
-  /** The bytes that slow clients have not read yet. */
-  get unsent(): Unsent {
-    return this.#state.unsent;
   }
 
   /** Responds to one request. */
@@ -72,8 +74,8 @@ export class Endpoint {
     if (exchange.isLate && !this.#mayAnswer(request)) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
-      this.#state.rateLimitedLog.warn(refusal.reason);
-      return refuse(responder, refusal.status, refusal.reason);
+      this.#state.rateLimitedLog.warn(refusal);
+      return refuse(responder, 403, refusal);
     }
     this.#inFlight++;
     const counted = this.#rateLimits && new CountedRequest(this.#rateLimits);
@@ -86,7 +88,7 @@ export class Endpoint {
       this.#state.refuseFailed(responder, error);
     } finally {
       counted?.release();
-      if (--this.#inFlight === 0) this.#onIdle();
+      if (--this.#inFlight === 0) this.#onIdle?.();
     }
   }
 
@@ -107,7 +109,7 @@ export class Endpoint {
     await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
-    this.#state.unsent.goOn();
+    this.unsent.goOn();
   }
 
   stats(): HttpStats {
@@ -140,7 +142,7 @@ export class Endpoint {
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
     }
-    return auth === undefined ? this.#enter(exchange) : this.#authenticate(auth, exchange);
+    return auth === undefined ? this.#answer(exchange) : this.#authenticate(auth, exchange);
   }
 
   async #authenticate(auth: Auth, exchange: HttpExchange): Promise<void> {
@@ -148,17 +150,29 @@ export class Endpoint {
     if (isAuthRefusal(principal)) return refuseAuth(exchange, principal);
     assertPrincipal(principal, "The value that auth returns");
     exchange.principal = principal;
-    await this.#enter(exchange);
+    await this.#answer(exchange);
   }
 
-  #enter(exchange: HttpExchange): Promise<void> | void {
+  #answer(exchange: HttpExchange): Promise<void> | void {
     const { request, responder, principal, counted } = exchange;
     request.caller = principal === undefined ? addressKey(request.address ?? "") : principalKey(principal);
     counted?.countPrincipal(principal);
     if (this.#refuseTooMany(exchange)) return;
-    if (request.path === this.settings.path) return this.#answer(exchange);
-    if (this.#legacySse?.isAt(request.path)) return this.#legacySse.handle(exchange);
-    refuse(responder, 404, `Not found: the MCP endpoint is at ${this.settings.path}`);
+    const { path } = this.settings;
+    if (request.path !== path) {
+      if (this.#legacySse?.isAt(request.path)) return this.#legacySse.handle(exchange);
+      return refuse(responder, 404, `Not found: the MCP endpoint is at ${path}`);
+    }
+    switch (request.method) {
+      case "POST":
+        return answerPost(exchange);
+      case "GET":
+        return answerGet(exchange);
+      case "DELETE":
+        return answerDelete(exchange);
+      default:
+        return refuseMethod(exchange);
+    }
   }
 
   /** Refuses a request that exceeds a rate limit, and returns whether it did. */
@@ -175,35 +189,9 @@ export class Endpoint {
     return this.#state.sessions.peek(request.header(sessionHeader) ?? "");
   }
 
-  #answer(exchange: HttpExchange): Promise<void> | void {
-    switch (exchange.request.method) {
-      case "POST":
-        return answerPost(exchange);
-      case "GET":
-        return answerGet(exchange);
-      case "DELETE":
-        return answerDelete(exchange);
-      default:
-        return refuseMethod(exchange);
-    }
-  }
-
   /** Whether a POST may bring the answer to a question of a running call, which a closing server still accepts. */
   #mayAnswer(request: HttpRequest): boolean {
     const isOfSession = request.method === "POST" && request.header(sessionHeader) !== undefined;
     return isOfSession || this.#legacySse?.isMessage(request) === true;
   }
-}
-
-/** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */
-function checkProtection(server: ServerPort, { auth, path, trustedProxies }: HttpSettings): void {
-  if (server.usesScopes && auth === undefined) {
-    const problem =
-      "is missing: definitions of this server require scopes, so pass bearerAuth({ … }) of halyard/auth";
-    throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, problem);
-  }
-  const { resource } = auth ?? {};
-  if (resource === undefined || trustedProxies > 0 || new URL(resource).pathname === path) return;
-  const remedy = "set trustProxy if a proxy in between changes the path, or correct resource or path";
-  server.logger.warn(`The resource is ${resource}, but the endpoint is at ${path}: ${remedy}`);
 }

@@ -1,5 +1,4 @@
 // One HTTP request being answered: each fact about it is found once and stored here for every route.
-import { errorCodes } from "../errors.ts";
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isPast } from "../protocol/principal.ts";
@@ -44,7 +43,7 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
   /** The estimated memory of the body. */
   load: Load | undefined;
   /** The message or batch in the body. */
-  incoming: Incoming = unread;
+  incoming: Incoming = noMessages;
   /** The address of the client, copied because a closed socket no longer has it. */
   address: string | undefined;
   /** Set by `classify`, like the members below. */
@@ -76,7 +75,9 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
 
   /** The connection of its session, or one for this request alone. */
   get connection(): Connection {
-    return (this.#connection ??= this.session?.connection ?? this.#ownConnection());
+    return (this.#connection ??=
+      this.session?.connection ??
+      new Connection({ transport: "http", principal: this.principal, caller: this.request.caller }));
   }
 
   set connection(connection: Connection) {
@@ -139,7 +140,7 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
 
   /** Drops the message, which the server has by now, to free its memory. */
   forgetBody(): void {
-    this.incoming = unread;
+    this.incoming = noMessages;
   }
 
   /** Cancels the call because the client has disconnected. */
@@ -168,11 +169,6 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     this.state.server.observe?.({ ...event, errorCode: error.code, reason: error.message });
   }
 
-  #ownConnection(): Connection {
-    const { principal } = this;
-    return new Connection({ transport: "http", principal, caller: this.request.caller });
-  }
-
   #makeStream(): EventStream {
     return this.session === undefined
       ? new EventStream("post", this.responder)
@@ -187,11 +183,8 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
   }
 }
 
-const unread: Incoming = {
-  ok: false,
-  id: undefined,
-  error: { code: errorCodes.invalidRequest, message: "The body has not been read" },
-};
+/** Stands for a body that has not been read, or was dropped. */
+const noMessages: Incoming = [];
 
 const both: Accepted = { json: true, events: true };
 

@@ -15,20 +15,20 @@ export function headerProblem(exchange: HttpExchange, message: RpcRequest): RpcE
   const version = request.header(versionHeader);
   const methodHeader = request.header("mcp-method");
   const nameHeader = nameParam === undefined ? undefined : request.header("mcp-name");
-  if (version === undefined) return mismatch("The MCP-Protocol-Version header is missing");
-  if (methodHeader === undefined) return mismatch("The Mcp-Method header is missing");
-  if (nameParam !== undefined && nameHeader === undefined) return mismatch("The Mcp-Name header is missing");
+  if (version === undefined) return mismatch("MCP-Protocol-Version", "is missing");
+  if (methodHeader === undefined) return mismatch("Mcp-Method", "is missing");
+  if (nameParam !== undefined && nameHeader === undefined) return mismatch("Mcp-Name", "is missing");
   // The server refuses a body without its required `_meta`, and that error comes before a mismatch.
   if (!exchange.isComplete) return undefined;
   const params = message.params ?? {};
   if (version.trim() !== (params["_meta"] as JsonObject)[metaKeys.protocolVersion]) {
-    return mismatch("The MCP-Protocol-Version header differs from _meta");
+    return mismatch("MCP-Protocol-Version", "differs from _meta");
   }
-  if (methodHeader.trim() !== method) return mismatch("The Mcp-Method header differs from the method");
+  if (methodHeader.trim() !== method) return mismatch("Mcp-Method", "differs from the method");
   if (nameHeader !== undefined && nameParam !== undefined) {
     const name = decodeHeaderValue(nameHeader.trim());
-    if (name === undefined) return mismatch("The Mcp-Name header is not valid");
-    if (name !== params[nameParam]) return mismatch(`The Mcp-Name header differs from ${nameParam}`);
+    if (name === undefined) return mismatch("Mcp-Name", "is not valid");
+    if (name !== params[nameParam]) return mismatch("Mcp-Name", `differs from ${nameParam}`);
   }
   if (method !== "tools/call" || typeof params["name"] !== "string") return undefined;
   return paramsProblem(request, params["arguments"], exchange.state.server.paramHeaders(params["name"]));
@@ -42,12 +42,12 @@ function paramsProblem(
   for (const header of headers) {
     const value = valueAt(args, header.path);
     if (value === undefined || value === null) continue;
-    const given = request.header(`mcp-param-${header.name.toLowerCase()}`);
-    if (given === undefined) return mismatch(`The Mcp-Param-${header.name} header is missing`);
+    const name = `Mcp-Param-${header.name}`;
+    const given = request.header(name.toLowerCase());
+    if (given === undefined) return mismatch(name, "is missing");
     const decoded = decodeHeaderValue(given.trim());
-    if (decoded === undefined) return mismatch(`The Mcp-Param-${header.name} header is not valid`);
-    if (!isSame(decoded, value))
-      return mismatch(`The Mcp-Param-${header.name} header differs from the argument`);
+    if (decoded === undefined) return mismatch(name, "is not valid");
+    if (!isSame(decoded, value)) return mismatch(name, "differs from the argument");
   }
   return undefined;
 }
@@ -69,8 +69,8 @@ function isSame(header: string, value: unknown): boolean {
   return typeof value !== "object" && header === String(value);
 }
 
-function mismatch(message: string): RpcError {
-  return { code: errorCodes.headerMismatch, message };
+function mismatch(header: string, problem: string): RpcError {
+  return { code: errorCodes.headerMismatch, message: `The ${header} header ${problem}` };
 }
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;

@@ -5,7 +5,7 @@ import { identityOf, isPast, isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
-import { Holdings } from "../limits/holdings.ts";
+import { Holdings, roomFor } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
@@ -14,7 +14,8 @@ import { parseBody, refuseCrowded } from "./body.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpRequest } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
-import { contentTypeRefusal } from "./guard/guard.ts";
+import type { LegacySseOptions } from "./options.ts";
+import { refuseContentType } from "./guard/guard.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
 import { accept, eventHeaders, refuse, refuseClosing } from "./edge/replies.ts";
@@ -30,14 +31,16 @@ interface Client {
 
 export class LegacySse {
   readonly #state: HttpState;
-  readonly #paths: { readonly ssePath: string; readonly messagePath: string };
+  readonly #ssePath: string;
+  readonly #messagePath: string;
   /** By the random token in the message URL that only this client receives. */
   readonly #clients = new Map<string, Client>();
   readonly #held: Holdings<Client>;
 
-  constructor(state: HttpState, paths: { readonly ssePath: string; readonly messagePath: string }) {
+  constructor(state: HttpState, { ssePath, messagePath }: Required<LegacySseOptions>) {
     this.#state = state;
-    this.#paths = paths;
+    this.#ssePath = ssePath;
+    this.#messagePath = messagePath;
     this.#held = new Holdings(state.settings.limits.maxSessions);
   }
 
@@ -47,13 +50,13 @@ export class LegacySse {
 
   /** Whether this transport serves the path. */
   isAt(path: string): boolean {
-    return path === this.#paths.ssePath || path === this.#paths.messagePath;
+    return path === this.#ssePath || path === this.#messagePath;
   }
 
   /** Responds to a request to one of the two paths. */
   handle(exchange: HttpExchange): Promise<void> | void {
     const { request, responder } = exchange;
-    const isStream = request.path === this.#paths.ssePath;
+    const isStream = request.path === this.#ssePath;
     const allow = isStream ? "GET" : "POST";
     if (request.method !== allow) return refuse(responder, 405, "Method not allowed", { allow });
     return isStream ? this.#open(exchange) : this.#receive(exchange);
@@ -61,12 +64,12 @@ export class LegacySse {
 
   /** The client whose token the request carries. */
   clientOf(request: HttpRequest): object | undefined {
-    return request.path === this.#paths.messagePath ? this.#find(request) : undefined;
+    return request.path === this.#messagePath ? this.#find(request) : undefined;
   }
 
   /** Whether the request is a POST of a message. */
   isMessage({ method, path }: HttpRequest): boolean {
-    return method === "POST" && path === this.#paths.messagePath;
+    return method === "POST" && path === this.#messagePath;
   }
 
   /** Lets running calls finish within `graceMs`, with the answers to their questions, then closes every stream. */
@@ -91,7 +94,7 @@ export class LegacySse {
     const token = randomId();
     const sink = responder.stream(eventHeaders);
     // The token ties each POST to this stream, which gets the response.
-    sink.write(encodeTypedEvent("endpoint", `${this.#paths.messagePath}?sessionId=${token}`));
+    sink.write(encodeTypedEvent("endpoint", `${this.#messagePath}?sessionId=${token}`));
     const pipe = new Pipe(
       this.#state.server,
       { write: (text) => sink.write(encodeTypedEvent("message", text)), destroy: () => sink.destroy() },
@@ -129,13 +132,10 @@ export class LegacySse {
    * most, if that is more than this one has.
    */
   #makeRoomFor(caller: string, principal: Principal | undefined): boolean {
-    const { maxSessions, maxSessionsPerPrincipal } = this.#state.settings.limits;
-    const { shares } = this.#held;
-    if (principal !== undefined && shares.of(caller) >= maxSessionsPerPrincipal) return false;
-    if (shares.total < maxSessions) return true;
-    const ending = this.#held.oldestBefore(caller);
-    if (ending === undefined) return false;
-    this.#endLater(ending, 0, "evicted");
+    const { maxSessionsPerPrincipal } = this.#state.settings.limits;
+    const room = roomFor(this.#held, caller, principal ? maxSessionsPerPrincipal : Number.POSITIVE_INFINITY);
+    if (typeof room === "boolean") return room;
+    this.#endLater(room, 0, "evicted");
     return true;
   }
 
@@ -166,8 +166,7 @@ export class LegacySse {
 
   async #receive(exchange: HttpExchange): Promise<void> {
     const { request, responder, principal } = exchange;
-    const refusal = contentTypeRefusal(request.header("content-type"));
-    if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
+    if (refuseContentType(request, responder)) return;
     const client = this.#find(request);
     const isOwn = isSamePrincipal(client?.principal, principal);
     if (client === undefined || !isOwn)

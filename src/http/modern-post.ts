@@ -66,8 +66,9 @@ function send(exchange: HttpExchange, response: RpcResponse | undefined): void {
   const text = exchange.state.server.encode(response);
   const { openStream } = exchange;
   if (openStream !== undefined) return openStream.finish(text);
-  const isIncomplete = "error" in response && !exchange.isComplete;
-  exchange.responder.reply(isIncomplete ? 400 : statusOf(response), jsonHeaders, text);
+  const isError = "error" in response;
+  const status = !isError ? 200 : exchange.isComplete ? (statuses.get(response.error.code) ?? 200) : 400;
+  exchange.responder.reply(status, jsonHeaders, text);
 }
 
 /** The status of an error that a modern client gets; a legacy client gets 200. */
@@ -79,7 +80,3 @@ const statuses: ReadonlyMap<number, number> = new Map<number, number>([
   [errorCodes.missingClientCapability, 400],
   [errorCodes.unsupportedVersion, 400],
 ]);
-
-function statusOf(response: RpcResponse): number {
-  return ("error" in response && statuses.get(response.error.code)) || 200;
-}

@@ -97,22 +97,36 @@ export const defaultHttpLimits: HttpLimits = {
   maxUnsentBytes: 64 * 1024 * 1024,
 };
 
+interface PlainSettings {
+  readonly path: string;
+  readonly keepAliveMs: number;
+  readonly streamAfterMs: number;
+  readonly retryMs: number;
+  readonly maxStreamMs: number;
+  readonly resumeWindowMs: number;
+  readonly graceMs: number;
+  readonly stallMs: number;
+}
+
+const defaults: PlainSettings = {
+  path: "/mcp",
+  keepAliveMs: 15_000,
+  streamAfterMs: 10_000,
+  retryMs: 1000,
+  maxStreamMs: Number.POSITIVE_INFINITY,
+  resumeWindowMs: 30_000,
+  graceMs: 5000,
+  stallMs: 30_000,
+};
+const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
 const knownCors: Known<CorsOptions> = { origins: true };
-const knownLegacySse: Known<LegacySseOptions> = { ssePath: true, messagePath: true };
 
 export const knownHttpOptions: Known<HttpOptions> = {
-  path: true,
+  ...defaults,
   allowedHosts: true,
   allowedOrigins: true,
   cors: knownCors,
-  legacySse: knownLegacySse,
-  keepAliveMs: true,
-  streamAfterMs: true,
-  retryMs: true,
-  maxStreamMs: true,
-  resumeWindowMs: true,
-  stallMs: true,
-  graceMs: true,
+  legacySse: defaultLegacySse,
   limits: defaultHttpLimits,
   rateLimit: knownRateLimits,
   sessionStore: true,
@@ -121,18 +135,10 @@ export const knownHttpOptions: Known<HttpOptions> = {
 };
 
 /** The options, completed with their defaults. */
-export interface HttpSettings {
-  readonly path: string;
+export interface HttpSettings extends PlainSettings {
   readonly allowedOrigins: readonly string[];
   readonly cors: CorsOptions | undefined;
-  readonly legacySse: { readonly ssePath: string; readonly messagePath: string } | undefined;
-  readonly keepAliveMs: number;
-  readonly streamAfterMs: number;
-  readonly retryMs: number;
-  readonly maxStreamMs: number;
-  readonly resumeWindowMs: number;
-  readonly graceMs: number;
-  readonly stallMs: number;
+  readonly legacySse: Required<LegacySseOptions> | undefined;
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings | undefined;
   readonly sessionStore: SessionStore;
@@ -142,35 +148,33 @@ export interface HttpSettings {
 
 /** Completes the options with their defaults. Throws for an invalid option. */
 export function resolveHttpOptions(options: HttpOptions): HttpSettings {
-  const { path = "/mcp" } = options;
+  const given = givenOf(options);
   const limits = givenOf(options.limits);
+  const { path, cors, legacySse, auth } = { ...defaults, ...given };
+  const trustedProxies = countProxies(options.trustProxy);
   if (!path.startsWith("/")) fail("path", "must begin with a slash");
   for (const [name, limit] of Object.entries(limits)) {
     if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");
   }
   checkNames("allowedHosts", options.allowedHosts, /^[^/\s]+$/, 'such as "mcp.example.com"');
   checkNames("allowedOrigins", options.allowedOrigins, origin, 'such as "https://app.example.com"');
-  checkNames("cors.origins", options.cors?.origins, origin, 'such as "https://app.example.com", or "*"');
+  checkNames("cors.origins", cors?.origins, origin, 'such as "https://app.example.com", or "*"');
   return {
-    path,
-    allowedOrigins: [...(options.allowedOrigins ?? []), ...(options.cors?.origins ?? [])],
-    cors: options.cors,
-    legacySse: resolveLegacySse(options.legacySse),
-    keepAliveMs: options.keepAliveMs ?? 15_000,
-    streamAfterMs: options.streamAfterMs ?? 10_000,
-    retryMs: options.retryMs ?? 1000,
-    maxStreamMs: options.maxStreamMs ?? Number.POSITIVE_INFINITY,
-    resumeWindowMs: options.resumeWindowMs ?? 30_000,
-    graceMs: options.graceMs ?? 5000,
-    stallMs: options.stallMs ?? 30_000,
+    ...defaults,
+    sessionStore: new MemorySessionStore(),
+    ...given,
+    allowedOrigins: [...(options.allowedOrigins ?? []), ...(cors?.origins ?? [])],
+    cors,
+    legacySse: legacySse
+      ? { ...defaultLegacySse, ...givenOf(legacySse === true ? {} : legacySse) }
+      : undefined,
     limits: { ...defaultHttpLimits, ...limits },
     rateLimits: resolveRateLimits(options.rateLimit, {
-      principals: options.auth !== undefined,
-      addresses: countProxies(options.trustProxy) > 0,
+      principals: auth !== undefined,
+      addresses: trustedProxies > 0,
     }),
-    sessionStore: options.sessionStore ?? new MemorySessionStore(),
-    auth: options.auth === undefined ? undefined : toAuth(options.auth),
-    trustedProxies: countProxies(options.trustProxy),
+    auth: auth === undefined ? undefined : toAuth(auth),
+    trustedProxies,
   };
 }
 
@@ -200,17 +204,24 @@ export function checkSharedState(options: HttpOptions, server: ServerPort): void
   fail("sessionStore", `is for several processes, which need ${needsOfSeveral[unshared]}`);
 }
 
+/** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */
+export function checkProtection({ auth, path, trustedProxies }: HttpSettings, server: ServerPort): void {
+  if (server.usesScopes && auth === undefined)
+    fail(
+      "auth",
+      "is missing: definitions of this server require scopes, so pass bearerAuth({ … }) of halyard/auth",
+    );
+  const { resource } = auth ?? {};
+  if (resource === undefined || trustedProxies > 0 || new URL(resource).pathname === path) return;
+  const remedy = "set trustProxy if a proxy in between changes the path, or correct resource or path";
+  server.logger.warn(`The resource is ${resource}, but the endpoint is at ${path}: ${remedy}`);
+}
+
 function countProxies(trustProxy: boolean | number = 0): number {
   const count = Number(trustProxy);
   if (!Number.isSafeInteger(count) || count < 0)
     fail("trustProxy", "must be true, false or the number of proxies");
   return count;
-}
-
-function resolveLegacySse(option: HttpOptions["legacySse"]): HttpSettings["legacySse"] {
-  if (option === undefined || option === false) return undefined;
-  const { ssePath = "/sse", messagePath = "/messages" } = option === true ? {} : option;
-  return { ssePath, messagePath };
 }
 
 function fail(field: string, problem: string): never {

@@ -23,14 +23,12 @@ export function refuseUnpermitted(exchange: HttpExchange, value: unknown): boole
     if (!Array.isArray(value)) exchange.checkedScopes = needed;
     return false;
   }
-  const { auth } = state.settings;
-  if (auth !== undefined) {
-    refuseAuth(exchange, auth.refuseScopes(needed, principal));
-    return true;
-  }
-  // The author has added a definition with scopes to a running endpoint without `auth`.
-  const problem =
-    "A client requested a definition that requires scopes: pass auth to the endpoint, or nobody can use it";
-  refuseAuth(exchange, { ...refuseScopes(needed, principal, []), problem });
+  const refusal = state.settings.auth?.refuseScopes(needed, principal) ?? {
+    ...refuseScopes(needed, principal, []),
+    // The author has added a definition with scopes to a running endpoint without `auth`.
+    problem:
+      "A client requested a definition that requires scopes: pass auth to the endpoint, or nobody can use it",
+  };
+  refuseAuth(exchange, refusal);
   return true;
 }

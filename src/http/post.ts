@@ -5,7 +5,7 @@ import { classify } from "./classify.ts";
 import { refuse, refuseClosing, replyError } from "./edge/replies.ts";
 import type { HttpBody } from "./edge/request.ts";
 import { type HttpExchange, sessionHeader } from "./exchange.ts";
-import { contentTypeRefusal } from "./guard/guard.ts";
+import { refuseContentType } from "./guard/guard.ts";
 import { answerLegacyPost } from "./legacy-post.ts";
 import { answerModernPost } from "./modern-post.ts";
 import { refuseUnpermitted } from "./permission.ts";
@@ -16,8 +16,7 @@ export async function answerPost(exchange: HttpExchange): Promise<void> {
   if (!accepted.json && !accepted.events) {
     return refuse(responder, 406, "Accept must allow application/json or text/event-stream");
   }
-  const refusal = contentTypeRefusal(request.header("content-type"));
-  if (refusal !== undefined) return refuse(responder, refusal.status, refusal.reason);
+  if (refuseContentType(request, responder)) return;
   const load = state.server.loads.begin(request.caller);
   try {
     const body = await request.body(state.server.limits.maxBytes, load);

@@ -18,10 +18,7 @@ export function refuseMethod({ state, responder }: HttpExchange): void {
 
 export async function answerGet(exchange: HttpExchange): Promise<void> {
   const { request, responder, principal } = exchange;
-  if (!hasSessions(exchange)) return refuseMethod(exchange);
-  if (!exchange.accepted.events) return refuse(responder, 406, "Accept must allow text/event-stream");
-  if (refuseVersion(exchange)) return;
-  const session = await findSession(exchange);
+  const session = await sessionOf(exchange);
   if (session === undefined) return;
   const lastEventId = request.header("last-event-id");
   if (lastEventId === undefined) return session.streams.open(responder, principal);
@@ -31,15 +28,19 @@ export async function answerGet(exchange: HttpExchange): Promise<void> {
 }
 
 export async function answerDelete(exchange: HttpExchange): Promise<void> {
-  if (!hasSessions(exchange)) return refuseMethod(exchange);
-  if (refuseVersion(exchange)) return;
-  const session = await findSession(exchange);
+  const session = await sessionOf(exchange);
   if (session === undefined) return;
   await exchange.state.sessions.end(session, "deleted");
   exchange.responder.reply(204, {});
 }
 
-/** Modern clients and stateless servers have no sessions. */
-function hasSessions({ state, headerRevision }: HttpExchange): boolean {
-  return state.server.mode !== "stateless" && headerRevision?.era !== "modern";
+/** The session of a GET or DELETE; undefined if it has refused the request. */
+function sessionOf(exchange: HttpExchange): ReturnType<typeof findSession> {
+  const { state, headerRevision, request, accepted, responder } = exchange;
+  // Modern clients and stateless servers have no sessions.
+  if (state.server.mode === "stateless" || headerRevision?.era === "modern") refuseMethod(exchange);
+  else if (request.method === "GET" && !accepted.events) {
+    refuse(responder, 406, "Accept must allow text/event-stream");
+  } else if (!refuseVersion(exchange)) return findSession(exchange);
+  return undefined;
 }

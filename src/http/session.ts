@@ -49,13 +49,18 @@ export class HttpSession implements LiveSession {
 
   /** Restores a session that another process started, or that this process had dropped. */
   static revive(host: SessionHost, record: SessionRecord, caller: string): HttpSession {
-    const { id, principal } = record;
-    const connection = new Connection({ transport: "http", session: id, principal, caller });
-    connection.revision = findRevision(record.revision);
-    connection.clientInfo = record.clientInfo;
-    connection.clientCapabilities = record.clientCapabilities;
-    connection.logLevel = record.logLevel;
-    connection.initialized = record.initialized;
+    const { id, principal, revision, clientInfo, clientCapabilities, logLevel, initialized } = record;
+    const agreed = {
+      revision: findRevision(revision),
+      clientInfo,
+      clientCapabilities,
+      logLevel,
+      initialized,
+    };
+    const connection = Object.assign(
+      new Connection({ transport: "http", session: id, principal, caller }),
+      agreed,
+    );
     const session = new HttpSession(host, connection, record.subscriptions);
     // This process does not know which earlier pushes arrived.
     session.streams.markGap();
@@ -110,12 +115,11 @@ export class HttpSession implements LiveSession {
 
   record(): SessionRecord {
     this.#told = changing(this.connection);
-    const { revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
-    const date = revision?.date ?? "";
+    const { principal, revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
     return {
       id: this.id,
-      principal: this.principal,
-      revision: date,
+      principal,
+      revision: revision?.date ?? "",
       clientInfo,
       clientCapabilities,
       logLevel,

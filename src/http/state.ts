@@ -13,7 +13,8 @@ import { HttpSession } from "./session.ts";
 import { StreamLogs } from "./streams/stream-log.ts";
 import { Unsent } from "./edge/unsent.ts";
 
-export class HttpState {
+export class HttpState implements Tended {
+  place: number | undefined;
   readonly server: ServerPort;
   readonly settings: HttpSettings;
   readonly sessions: Sessions<HttpSession>;
@@ -37,7 +38,7 @@ export class HttpState {
       new WatchedStore(sessionStore, this.rateLimitedLog),
       limits,
       (record, caller) => {
-        this.heartbeat.add(this.#sweeper);
+        this.heartbeat.add(this);
         return HttpSession.revive(this, record, caller);
       },
     );
@@ -52,7 +53,7 @@ export class HttpState {
       isIn = await this.sessions.add(session);
     } finally {
       if (!isIn) session.close();
-      if (this.sessions.needsSweeping) this.heartbeat.add(this.#sweeper);
+      if (this.sessions.needsSweeping) this.heartbeat.add(this);
     }
     return isIn;
   }
@@ -66,11 +67,9 @@ export class HttpState {
   }
 
   /** Ends idle sessions and drops expired stream logs. */
-  readonly #sweeper: Tended = {
-    tend: (now) => {
-      this.logs.sweep(now);
-      this.sessions.sweep(now);
-      return this.sessions.needsSweeping || this.logs.streams > 0;
-    },
-  };
+  tend(now: number): boolean {
+    this.logs.sweep(now);
+    this.sessions.sweep(now);
+    return this.sessions.needsSweeping || this.logs.streams > 0;
+  }
 }

@@ -45,15 +45,22 @@ export class Holdings<Thing> {
     const greediest = this.shares.greediest();
     return greediest === undefined ? undefined : this.oldestOf(greediest);
   }
+}
 
-  /**
-   * What to evict for a newcomer when the limit is reached: the oldest thing of the greediest caller, or undefined if that
-   * caller holds no more than the newcomer would.
-   */
-  oldestBefore(newcomer: string): Thing | undefined {
-    const greediest = this.shares.greediest();
-    if (greediest === undefined || this.shares.of(greediest) <= this.shares.of(newcomer) + 1)
-      return undefined;
-    return this.oldestOf(greediest);
-  }
+/**
+ * What to evict for a newcomer when the limit is reached: the oldest thing of the greediest caller, or undefined if that caller
+ * holds no more than the newcomer would.
+ */
+export function evictedFor<Thing>(holdings: Holdings<Thing>, newcomer: string): Thing | undefined {
+  const { shares } = holdings;
+  const greediest = shares.greediest();
+  if (greediest === undefined || shares.of(greediest) <= shares.of(newcomer) + 1) return undefined;
+  return holdings.oldestOf(greediest);
+}
+
+/** Whether the caller may hold one more thing, of at most `maxOwn`; or the thing to evict for it. */
+export function roomFor<Thing>(holdings: Holdings<Thing>, caller: string, maxOwn: number): Thing | boolean {
+  const { shares } = holdings;
+  if (shares.of(caller) >= maxOwn) return false;
+  return shares.total < shares.max || (evictedFor(holdings, caller) ?? false);
 }

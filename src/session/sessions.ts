@@ -1,5 +1,5 @@
 // The sessions that this process holds, so that most requests need no store; ends idle ones, and limits their number.
-import { Holdings } from "../limits/holdings.ts";
+import { evictedFor, Holdings } from "../limits/holdings.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
 import { randomId } from "../protocol/random-id.ts";
@@ -259,7 +259,7 @@ export class Sessions<Live extends LiveSession> {
       return leaving(this.#held.of(caller), own) ?? "nobody";
     }
     if (this.#live.size < maxSessions) return undefined;
-    const greediest = this.#held.oldestBefore(caller);
+    const greediest = evictedFor(this.#held, caller);
     const ofGreediest = greediest && leaving(this.#held.of(greediest.caller), maxLookedAt);
     if (ofGreediest !== undefined) return ofGreediest;
     const others = leaving(this.#ofAtLeast(own), maxLookedAt);

@@ -17,7 +17,7 @@ export function claimStdout(output: Writable): ClaimedStdout {
     throw new ConfigurationError(
       "INVALID_OPTION",
       where,
-      "is process.stdout, whose write() another server or library has replaced: call serveStdio first, or pass another output",
+      "is process.stdout, which is claimed already: close the other server, or pass another output",
     );
   }
   process.stdout.write = process.stderr.write.bind(process.stderr);

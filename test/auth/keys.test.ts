@@ -106,7 +106,9 @@ describe("keys", () => {
     expect(asked.size).toBeGreaterThan(0);
     expect(await statusOf(edge, token)).toBe(503);
     expect(issuer.asked).toEqual(asked);
-    expect(logger.entries[0]?.message).toMatch(/^Cannot verify tokens right now: Could not fetch the metadata of/);
+    expect(logger.entries[0]?.message).toMatch(
+      /^Cannot verify tokens right now: Could not fetch the metadata of/,
+    );
     issuer.outage = undefined;
     passSeconds(limitOf("seconds after a failed fetch"));
     expect(await statusOf(edge, token)).toBe(200);

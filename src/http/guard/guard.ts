@@ -1,13 +1,8 @@
 // The guard in front of every route: checks the host, the origin and the content type of requests.
 import type { Auth, Authenticate } from "../../auth/authenticate.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
-import type { HttpRequest } from "../edge/request.ts";
-
-/** Why the guard refuses a request. */
-export interface Refusal {
-  readonly status: 403 | 415;
-  readonly reason: string;
-}
+import { refuse } from "../edge/replies.ts";
+import type { HttpRequest, HttpResponder } from "../edge/request.ts";
 
 export interface GuardOptions {
   /** The host names that clients may use; `*` for any. */
@@ -56,25 +51,25 @@ export class Guard {
     this.#origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   }
 
-  check(request: HttpRequest): Refusal | undefined {
+  /** Returns why the request is refused, or undefined if it may pass. */
+  check(request: HttpRequest): string | undefined {
     const host = request.header("host");
     if (host !== this.#lastHost || host === undefined) {
-      if (!this.isHostAllowed(host)) return refusedHost(host);
+      if (!this.#isHostAllowed(host)) return hostProblem(host);
       this.#lastHost = host;
     }
     const { authority } = request;
-    if (authority !== undefined && !this.isHostAllowed(authority)) return refusedHost(authority);
+    if (authority !== undefined && !this.#isHostAllowed(authority)) return hostProblem(authority);
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;
-    if (!this.isOriginAllowed(origin)) {
-      return { status: 403, reason: `Origin ${clip(origin)} is not allowed: add it to allowedOrigins` };
-    }
+    if (!this.#isOriginAllowed(origin))
+      return `Origin ${clip(origin)} is not allowed: add it to allowedOrigins`;
     this.#lastOrigin = origin;
     return undefined;
   }
 
   /** Whether a `Host` header names an allowed host; an entry without a port allows any port. */
-  isHostAllowed(host: string | undefined): boolean {
+  #isHostAllowed(host: string | undefined): boolean {
     if (this.#hosts.has("*")) return true;
     if (host === undefined) return false;
     const whole = host.toLowerCase();
@@ -82,23 +77,27 @@ export class Guard {
   }
 
   /** Whether an `Origin` header names an allowed origin, or a page of an allowed host. */
-  isOriginAllowed(origin: string): boolean {
+  #isOriginAllowed(origin: string): boolean {
     const whole = origin.toLowerCase();
     if (this.#origins.has("*") || this.#origins.has(whole)) return true;
     const host = /^https?:\/\/([^/]+)$/.exec(whole)?.[1];
-    return host !== undefined && !this.#hosts.has("*") && this.isHostAllowed(host);
+    return host !== undefined && !this.#hosts.has("*") && this.#isHostAllowed(host);
   }
 }
 
-function refusedHost(host: string | undefined): Refusal {
-  return { status: 403, reason: `Host ${clip(String(host))} is not allowed: add it to allowedHosts` };
+function hostProblem(host: string | undefined): string {
+  return `Host ${clip(String(host))} is not allowed: add it to allowedHosts`;
 }
 
-/** Refuses every type but JSON: a browser sends some types for any page, without a preflight request. */
-export function contentTypeRefusal(contentType: string | undefined): Refusal | undefined {
-  if (contentType === "application/json") return undefined;
-  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();
-  return type === "application/json"
-    ? undefined
-    : { status: 415, reason: "Content-Type must be application/json" };
+/**
+ * Refuses every content type but JSON, and returns whether it did: a browser sends some types for any page, without a preflight
+ * request.
+ */
+export function refuseContentType(request: HttpRequest, responder: HttpResponder): boolean {
+  const type = request.header("content-type");
+  if (type === json || type?.split(";", 1)[0]?.trim().toLowerCase() === json) return false;
+  refuse(responder, 415, `Content-Type must be ${json}`);
+  return true;
 }
+
+const json = "application/json";

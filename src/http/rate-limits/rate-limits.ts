@@ -25,10 +25,8 @@ export class RateLimits {
   }
 
   answersOf(session: object): TokenBucket {
-    const known = this.#answers.get(session);
-    if (known !== undefined) return known;
-    const bucket = new TokenBucket();
-    this.#answers.set(session, bucket);
+    let bucket = this.#answers.get(session);
+    if (bucket === undefined) this.#answers.set(session, (bucket = new TokenBucket()));
     return bucket;
   }
 }

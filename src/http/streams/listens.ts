@@ -1,5 +1,5 @@
 // The open listen requests: counts them by caller, and ends the oldest when the limit is reached.
-import { Holdings } from "../../limits/holdings.ts";
+import { Holdings, roomFor } from "../../limits/holdings.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
 
@@ -22,15 +22,15 @@ export interface Listen extends Tended {
 
 /** Owns the open listen requests: it tends and ends them, and resolves `endAll` after the last. */
 export class Listens implements Tended {
-  readonly #limits: ListenLimits;
+  readonly #maxPerPrincipal: number;
   readonly #heartbeat: Heartbeat;
   readonly #open: Holdings<Listen>;
-  #onEmpty: () => void = () => {};
+  #onEmpty: (() => void) | undefined;
 
-  constructor(limits: ListenLimits, heartbeat: Heartbeat) {
-    this.#limits = limits;
+  constructor({ maxListens, maxListensPerPrincipal }: ListenLimits, heartbeat: Heartbeat) {
+    this.#maxPerPrincipal = maxListensPerPrincipal;
     this.#heartbeat = heartbeat;
-    this.#open = new Holdings(limits.maxListens);
+    this.#open = new Holdings(maxListens);
   }
 
   get size(): number {
@@ -42,13 +42,10 @@ export class Listens implements Tended {
    * most, if that is more than the new caller has.
    */
   makeRoomFor({ connection: { caller, principal } }: Listen): boolean {
-    const { maxListens, maxListensPerPrincipal } = this.#limits;
-    if (principal !== undefined && this.#open.shares.of(caller) >= maxListensPerPrincipal) return false;
-    if (this.size < maxListens) return true;
-    const ending = this.#open.oldestBefore(caller);
-    if (ending === undefined) return false;
-    this.delete(ending);
-    ending.connection.endSubscriptions();
+    const room = roomFor(this.#open, caller, principal ? this.#maxPerPrincipal : Number.POSITIVE_INFINITY);
+    if (typeof room === "boolean") return room;
+    this.delete(room);
+    room.connection.endSubscriptions();
     return true;
   }
 
@@ -60,7 +57,7 @@ export class Listens implements Tended {
   /** Removes a listen request whose stream has ended. */
   delete(listen: Listen): void {
     this.#open.delete(listen.connection.caller, listen);
-    if (this.size === 0) this.#onEmpty();
+    if (this.size === 0) this.#onEmpty?.();
   }
 
   /** Sends each its closing result, and resolves when all their streams have ended. */

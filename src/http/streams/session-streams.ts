@@ -80,7 +80,11 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
 
   /** The stream of the reply to a POST, which opens with its first event. */
   reply(responder: HttpResponder, principal: Principal | undefined): EventStream {
-    const stream = new EventStream("post", responder, this);
+    return this.#make("post", responder, principal);
+  }
+
+  #make(kind: StreamKind, responder: HttpResponder, principal: Principal | undefined): EventStream {
+    const stream = new EventStream(kind, responder, this);
     stream.readWith(principal);
     return stream;
   }
@@ -94,7 +98,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
 
   /** Ends every stream, because the session ends. */
   close(): void {
-    for (const stream of [...this.#gets, ...(this.#replies?.values() ?? [])]) this.#discard(stream);
+    for (const stream of this.#all) this.#discard(stream);
   }
 
   /** How many GET streams are open. */
@@ -104,7 +108,11 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
 
   /** Whether a client is connected to a stream. */
   get isRead(): boolean {
-    return this.#gets.some(isOpen) || [...(this.#replies?.values() ?? [])].some(isOpen);
+    return this.#all.some(isOpen);
+  }
+
+  get #all(): EventStream[] {
+    return [...this.#gets, ...(this.#replies?.values() ?? [])];
   }
 
   // For the hub.
@@ -206,9 +214,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   }
 
   #openGet(responder: HttpResponder, principal: Principal | undefined): void {
-    const stream = new EventStream("get", responder, this);
-    stream.readWith(principal);
-    stream.open();
+    this.#make("get", responder, principal).open();
   }
 
   /** Continues the stream of a log on a connection on which the missed messages have been written. */

@@ -40,7 +40,7 @@ export class StreamLog implements LogOwner {
   readonly session: string | undefined;
   readonly caller: string;
   readonly #logs: StreamLogs;
-  /** The kept messages; the last one has the sequence number {@link StreamLog.sequence}. */
+  /** The kept messages; the last one has the number `#sequence`. */
   readonly #texts: string[] = [];
   /** The scopes of the token that reads the stream. */
   scopes: readonly string[] | undefined;
@@ -60,11 +60,6 @@ export class StreamLog implements LogOwner {
 
   get bytes(): number {
     return this.#bytes;
-  }
-
-  /** The number of messages so far. */
-  get sequence(): number {
-    return this.#sequence;
   }
 
   /** Whether messages are kept. A stream whose log was dropped continues, but cannot be resumed. */
