@@ -89,11 +89,11 @@ export class Outflow implements EventSink, Outgoing {
   }
 
   #handOut(): void {
-    const piece = this.#queue.next();
-    this.#isWanted = piece === undefined;
-    if (piece === undefined) return;
-    this.taken += piece.length;
-    this.#controller?.enqueue(piece);
+    const chunk = this.#queue.next();
+    this.#isWanted = chunk === undefined;
+    if (chunk === undefined) return;
+    this.taken += chunk.length;
+    this.#controller?.enqueue(chunk);
     if (this.unsent > 0) return;
     this.#unsent.forget(this);
     if (this.ended) this.#controller?.close();

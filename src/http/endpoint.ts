@@ -109,7 +109,7 @@ export class Endpoint {
     await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
-    this.unsent.goOn();
+    this.unsent.keepWatching();
   }
 
   stats(): HttpStats {

@@ -31,14 +31,14 @@ export class HttpSession implements LiveSession {
   readonly #host: SessionHost;
   readonly #detach: Detach;
   /** The values that were saved last, as `changing` lists them. */
-  #told: readonly unknown[];
+  #saved: readonly unknown[];
 
   constructor(host: SessionHost, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
     this.#host = host;
     this.streams = new SessionStreams(host, connection);
     this.#detach = host.server.attach(connection, this.streams, { overflow: "gap", subscriptions });
-    this.#told = changing(connection);
+    this.#saved = changing(connection);
   }
 
   /** The connection of a new session. It keeps the identity of its principal; each request brings its own scopes. */
@@ -109,12 +109,12 @@ export class HttpSession implements LiveSession {
   /** Whether the session has changed since it was last saved. */
   get hasChanged(): boolean {
     const { initialized, logLevel, listener } = this.connection;
-    const told = this.#told;
-    return initialized !== told[0] || logLevel !== told[1] || listener?.topicChanges !== told[2];
+    const saved = this.#saved;
+    return initialized !== saved[0] || logLevel !== saved[1] || listener?.topicChanges !== saved[2];
   }
 
   record(): SessionRecord {
-    this.#told = changing(this.connection);
+    this.#saved = changing(this.connection);
     const { principal, revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
     return {
       id: this.id,

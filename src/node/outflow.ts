@@ -55,7 +55,7 @@ export class Outflow implements EventSink, Outgoing {
   }
 
   onDrain(callback: () => void): void {
-    this.#heedDrains().push(callback);
+    this.#watchDrains().push(callback);
   }
 
   onClose(callback: () => void): void {
@@ -85,12 +85,12 @@ export class Outflow implements EventSink, Outgoing {
   }
 
   #enqueue(text: string): void {
-    this.#heedDrains();
+    this.#watchDrains();
     (this.#queue ??= new ChunkQueue()).add(Buffer.from(text));
     this.#flush();
   }
 
-  #heedDrains(): (() => void)[] {
+  #watchDrains(): (() => void)[] {
     if (this.#drains === undefined) this.#response.on("drain", () => this.#drained());
     return (this.#drains ??= []);
   }
@@ -104,9 +104,9 @@ export class Outflow implements EventSink, Outgoing {
   #flush(): void {
     if (this.#isOver) return;
     while (!this.#isFull) {
-      const piece = this.#queue?.next();
-      if (piece === undefined) break;
-      this.#isFull = !this.#response.write(piece);
+      const chunk = this.#queue?.next();
+      if (chunk === undefined) break;
+      this.#isFull = !this.#response.write(chunk);
     }
     if (this.#isEnding && this.#queued === 0) this.#response.end();
   }

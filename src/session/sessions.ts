@@ -65,7 +65,7 @@ export class Sessions<Live extends LiveSession> {
   readonly #held: Holdings<Live>;
   /** Ids of ended sessions that the store has not removed yet: they must not be loaded again. */
   readonly #ended = new Set<string>();
-  #isTelling = false;
+  #isUpdating = false;
 
   constructor(store: SessionStore, limits: SessionLimits, revive: Revive<Live>) {
     this.#store = store;
@@ -129,7 +129,7 @@ export class Sessions<Live extends LiveSession> {
 
   /** Ends a session. Rejects if the store fails; {@link sweep} then removes it later, and until then it is not found here. */
   async end(session: Live, reason: SessionEnd): Promise<void> {
-    this.#letGo(session, reason);
+    this.#drop(session, reason);
     await this.#remove(session.id);
   }
 
@@ -139,19 +139,19 @@ export class Sessions<Live extends LiveSession> {
     for (const held of this.#live.values()) {
       // Touching a busy session four times per `idleMs` is enough.
       if (held.session.busy && now - held.seenAt > idleMs / 4) held.seenAt = now;
-      if (now - held.seenAt > idleMs) this.#letGo(held.session, "idle");
+      if (now - held.seenAt > idleMs) this.#drop(held.session, "idle");
     }
     if (this.#live.size >= this.#limits.maxSessions) this.#putConnectedLast();
-    if (this.#isTelling) return;
-    this.#isTelling = true;
-    const isDone = (): void => void (this.#isTelling = false);
+    if (this.#isUpdating) return;
+    this.#isUpdating = true;
+    const isDone = (): void => void (this.#isUpdating = false);
     // A failure is retried in the next sweep.
-    this.#tell().then(isDone, isDone);
+    this.#updateStore().then(isDone, isDone);
   }
 
   /** Closes every session because the process stops; another process may continue them. */
   closeAll(): void {
-    for (const { session } of this.#live.values()) this.#letGo(session, "shutdown");
+    for (const { session } of this.#live.values()) this.#drop(session, "shutdown");
   }
 
   /** While the limit is reached, keeps the sessions that may be evicted in front, where they are found first. */
@@ -162,7 +162,7 @@ export class Sessions<Live extends LiveSession> {
   }
 
   /** Updates the store step by step until one fails, so that a recovering store is not overloaded. */
-  async #tell(): Promise<void> {
+  async #updateStore(): Promise<void> {
     for (const id of this.#ended) await this.#remove(id);
     const used: (readonly [Held<Live>, number])[] = [];
     for (const held of this.#live.values()) {
@@ -198,7 +198,7 @@ export class Sessions<Live extends LiveSession> {
   }
 
   #pushOut(session: Live): void {
-    this.#letGo(session, "evicted");
+    this.#drop(session, "evicted");
     this.#forget(session.id);
   }
 
@@ -241,7 +241,7 @@ export class Sessions<Live extends LiveSession> {
   }
 
   /** Leaves the record to expire in the store, since another process may use it. */
-  #letGo(session: Live, reason: SessionEnd): void {
+  #drop(session: Live, reason: SessionEnd): void {
     if (this.#live.delete(session.id)) this.#held.delete(session.caller, session);
     session.close(reason);
   }

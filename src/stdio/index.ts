@@ -108,7 +108,7 @@ class Stdio implements StdioServer {
       {
         transport: "stdio",
         peerIsUser: options.peerIsUser ?? input === process.stdin,
-        onResume: () => this.#lines.goOn(),
+        onResume: () => this.#lines.resume(),
       },
     );
     this.#lines = new WaitingLines({

@@ -2,7 +2,7 @@
 
 /** Receives lines. */
 export interface LineTaker {
-  /** Takes one line. Returns false if it wants no more until {@link WaitingLines.goOn}. */
+  /** Takes one line. Returns false if it wants no more until {@link WaitingLines.resume}. */
   take(line: string): boolean;
   /** Called when no more should be read until {@link LineTaker.empty}. */
   held(): void;
@@ -32,15 +32,15 @@ export class WaitingLines {
 
   /** Passes on the added lines. */
   give(): void {
-    if (!this.#isWaiting) this.goOn();
+    if (!this.#isWaiting) this.resume();
   }
 
   /** Continues after `take` returned false. */
-  goOn(): void {
+  resume(): void {
     const end = Math.min(this.#next + together, this.#lines.length);
     this.#isWaiting = true;
     while (this.#next < end) if (!this.#taker.take(this.#lines[this.#next++] ?? "")) return this.#hold();
-    if (end < this.#lines.length) return queueMicrotask(() => this.goOn());
+    if (end < this.#lines.length) return queueMicrotask(() => this.resume());
     this.#isWaiting = false;
     this.#empty();
   }

@@ -1,7 +1,7 @@
-// Bytes that wait to be sent, in pieces: each piece that the client takes shows that it still reads.
+// Bytes that wait to be sent, in chunks: each chunk that the client takes shows that it still reads.
 
 /** A client that reads less than this within `stallMs` counts as stalled. */
-const pieceBytes = 32 * 1024;
+const chunkBytes = 32 * 1024;
 
 /** A reader with more unread bytes than this is behind. */
 export const highWater: number = 64 * 1024;
@@ -20,15 +20,15 @@ export class ChunkQueue {
     this.#bytes += bytes.length;
   }
 
-  /** Removes and returns the next piece; undefined if the queue is empty. */
+  /** Removes and returns the next chunk; undefined if the queue is empty. */
   next(): Uint8Array | undefined {
     const [first] = this.#waiting;
     if (first === undefined) return undefined;
-    const piece = first.subarray(0, pieceBytes);
-    this.#bytes -= piece.length;
-    if (piece.length === first.length) this.#waiting.shift();
-    else this.#waiting[0] = first.subarray(pieceBytes);
-    return piece;
+    const chunk = first.subarray(0, chunkBytes);
+    this.#bytes -= chunk.length;
+    if (chunk.length === first.length) this.#waiting.shift();
+    else this.#waiting[0] = first.subarray(chunkBytes);
+    return chunk;
   }
 
   clear(): void {

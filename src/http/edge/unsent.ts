@@ -61,7 +61,7 @@ export class Unsent implements Tended {
   }
 
   /** Keeps watching after the heartbeat was stopped, while responses are still being sent. */
-  goOn(): void {
+  keepWatching(): void {
     if (this.#watched.size > 0) this.#heartbeat.add(this);
   }
 

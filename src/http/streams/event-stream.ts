@@ -52,7 +52,7 @@ export class EventStream implements Stream {
   #isFresh = true;
   #silentSince = 0;
   /** Whether `onDrain` of the connection is set. */
-  #heedsDrain = false;
+  #watchesDrain = false;
   /** The scopes of its reader's token. */
   scopes: readonly string[] | undefined;
   /** When its reader's token expires. */
@@ -186,7 +186,7 @@ export class EventStream implements Stream {
     this.#isFresh = true;
     const sink = this.#sink;
     if (sink === undefined || sink.write(text)) return true;
-    this.#heedDrain(sink);
+    this.#watchDrain(sink);
     return false;
   }
 
@@ -212,8 +212,8 @@ export class EventStream implements Stream {
     this.#state = "open";
     this.#since = performance.now();
     this.#isFresh = true;
-    this.#heedsDrain = false;
-    if (sink.congested) this.#heedDrain(sink);
+    this.#watchesDrain = false;
+    if (sink.congested) this.#watchDrain(sink);
     // The stream may have been resumed on another connection before this one reported its close.
     sink.onClose(() => {
       if (this.#sink === sink) this.#lose();
@@ -221,9 +221,9 @@ export class EventStream implements Stream {
   }
 
   /** Called when the reader is first behind, so that most streams need no callback. */
-  #heedDrain(sink: EventSink): void {
-    if (this.#heedsDrain) return;
-    this.#heedsDrain = true;
+  #watchDrain(sink: EventSink): void {
+    if (this.#watchesDrain) return;
+    this.#watchesDrain = true;
     sink.onDrain(() => {
       if (this.#sink === sink) this.#drained();
     });

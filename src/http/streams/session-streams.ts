@@ -74,7 +74,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     // A client knows only the ids of this connection, and it may be cut before the next event.
     if (this.primes) sink.write(encodePriming(lastEventId, this.retryMs));
     missed.forEach((text, at) => sink.write(encodeEvent(text, log.eventId(sequence + at + 1))));
-    this.#goOn(log, sink, principal);
+    this.#continue(log, sink, principal);
     return true;
   }
 
@@ -208,7 +208,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
       const isLate = stream.age(now) >= settings.resumeWindowMs;
       if (stream.age(now) >= settings.limits.keepMs) this.#drop(stream);
       // The client did not reconnect in time; if another of its streams is open, send the notifications there.
-      else if (isLate && this.reachable && stream.log?.hasUnconfirmed) this.#tellGap();
+      else if (isLate && this.reachable && stream.log?.hasUnconfirmed) this.#sendGap();
     }
     return this.#gets.length > 0;
   }
@@ -218,7 +218,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   }
 
   /** Continues the stream of a log on a connection on which the missed messages have been written. */
-  #goOn(log: StreamLog, sink: EventSink, principal: Principal | undefined): void {
+  #continue(log: StreamLog, sink: EventSink, principal: Principal | undefined): void {
     const stream = this.#replies?.get(log.id) ?? this.#gets.find((get) => get.log === log);
     if (stream !== undefined) {
       stream.readWith(principal);
@@ -232,7 +232,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   /** Drops a GET stream that the client has not resumed; messages on it may be lost. */
   #drop(stream: EventStream): void {
     this.#discard(stream);
-    if (stream.log?.hasUnconfirmed) this.#tellGap();
+    if (stream.log?.hasUnconfirmed) this.#sendGap();
   }
 
   #discard(stream: EventStream): void {
@@ -240,7 +240,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     if (stream.log !== undefined) this.#host.logs.remove(stream.log);
   }
 
-  #tellGap(): void {
+  #sendGap(): void {
     this.markGap();
     this.#drains?.call();
   }
