@@ -30,6 +30,20 @@ describeEdges("methods", (open) => {
     },
   );
 
+  test("a browser that opens the endpoint, or another path, reads what to do", async () => {
+    const browser = { method: "GET", headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
+    const both = await open(httpServer().server);
+    const opened = await both.send(browser);
+    expect(opened.status).toBe(400);
+    expect((await opened.answer()).error?.message).toMatch(/^This is an MCP endpoint. POST an initialize/);
+    const missed = await both.send({ ...browser, path: "/" });
+    expect(missed.status).toBe(404);
+    expect((await missed.answer()).error?.message).toBe("Not found: the MCP endpoint is at /mcp");
+    const stateless = await open(httpServer({ mode: "stateless" }).server);
+    const answer = await (await stateless.send(browser)).answer();
+    expect(answer.error?.message).toBe("Method not allowed: this MCP endpoint accepts POST");
+  });
+
   test("one path takes POST, GET and DELETE of both eras [HTTP-ENDPOINT-SINGLE, HTTP26-ENDPOINT-POST, HTTP-GET-SSE-OR-405]", async () => {
     const edge = await open(httpServer().server);
     const session = await openSession(edge, newestLegacy);
