@@ -68,10 +68,11 @@ export class FetchRequest implements HttpRequest {
 
 export class FetchResponder implements HttpResponder {
   refusals: RefusalWatch | undefined;
+  corsHeaders: HttpHeaders | undefined;
   readonly response: Promise<Response>;
   readonly #onGone: (() => void)[] = [];
   #gone = false;
-  #respond: (response: Response) => void = () => {};
+  #resolve: (response: Response) => void = () => {};
   #answered = false;
   #outflow: Outflow | undefined;
   readonly #request: FetchRequest;
@@ -81,7 +82,7 @@ export class FetchResponder implements HttpResponder {
     this.#request = request;
     this.#unsent = unsent;
     this.response = new Promise((resolve) => {
-      this.#respond = resolve;
+      this.#resolve = resolve;
     });
     if (signal.aborted) this.#leave();
     signal.addEventListener("abort", () => {
@@ -95,13 +96,13 @@ export class FetchResponder implements HttpResponder {
     this.#answered = true;
     const isEmpty = body === undefined || status === 204;
     if (isEmpty || body.length <= highWater) {
-      return this.#respond(toResponse(isEmpty ? null : body, status, headers));
+      return this.#respond(isEmpty ? null : body, status, headers);
     }
     const outflow = (this.#outflow = new Outflow(this.#request, this.#unsent));
     outflow.write(body);
     const length = String(outflow.unsent);
     outflow.end();
-    this.#respond(toResponse(outflow.body, status, { ...headers, "content-length": length }));
+    this.#respond(outflow.body, status, { ...headers, "content-length": length });
   }
 
   stream(headers: HttpHeaders): EventSink {
@@ -109,7 +110,7 @@ export class FetchResponder implements HttpResponder {
     this.#answered = true;
     const outflow = (this.#outflow = new Outflow(this.#request, this.#unsent));
     outflow.onClose(() => this.#leave());
-    this.#respond(toResponse(outflow.body, 200, headers));
+    this.#respond(outflow.body, 200, headers);
     return outflow;
   }
 
@@ -121,6 +122,11 @@ export class FetchResponder implements HttpResponder {
     return this.#gone;
   }
 
+  /** Copies the headers, since some servers change the object that a response was made with. */
+  #respond(body: string | ReadableStream<Uint8Array> | null, status: number, headers: HttpHeaders): void {
+    this.#resolve(new Response(body, { status, headers: { ...headers, ...this.corsHeaders } }));
+  }
+
   /** The client has disconnected: it aborted the request, or cancelled the body. */
   #leave(): void {
     if (this.#gone || (this.#answered && !this.#outflow?.lost)) return;
@@ -129,13 +135,4 @@ export class FetchResponder implements HttpResponder {
     // Settles the promise of the response, which nobody will read.
     this.reply(499, {});
   }
-}
-
-/** Copies the headers, since some servers change the object that a response was made with. */
-function toResponse(
-  body: string | ReadableStream<Uint8Array> | null,
-  status: number,
-  headers: HttpHeaders,
-): Response {
-  return new Response(body, { status, headers: { ...headers } });
 }

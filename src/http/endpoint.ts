@@ -4,7 +4,7 @@ import { within } from "../async/timers.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { ServerPort } from "../server/port.ts";
 import { addressKey } from "../limits/address-key.ts";
-import { preflightHeaders, withCors } from "./guard/cors.ts";
+import { corsHeaders, preflightHeaders } from "./guard/cors.ts";
 import { answerDocument } from "./documents.ts";
 import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { Guard } from "./guard/guard.ts";
@@ -19,6 +19,7 @@ import {
 } from "./options.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
+import type { Callers } from "./rate-limits/callers.ts";
 import { CountedRequest, RateLimits } from "./rate-limits/rate-limits.ts";
 import { refuse, refuseClosing, refuseTooMany } from "./edge/replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
@@ -81,7 +82,7 @@ export class Endpoint {
     const counted = this.#rateLimits && new CountedRequest(this.#rateLimits);
     try {
       const { cors } = this.settings;
-      if (cors !== undefined) exchange.responder = withCors(cors, request, responder);
+      if (cors !== undefined) responder.corsHeaders = corsHeaders(cors, request);
       exchange.counted = counted;
       await this.#route(exchange);
     } catch (error) {
@@ -133,9 +134,9 @@ export class Endpoint {
 
   // Not async, like the functions it calls: a call whose handler is synchronous must not wait for a microtask.
   #route(exchange: HttpExchange): Promise<void> | void {
-    const { request, responder, counted } = exchange;
-    counted?.countAddress(request.address);
-    if (this.#refuseTooMany(exchange)) return;
+    const { request, responder } = exchange;
+    request.caller = addressKey(request.address ?? "");
+    if (this.#refuseTooMany(exchange, this.#rateLimits?.addresses)) return;
     const { auth } = this.settings;
     const document = auth?.documents?.get(request.path);
     if (document !== undefined) return answerDocument(exchange, document);
@@ -150,14 +151,15 @@ export class Endpoint {
     if (isAuthRefusal(principal)) return refuseAuth(exchange, principal);
     assertPrincipal(principal, "The value that auth returns");
     exchange.principal = principal;
+    if (principal !== undefined) {
+      exchange.request.caller = principalKey(principal);
+      if (this.#refuseTooMany(exchange, this.#rateLimits?.principals)) return;
+    }
     await this.#answer(exchange);
   }
 
   #answer(exchange: HttpExchange): Promise<void> | void {
-    const { request, responder, principal, counted } = exchange;
-    request.caller = principal === undefined ? addressKey(request.address ?? "") : principalKey(principal);
-    counted?.countPrincipal(principal);
-    if (this.#refuseTooMany(exchange)) return;
+    const { request, responder } = exchange;
     const { path } = this.settings;
     if (request.path !== path) {
       if (this.#legacySse?.isAt(request.path)) return this.#legacySse.handle(exchange);
@@ -175,9 +177,11 @@ export class Endpoint {
     }
   }
 
-  /** Refuses a request that exceeds a rate limit, and returns whether it did. */
-  #refuseTooMany({ counted, request, responder }: HttpExchange): boolean {
-    if (!counted?.isRefused(() => this.#sessionOf(request))) return false;
+  /** Counts a request for its caller, refuses it if it exceeds a rate limit, and returns whether it did. */
+  #refuseTooMany({ counted, request, responder }: HttpExchange, callers: Callers | undefined): boolean {
+    if (counted === undefined || callers === undefined) return false;
+    counted.count(callers, request.caller);
+    if (!counted.isRefused(() => this.#sessionOf(request))) return false;
     refuseTooMany(responder, counted.retryAfter);
     return true;
   }

@@ -29,8 +29,7 @@ export interface Accepted {
 export class HttpExchange implements Exchange, Tended, RefusalWatch {
   readonly state: HttpState;
   readonly request: HttpRequest;
-  /** Replaced once if CORS headers have to be added to the reply. */
-  responder: HttpResponder;
+  readonly responder: HttpResponder;
   place: number | undefined;
   /** Whether it arrived after the server began to close. */
   readonly isLate: boolean;

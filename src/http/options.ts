@@ -97,18 +97,16 @@ export const defaultHttpLimits: HttpLimits = {
   maxUnsentBytes: 64 * 1024 * 1024,
 };
 
-interface PlainSettings {
-  readonly path: string;
-  readonly keepAliveMs: number;
-  readonly streamAfterMs: number;
-  readonly retryMs: number;
-  readonly maxStreamMs: number;
-  readonly resumeWindowMs: number;
-  readonly graceMs: number;
-  readonly stallMs: number;
-}
+type Times =
+  | "keepAliveMs"
+  | "streamAfterMs"
+  | "retryMs"
+  | "maxStreamMs"
+  | "resumeWindowMs"
+  | "graceMs"
+  | "stallMs";
 
-const defaults: PlainSettings = {
+const defaults: Required<Pick<HttpOptions, "path" | Times>> = {
   path: "/mcp",
   keepAliveMs: 15_000,
   streamAfterMs: 10_000,
@@ -135,7 +133,7 @@ export const knownHttpOptions: Known<HttpOptions> = {
 };
 
 /** The options, completed with their defaults. */
-export interface HttpSettings extends PlainSettings {
+export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>> {
   readonly allowedOrigins: readonly string[];
   readonly cors: CorsOptions | undefined;
   readonly legacySse: Required<LegacySseOptions> | undefined;
@@ -148,9 +146,8 @@ export interface HttpSettings extends PlainSettings {
 
 /** Completes the options with their defaults. Throws for an invalid option. */
 export function resolveHttpOptions(options: HttpOptions): HttpSettings {
-  const given = givenOf(options);
+  const { path = defaults.path, cors, legacySse, auth } = options;
   const limits = givenOf(options.limits);
-  const { path, cors, legacySse, auth } = { ...defaults, ...given };
   const trustedProxies = countProxies(options.trustProxy);
   if (!path.startsWith("/")) fail("path", "must begin with a slash");
   for (const [name, limit] of Object.entries(limits)) {
@@ -162,7 +159,7 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   return {
     ...defaults,
     sessionStore: new MemorySessionStore(),
-    ...given,
+    ...givenOf(options),
     allowedOrigins: [...(options.allowedOrigins ?? []), ...(cors?.origins ?? [])],
     cors,
     legacySse: legacySse

@@ -24,6 +24,7 @@ function writeHead(response: ServerResponse, status: number, headers: HttpHeader
 
 export class NodeResponder implements HttpResponder {
   refusals: RefusalWatch | undefined;
+  corsHeaders: HttpHeaders | undefined;
   readonly #response: ServerResponse;
   readonly #request: HttpRequest;
   readonly #unsent: Unsent;
@@ -40,7 +41,7 @@ export class NodeResponder implements HttpResponder {
     this.#hasAnswered = true;
     const response = this.#response;
     const length = Buffer.byteLength(body);
-    writeHead(response, status, headers, status === 204 ? undefined : length);
+    writeHead(response, status, this.#withCors(headers), status === 204 ? undefined : length);
     if (length > highWater) {
       const outflow = this.#outflow();
       outflow.write(body);
@@ -54,7 +55,7 @@ export class NodeResponder implements HttpResponder {
   stream(headers: HttpHeaders): EventSink {
     if (this.#hasAnswered || this.gone) return closedSink;
     this.#hasAnswered = true;
-    this.#response.writeHead(200, headers);
+    this.#response.writeHead(200, this.#withCors(headers));
     this.#response.flushHeaders();
     return this.#outflow();
   }
@@ -68,6 +69,10 @@ export class NodeResponder implements HttpResponder {
   get gone(): boolean {
     const { destroyed, headersSent, writableEnded, req } = this.#response;
     return destroyed || req.socket.destroyed || (!this.#hasAnswered && (headersSent || writableEnded));
+  }
+
+  #withCors(headers: HttpHeaders): HttpHeaders {
+    return this.corsHeaders === undefined ? headers : { ...headers, ...this.corsHeaders };
   }
 
   #outflow(): Outflow {

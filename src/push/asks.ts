@@ -120,20 +120,22 @@ export class Asks {
 
   /** Restarts the timeout of the question that a client reports progress on. */
   progressed(session: string | undefined, progressToken: unknown): void {
-    if (typeof progressToken === "string")
-      this.#pending.get(`${String(session)} ${progressToken}`)?.keepWaiting();
+    this.#find(session, progressToken)?.keepWaiting();
   }
 
   /** Settles the question that a response answers. Returns false if there is none, or its sender lacks the scopes. */
   settle(session: string | undefined, response: RpcResponse, grant: Grant): boolean {
-    const { id } = response;
-    // A client may send any id; ours are strings.
-    const pending = typeof id === "string" ? this.#pending.get(`${String(session)} ${id}`) : undefined;
+    const pending = this.#find(session, response.id);
     if (pending === undefined || !isGranted(pending.scopes, grant)) return false;
     const { result, error } = response as { result?: unknown; error?: unknown };
     if (isObject(result)) pending.resolve(result);
     else pending.reject(noResult, new HalyardError("ASK_FAILED", problemOf(error), { cause: error }));
     return true;
+  }
+
+  /** A client may send any id; ours are strings. */
+  #find(session: string | undefined, id: unknown): Pending | undefined {
+    return typeof id === "string" ? this.#pending.get(`${session} ${id}`) : undefined;
   }
 }
 

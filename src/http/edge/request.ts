@@ -7,7 +7,7 @@ import type { RpcError } from "../../wire/message.ts";
 export interface HttpRequest extends RequestHead {
   /** The host in the request target, if the target is an absolute URL. */
   readonly authority?: string | undefined;
-  /** The key that limits count it for; set after authentication. */
+  /** The key that limits count it for: its address, or its principal after authentication. */
   caller: string;
   /** Reads at most `maxBytes` of the body, and counts what it has read in `load`. */
   body(maxBytes: number, load: Load): Promise<HttpBody>;
@@ -32,6 +32,8 @@ export interface RefusalWatch {
 export interface HttpResponder {
   /** Set if the server has `observe`. */
   refusals?: RefusalWatch | undefined;
+  /** Added to the headers of the response. */
+  corsHeaders?: HttpHeaders | undefined;
   /** Sends the whole response. */
   reply(status: number, headers: HttpHeaders, body?: string): void;
   /** Starts an event stream, and sends the headers immediately. */

@@ -1,5 +1,5 @@
 // CORS headers: which pages of other origins may call, and read the response.
-import type { HttpHeaders, HttpRequest, HttpResponder } from "../edge/request.ts";
+import type { HttpHeaders, HttpRequest } from "../edge/request.ts";
 
 /** Which pages of other origins may call from a browser. */
 export interface CorsOptions {
@@ -7,29 +7,17 @@ export interface CorsOptions {
   readonly origins: readonly string[];
 }
 
-/** A responder that adds CORS headers, if `cors` names the origin of the calling page. */
-export function withCors(cors: CorsOptions, request: HttpRequest, responder: HttpResponder): HttpResponder {
+/** The headers that let the calling page read the response, if `cors` names its origin. */
+export function corsHeaders({ origins }: CorsOptions, request: HttpRequest): HttpHeaders | undefined {
   const origin = request.header("origin");
+  const isOrigin = (named: string): boolean => named === "*" || named.toLowerCase() === origin?.toLowerCase();
   // The guard also admits pages of allowed hosts, such as localhost, but those may not read the response.
-  if (origin === undefined || !isNamed(cors, origin)) return responder;
-  const allowed = {
+  if (origin === undefined || !origins.some(isOrigin)) return undefined;
+  return {
     "access-control-allow-origin": origin,
     "access-control-expose-headers": "Mcp-Session-Id, WWW-Authenticate, Retry-After",
     vary: "Origin",
   };
-  return {
-    refusals: responder.refusals,
-    reply: (status, headers, body) => responder.reply(status, { ...headers, ...allowed }, body),
-    stream: (headers) => responder.stream({ ...headers, ...allowed }),
-    onGone: (callback) => responder.onGone(callback),
-    get gone() {
-      return responder.gone;
-    },
-  };
-}
-
-function isNamed({ origins }: CorsOptions, origin: string): boolean {
-  return origins.some((named) => named === "*" || named.toLowerCase() === origin.toLowerCase());
 }
 
 const allowedHeaders =

@@ -1,8 +1,5 @@
 // Applies the rate limits to each request: how many its caller has sent, and how many of them are running.
-import type { Principal } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
 import { type Incoming, isBatch, isSilentIncoming } from "../../wire/message.ts";
-import { addressKey } from "../../limits/address-key.ts";
 import { type Caller, Callers, TokenBucket } from "./callers.ts";
 import type { RateLimitSettings } from "./options.ts";
 
@@ -47,17 +44,18 @@ export class CountedRequest {
     this.#limits = limits;
   }
 
-  /** Counts it for its address. */
-  countAddress(address: string | undefined): void {
-    const { addresses } = this.#limits;
-    if (addresses !== undefined) this.#take(addresses, addressKey(address ?? ""));
-  }
-
-  /** Counts it for its principal. An anonymous request counts for its address alone. */
-  countPrincipal(principal: Principal | undefined): void {
-    const { principals } = this.#limits;
-    if (principals === undefined || principal === undefined) return;
-    this.#take(principals, principalKey(principal));
+  /** Counts it for a caller, by address or by principal. */
+  count(of: Callers, key: string): void {
+    const now = this.#limits.now();
+    const caller = of.find(key, now);
+    const waitMs = caller.running >= of.concurrent ? 1000 : caller.bucket.take(of.rate, now);
+    if (waitMs === 0) {
+      caller.running++;
+      this.#callers.push(caller);
+      return;
+    }
+    this.#past = of;
+    this.retryAfter = Math.max(this.retryAfter, Math.ceil(waitMs / 1000));
   }
 
   /** Whether to refuse it before reading its body. A client with a session may still send what {@link admits} allows. */
@@ -93,18 +91,5 @@ export class CountedRequest {
 
   release(): void {
     for (const caller of this.#callers) caller.running -= this.#weight;
-  }
-
-  #take(of: Callers, key: string): void {
-    const now = this.#limits.now();
-    const caller = of.find(key, now);
-    const waitMs = caller.running >= of.concurrent ? 1000 : caller.bucket.take(of.rate, now);
-    if (waitMs === 0) {
-      caller.running++;
-      this.#callers.push(caller);
-      return;
-    }
-    this.#past = of;
-    this.retryAfter = Math.max(this.retryAfter, Math.ceil(waitMs / 1000));
   }
 }
