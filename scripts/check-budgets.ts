@@ -21,8 +21,8 @@ const leaveOutValidator: Plugin = {
 measureInstallation();
 // The aims are 120,000 and 160,000: what is over them are the limits by caller, the checks of options and of results, and
 // methods of one's own. A server that neither asks nor runs tasks cannot leave those out yet. Neither may grow further.
-await measureBundle("stdio", 153_000);
-await measureBundle("http", 201_000);
+await measureBundle("stdio", 150_500);
+await measureBundle("http", 197_500);
 await measureAuth();
 await measureOneName();
 await measureLoading();

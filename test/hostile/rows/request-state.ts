@@ -173,7 +173,7 @@ export const requestStateRows: readonly Row[] = [
       const params = { name: "twice", inputResponses: huge, requestState: state };
       const { code, message } = await refusal(client.request("tools/call", params));
       expect(code).toBe(-32603);
-      expect(message).toContain("secureRequestState({ maxBytes })");
+      expect(message).toContain("raise maxBytes of secureRequestState");
     },
   },
   {
