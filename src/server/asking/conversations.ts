@@ -37,7 +37,9 @@ export class Conversations implements Asking {
   }
 
   converse(call: Call): CallConversation {
-    return new CallConversation(call, this.#parts, (round) => call.answerNow(this.#sealAwaited(call, round)));
+    return new CallConversation(call, this.#parts, (round) =>
+      call.answerNow(() => this.#sealAwaited(call, round)),
+    );
   }
 
   of(call: Call): CallConversation {
@@ -60,7 +62,7 @@ export class Conversations implements Asking {
     if (!required) return undefined;
     if (required instanceof HalyardError) return Promise.reject(required);
     if (!this.of(call).asksInRounds) return this.#askAndRun(call, required, again);
-    call.answerNow(this.#sealReturned(call, required));
+    call.answerNow(() => this.#sealReturned(call, required));
     return "answered";
   }
 

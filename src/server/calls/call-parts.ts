@@ -23,7 +23,10 @@ export class Reply {
 export interface PendingAnswer {
   readonly isAnswered: boolean;
   /** See {@link Call.answerNow}. */
-  answerNow(reply: Reply | Promise<Reply>, later: ((response: RpcResponse) => void) | undefined): void;
+  answerNow(
+    reply: Reply | (() => Promise<Reply>),
+    later: ((response: RpcResponse) => void) | undefined,
+  ): void;
 }
 
 /** The task of a call, which receives its progress and notifications. */

@@ -189,9 +189,9 @@ export class Call extends CallRequest implements Context {
 
   /**
    * Responds before the handler ends: with questions, or with a task. `later` receives the response that the handler produces
-   * in the end. Without `later`, that response is ignored.
+   * in the end. Without `later`, that response is ignored. If the call already has its response, a function is not called.
    */
-  answerNow(reply: Reply | Promise<Reply>, later?: (response: RpcResponse) => void): void {
+  answerNow(reply: Reply | (() => Promise<Reply>), later?: (response: RpcResponse) => void): void {
     this.#pending?.answerNow(reply, later);
   }
 

@@ -113,12 +113,12 @@ function answerLater(
   // A plain member: creating a getter for each call would take longer than everything else here.
   const pendingAnswer = {
     isAnswered: false,
-    answerNow(reply: Reply | Promise<Reply>, later: typeof takeLater): void {
+    answerNow(reply: Reply | (() => Promise<Reply>), later: typeof takeLater): void {
       if (pendingAnswer.isAnswered) return;
       pendingAnswer.isAnswered = true;
       takeLater = later;
       if (reply instanceof Reply) return send(success(reply, call, handler));
-      reply.then(
+      reply().then(
         (sealed) => send(success(sealed, call, handler)),
         (error: unknown) => send(failure(core, error, call, handler)),
       );

@@ -1,9 +1,12 @@
 // Rounds of a modern call: which questions go out together, under which keys, and which answers they take.
-import type { JsonObject } from "halyard";
+import { type JsonObject, type ServerEvent, ToolError } from "halyard";
 import { type Question, questionsIn, retryOf } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { askingTool, echo, said } from "../../support/asking-tool.ts";
+import { expectNoUnhandledRejections } from "../../support/rejections.ts";
+
+expectNoUnhandledRejections();
 
 const text = z.object({ text: z.string() });
 
@@ -211,4 +214,50 @@ test("limits.maxRounds ends a call that never has enough, with -32603 and the re
     message:
       "tools/call asked questions in 2 rounds and has more: ask more questions at once, ask the same ones in each run, or raise limits.maxRounds",
   });
+});
+
+test.each<[string, () => string]>([
+  ["returns", () => "done"],
+  [
+    "throws",
+    () => {
+      throw new ToolError("done");
+    },
+  ],
+])(
+  "a question of a handler that %s without waiting for it is never sent, counted or reported",
+  async (_, end) => {
+    const events: ServerEvent[] = [];
+    const observe = (event: ServerEvent): void => void events.push(event);
+    const { ask } = await askingTool(
+      async (__, ctx) => {
+        await ctx.elicit("A", text);
+        void ctx.elicit("B", text);
+        return end();
+      },
+      { server: { observe, limits: { maxRounds: 1 } } },
+    );
+    expect(said(await ask(retryOf(await ask(), echo)))).toBe("done");
+    // By the time that two more calls have asked, the question would have gone out.
+    for (let calls = 0; calls < 2; calls++) await ask();
+    const asks = events.filter((event) => event.type === "ask").map(({ state }) => state);
+    expect(asks).toEqual(["asked", "answered", "asked", "asked"]);
+  },
+);
+
+test("a question of a handler that returns at once is never sent or reported", async () => {
+  const events: ServerEvent[] = [];
+  const { ask, client } = await askingTool(
+    (_, ctx) => {
+      void ctx.elicit("A", text);
+      return "done";
+    },
+    {
+      server: { observe: (event) => void events.push(event) },
+      prepare: (server) => server.prompt("wait", {}, async (_, ctx) => (await ctx.elicit("B", text)).text),
+    },
+  );
+  expect(said(await ask())).toBe("done");
+  for (let calls = 0; calls < 2; calls++) await client.request("prompts/get", { name: "wait" });
+  expect(events.filter(({ type }) => type === "ask")).toHaveLength(2);
 });
