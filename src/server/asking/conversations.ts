@@ -66,6 +66,10 @@ export class Conversations implements Asking {
     return "answered";
   }
 
+  refusalOf(error: unknown, call: Call): HalyardError | undefined {
+    return error instanceof UrlElicitationRequired ? urlRefusal(error, call) : undefined;
+  }
+
   urlRequired(error: UrlElicitationRequired, call: Call): RpcError {
     return urlRequiredError(error, call, this.#parts.elicitationIds);
   }

@@ -1,4 +1,5 @@
 // One request while the server handles it.
+import type { HalyardError } from "../../errors.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { warnUnwritable } from "../../diagnostics/logger.ts";
 import type {
@@ -39,7 +40,11 @@ export interface CallCore {
   readonly features: Features;
   readonly hub: Hub;
   readonly asks: Asks;
-  readonly asking: { converse(call: Call): Conversation };
+  /** As in `Asking`, which knows calls. */
+  readonly asking: {
+    converse(call: Call): Conversation;
+    refusalOf(error: unknown, call: Call): HalyardError | undefined;
+  };
   /** The `_meta` of every modern result, by revision. */
   readonly serverMetas: Map<Revision, JsonObject>;
 }

@@ -1,5 +1,5 @@
 // The seams through which `methods/`, `asking/` and `tasks/` join the core, which imports none of them.
-import type { UrlElicitationRequired } from "../../errors.ts";
+import type { HalyardError, UrlElicitationRequired } from "../../errors.ts";
 import type { RpcError } from "../../wire/message.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "./call.ts";
@@ -27,6 +27,8 @@ export interface Asking {
    * result. Returns undefined for any other error.
    */
   settle(error: unknown, call: Call, again: () => unknown): "answered" | Promise<unknown> | undefined;
+  /** The user's refusal to open a page that the error demands, if the retry has it. */
+  refusalOf(error: unknown, call: Call): HalyardError | undefined;
   /** The error for a client whose user must open a page before the request can succeed. */
   urlRequired(error: UrlElicitationRequired, call: Call): RpcError;
 }

@@ -68,9 +68,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
     recover(error, call) {
       if (error instanceof ToolError) return toErrorResult(error.message);
       const tool = failed.get(call);
-      if (!tool) return undefined;
-      if (isInputRefused(error)) return toRefusedResult(error);
-      if (isNoFailure(error)) return undefined;
+      if (!tool || isNoFailure(error)) return undefined;
       const { message } = describeFailure(error, call, tool.options.errors, `Tool ${tool.name} failed`);
       return toErrorResult(message);
     },
@@ -198,14 +196,11 @@ function isNoFailure(error: unknown): boolean {
 const failed = new WeakMap<Call, CompiledTool>();
 
 /** Returns a result if the message is meant for the model. Rethrows other exceptions, so that middleware can convert them. */
-function toFailure(tool: CompiledTool, error: unknown, call: Call): CallToolResult {
-  if (isInputRefused(error)) return toRefusedResult(error);
+function toFailure(tool: CompiledTool, thrown: unknown, call: Call): CallToolResult {
+  const error = call.core.asking.refusalOf(thrown, call) ?? thrown;
+  // The user gave no answer, which is not an error of the tool.
+  if (isInputRefused(error)) return { content: [text(error.message)] };
   if (isForClient(error)) return toErrorResult(error.message);
-  if (!isNoFailure(error) || error instanceof UrlElicitationRequired) failed.set(call, tool);
+  if (!isNoFailure(error)) failed.set(call, tool);
   throw error;
-}
-
-/** The result if the user gave no answer. It is not an error of the tool. */
-function toRefusedResult(error: Error): CallToolResult {
-  return { content: [text(error.message)] };
 }

@@ -192,6 +192,34 @@ describe("UrlElicitationRequired", () => {
     expect(said(result)).toBe(new InputDeclined("Connect one").message);
   });
 
+  test("middleware sees a result when the user declines, as after ctx.elicit", async () => {
+    const seen: unknown[] = [];
+    const { converse: talk } = await askingTool(demand, {
+      prepare: (server) =>
+        server.use("tools/call", async (_, __, next) => {
+          const result = await next();
+          seen.push(result);
+          return result;
+        }),
+    });
+    const { result } = await talk(() => ({ action: "decline" }));
+    expect(seen).toEqual([{ content: result["content"] }]);
+  });
+
+  test("is no failure of the tool: what middleware throws instead is an error of the protocol", async () => {
+    const { ask } = await askingTool(demand, {
+      prepare: (server) =>
+        server.use(async (_, __, next) => {
+          try {
+            return await next();
+          } catch {
+            throw new Error("No pages here");
+          }
+        }),
+    });
+    await expect(ask()).rejects.toMatchObject({ code: -32603 });
+  });
+
   test.each([
     [newestModern, { elicitation: {} }],
     [newestLegacy, { elicitation: {} }],
