@@ -109,7 +109,7 @@ describe("npm start", () => {
     expect(second).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringMatching(/^Port \d+ .* is taken.*\n$/),
+      stderr: expect.stringMatching(/^Port \d+ .* is in use.*\n$/),
     });
     await demo.stop();
   });
