@@ -18,7 +18,8 @@ export function tasksExtension(tasks: TaskTable): Extension {
         mirrors: "taskId",
         async run({ taskId, inputResponses }, ctx) {
           const task = await tasks.find(callOf(ctx), "extension", taskId);
-          await tasks.runs.get(task.id)?.answer(readResponses(inputResponses));
+          const responses = readResponses(inputResponses);
+          await tasks.runs.get(task.id)?.answer(responses);
           return {};
         },
       },

@@ -91,6 +91,13 @@ describeMatrix("tasks/update", extensionForm, (cell) => {
     await tasks.cancel(taskId);
   });
 
+  test("refuses answers that are none after the end of the task too", async () => {
+    const tasks = await begin();
+    const { taskId } = await tasks.start("two");
+    await tasks.cancel(taskId);
+    await expect(update(tasks, taskId, [])).rejects.toMatchObject({ code: -32602 });
+  });
+
   test("never meets a key that was used for another question [TASKX-KEYS-UNIQUE]", async () => {
     const tasks = await begin();
     const { taskId } = await tasks.start("thrice");
