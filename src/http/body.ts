@@ -1,5 +1,4 @@
 // The body of a POST: checks its limits, parses it once, and counts it for its caller.
-import { errorCodes } from "../errors.ts";
 import type { Load } from "../limits/loads.ts";
 import { isTaken } from "../server/calls/answer.ts";
 import { checkValue, type ParsedJson, parseJson } from "../wire/json.ts";
@@ -17,10 +16,7 @@ export function parseBody(exchange: HttpExchange, load: Load, body: HttpBody): P
   if (refuseUnread(body, limits.maxBytes, exchange.responder, load)) return undefined;
   const parsed = body.kind === "text" ? parseJson(body.text, limits) : checkValue(body.value, limits);
   if (parsed.ok) exchange.incoming = readIncoming(parsed.value);
-  else {
-    const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
-    exchange.incoming = { ok: false, id: undefined, error: { code, message: parsed.problem } };
-  }
+  else exchange.incoming = { ok: false, id: undefined, error: parsed.error };
   return parsed;
 }
 

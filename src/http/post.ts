@@ -1,5 +1,6 @@
 // Answers a POST: reads the body once, classifies it, and passes it on by its era.
 import type { Load } from "../limits/loads.ts";
+import type { ParsedJson } from "../wire/json.ts";
 import { parseBody, refuseCrowded } from "./body.ts";
 import { classify } from "./classify.ts";
 import { refuse, refuseClosing, replyError } from "./edge/replies.ts";
@@ -32,7 +33,7 @@ export async function answerPost(exchange: HttpExchange): Promise<void> {
 function answerBody(exchange: HttpExchange, load: Load, body: HttpBody): Promise<void> | void {
   const parsed = parseBody(exchange, load, body);
   if (parsed === undefined) return;
-  if (!parsed.ok) return refuseUnparsed(exchange, parsed.reason);
+  if (!parsed.ok) return refuseUnparsed(exchange, parsed);
   if (refuseCrowded(exchange, load, parsed) || refuseUnpermitted(exchange, parsed.value)) return;
   classify(exchange, parsed.value);
   exchange.load = load;
@@ -41,11 +42,11 @@ function answerBody(exchange: HttpExchange, load: Load, body: HttpBody): Promise
   return exchange.isLate ? refuseClosing(exchange.responder) : answerModernPost(exchange);
 }
 
-function refuseUnparsed(exchange: HttpExchange, reason: "syntax" | "limit" | "size"): void {
-  const { responder, incoming } = exchange;
-  const { error } = incoming as { readonly error: { readonly code: number; readonly message: string } };
-  if (reason === "size") refuse(responder, 413, error.message);
-  else replyError(responder, 400, error, unreadableId(exchange));
+type Unparsed = Extract<ParsedJson, { readonly ok: false }>;
+
+function refuseUnparsed(exchange: HttpExchange, { isTooLarge, error }: Unparsed): void {
+  if (isTooLarge) refuse(exchange.responder, 413, error.message);
+  else replyError(exchange.responder, 400, error, unreadableId(exchange));
 }
 
 /** The id of an error for an unreadable message, which depends on the client's revision. */

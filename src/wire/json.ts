@@ -1,18 +1,20 @@
 // Parses JSON. Rejects text that is too large, nests too deep or has too many values before it builds any. Knows nothing of MCP.
+import { errorCodes } from "../errors.ts";
 import type { MessageLimits } from "./limits.ts";
+import type { RpcError } from "./message.ts";
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown; readonly weight: number }
-  | { readonly ok: false; readonly reason: "syntax" | "limit" | "size"; readonly problem: string };
+  | { readonly ok: false; readonly isTooLarge: boolean; readonly error: RpcError };
 
 /** Parses `text`. If a key appears twice, the last one wins, in every layer: nothing parses the text again. */
 export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   const problem = exceededLimit(text, limits);
-  if (problem) return { ok: false, reason: "limit", problem };
+  if (problem) return refused(errorCodes.invalidRequest, problem);
   try {
     return { ok: true, value: JSON.parse(text), weight: weightOf(text) };
   } catch {
-    return { ok: false, reason: "syntax", problem: "The message is not valid JSON" };
+    return refused(errorCodes.parse, "The message is not valid JSON");
   }
 }
 
@@ -21,11 +23,15 @@ export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
   const left = { elements: limits.maxElements, characters: limits.maxBytes };
   const problem = valueProblem(value, 0, limits, left);
   // The text of a value is at least as long as its strings.
-  if (left.characters < 0) return { ok: false, reason: "size", problem: tooLarge(limits) };
-  if (problem) return { ok: false, reason: "limit", problem };
+  if (left.characters < 0) return refused(errorCodes.invalidRequest, tooLarge(limits), true);
+  if (problem) return refused(errorCodes.invalidRequest, problem);
   // In text, each value comes with a comma, colon or bracket, which `measure` counts too.
   const weight = weigh(limits.maxBytes - left.characters, 2 * (limits.maxElements - left.elements));
   return { ok: true, value, weight };
+}
+
+function refused(code: number, message: string, isTooLarge = false): ParsedJson {
+  return { ok: false, isTooLarge, error: { code, message } };
 }
 
 /** The weight of a text up to this length is estimated without a scan. */

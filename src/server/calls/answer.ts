@@ -28,10 +28,7 @@ export async function answerText(
   exchange: Exchange,
 ): Promise<string | undefined> {
   const parsed = parseJson(text, core.settings.limits);
-  if (!parsed.ok) {
-    const code = parsed.reason === "syntax" ? errorCodes.parse : errorCodes.invalidRequest;
-    return encodeResponse(refuse(core, exchange, undefined, { code, message: parsed.problem }));
-  }
+  if (!parsed.ok) return encodeResponse(refuse(core, exchange, undefined, parsed.error));
   const { connection, stream, era, principal, headers, address } = exchange;
   const load = loads.begin(callerOf(exchange));
   try {

@@ -6,7 +6,8 @@ import type { JsonObject, RequestId, RpcRequest } from "../../wire/message.ts";
 import { type Exchange, grantOf, type Peer } from "../context/connection.ts";
 
 const noMeta: JsonObject = {};
-const unknownPeer: Peer = {
+/** A peer before `initialize`, and one that a call no longer keeps. */
+export const unknownPeer: Peer = {
   revision: undefined,
   clientInfo: undefined,
   clientCapabilities: {},

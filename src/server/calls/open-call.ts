@@ -13,6 +13,7 @@ import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
 import { type Connection, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 import { Call } from "./call.ts";
+import { unknownPeer } from "./call-request.ts";
 import type { Core } from "./core.ts";
 import type { MethodHandler } from "./seams.ts";
 import { assertScopes } from "../catalogue/scopes.ts";
@@ -107,7 +108,7 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
   const { revisions } = core.settings;
   const { legacy, modern } = revisions;
   const row = legacy?.requests.get(method);
-  if (legacy && row?.beforeInitialized) return { ...emptyPeer, revision: legacy };
+  if (legacy && row?.beforeInitialized) return { ...unknownPeer, revision: legacy };
   if (row || (legacy && core.catalogue.findMethod(method, "legacy"))) {
     const otherwise = modern ? `, or put ${metaKeys.protocolVersion} in _meta` : "";
     throw invalidRequest(
@@ -126,8 +127,6 @@ function unagreedPeer(core: Core, { method, params }: RpcRequest, connection: Co
   if (modern && isModern) throw missing(metaKeys.protocolVersion);
   throw unknownMethod(method);
 }
-
-const emptyPeer = { clientInfo: undefined, clientCapabilities: {}, logLevel: undefined };
 
 function unknownMethod(method: string): ProtocolError {
   return methodNotFound(`Unknown method: ${clip(method)}`);

@@ -6,7 +6,7 @@ import { readCursor, writeCursor } from "../catalogue/cursors.ts";
 import { RelayedError } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import { coreTask, relatedTask } from "./forms.ts";
-import { hasEnded, type TaskRecord } from "./store.ts";
+import { hasEnded, type TaskPosition, type TaskRecord } from "./store.ts";
 import { isFor, ownerOf, type TaskTable } from "./table.ts";
 
 /** Returns the methods by name. `pageSize` is the page size of all lists. */
@@ -92,13 +92,11 @@ function resultOf({ id, status, result, error }: TaskRecord): JsonObject {
   return { ...result, _meta: { ...(result["_meta"] as object), ...relatedTask(id) } };
 }
 
-type Position = Pick<TaskRecord, "createdAt" | "id">;
-
-function taskCursor({ createdAt, id }: Position): string {
+function taskCursor({ createdAt, id }: TaskPosition): string {
   return writeCursor(`${createdAt} ${id}`);
 }
 
-function readTaskCursor(cursor: unknown): Position | undefined {
+function readTaskCursor(cursor: unknown): TaskPosition | undefined {
   if (cursor === undefined) return undefined;
   const written = readCursor(cursor) ?? "";
   const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(written) ?? [];

@@ -2,7 +2,14 @@
 import { Shares } from "../../limits/shares.ts";
 import { checkOptions, givenOf } from "../../options.ts";
 import { inBackground } from "../../async/timers.ts";
-import { hasEnded, type TaskChange, type TaskQuery, type TaskRecord, type TaskStore } from "./store.ts";
+import {
+  hasEnded,
+  type TaskChange,
+  type TaskPosition,
+  type TaskQuery,
+  type TaskRecord,
+  type TaskStore,
+} from "./store.ts";
 
 /** The limits of a {@link MemoryTaskStore}. */
 export interface MemoryTaskStoreOptions {
@@ -23,10 +30,8 @@ const defaults: Required<MemoryTaskStoreOptions> = {
   maxSizePerOwner: 16 * 1024 * 1024,
 };
 
-type Place = Pick<TaskRecord, "createdAt" | "id">;
-
 /** A task as text, with the fields that searches use, so that they parse no other task. */
-interface Kept extends Place {
+interface Kept extends TaskPosition {
   readonly owner: string;
   /** The caller that the limits count it for. */
   readonly caller: string;
@@ -167,7 +172,7 @@ function parse({ text }: Kept): TaskRecord {
   return JSON.parse(text) as TaskRecord;
 }
 
-function isAfter(one: Place, other: Place): boolean {
+function isAfter(one: TaskPosition, other: TaskPosition): boolean {
   if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt;
   return one.id > other.id;
 }

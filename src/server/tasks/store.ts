@@ -40,12 +40,15 @@ export type TaskChange = Pick<TaskRecord, "lastUpdatedAt"> & {
     | undefined;
 };
 
+/** The place of a task among all of its owner, oldest first. */
+export type TaskPosition = Pick<TaskRecord, "createdAt" | "id">;
+
 /** Selects tasks, oldest first. */
 export interface TaskQuery {
   /** Only tasks that this session started. */
   readonly session?: string | undefined;
   /** Only tasks after this one. */
-  readonly after?: Pick<TaskRecord, "createdAt" | "id"> | undefined;
+  readonly after?: TaskPosition | undefined;
   readonly limit: number;
 }
 
