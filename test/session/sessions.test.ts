@@ -3,8 +3,8 @@ import { McpServer, type ServerOptions } from "halyard";
 import { describe, expect, test } from "vitest";
 import { send } from "../support/event-reply.ts";
 import { recordingLogger } from "../support/log.ts";
-import { legacyDates, newestModern } from "../support/raw.ts";
-import { edges, initialize, sendModern, serve, SessionClient } from "../support/sessions.ts";
+import { newestModern } from "../support/raw.ts";
+import { edges, initialize, sendModern, serve, sessionCells, SessionClient } from "../support/sessions.ts";
 import { deferred } from "../support/turns.ts";
 
 function makeServer(options: ServerOptions = {}): McpServer {
@@ -13,10 +13,7 @@ function makeServer(options: ServerOptions = {}): McpServer {
   return server;
 }
 
-const withSessions = legacyDates.filter((date) => date >= "2025-03-26");
-const cells = withSessions.flatMap((revision) => edges.map((edge) => ({ revision, edge })));
-
-describe.each(cells)("sessions · $revision · $edge", ({ revision, edge }) => {
+describe.each(sessionCells)("sessions · $revision · $edge", ({ revision, edge }) => {
   test("a successful initialize mints an id of 256 random bits in visible ASCII [SESS-ASSIGN, SESS-ID-ASCII, SESS-ID-SECURE, SESS-ID-NONDETERMINISTIC]", async () => {
     const served = await serve(makeServer(), {}, edge);
     const ids = new Set<string>();

@@ -7,7 +7,7 @@ import { fetchHandler } from "halyard/fetch";
 import { type HttpOptions, type HttpStats, nodeHandler, serveHttp } from "halyard/node";
 import { onTestFinished } from "vitest";
 import { EventReply, send } from "./event-reply.ts";
-import { modernMeta, newestModern } from "./raw.ts";
+import { legacyDates, modernMeta, newestModern } from "./raw.ts";
 
 export interface Served {
   readonly url: string;
@@ -17,6 +17,13 @@ export interface Served {
 
 export type Edge = "serveHttp" | "nodeHandler" | "fetchHandler";
 export const edges: readonly Edge[] = ["serveHttp", "nodeHandler", "fetchHandler"];
+
+/** The revisions whose clients have sessions over Streamable HTTP. */
+export const sessionDates: readonly string[] = legacyDates.filter((date) => date >= "2025-03-26");
+
+/** Each of these revisions on each edge. */
+export const sessionCells: readonly { readonly revision: string; readonly edge: Edge }[] =
+  sessionDates.flatMap((revision) => edges.map((edge) => ({ revision, edge })));
 
 /** Serves on a free port until the test ends. */
 export async function serve(
@@ -188,6 +195,13 @@ export async function listenOver(
 }
 
 /** The methods of messages, and the URI where they name one. */
+/** The data of the log messages among these, in order. */
+export function logDataOf(messages: readonly JsonObject[]): unknown[] {
+  return messages
+    .filter(({ method }) => method === "notifications/message")
+    .map(({ params }) => (params as { data: unknown }).data);
+}
+
 export function methodsOf(messages: readonly JsonObject[]): string[] {
   return messages.map((message) => {
     const { uri } = (message["params"] ?? {}) as { uri?: string };

@@ -1,17 +1,10 @@
 // A stream that passes from one connection to the next: what is said in between, and an old connection that closes late.
-import { type JsonObject, McpServer } from "halyard";
+import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
-import { legacyDates } from "../../support/raw.ts";
-import { edges, type Edge, serve, SessionClient } from "../../support/sessions.ts";
+import { type Edge, logDataOf, serve, sessionCells, SessionClient } from "../../support/sessions.ts";
 import { deferred } from "../../support/turns.ts";
 
 const note = "notifications/message";
-
-function dataOf(messages: readonly JsonObject[]): unknown[] {
-  return messages
-    .filter(({ method }) => method === note)
-    .map(({ params }) => (params as { data: unknown }).data);
-}
 
 interface Setup {
   readonly server: McpServer;
@@ -28,11 +21,7 @@ async function setup({ edge, revision }: { edge: Edge; revision: string }): Prom
   return { server, client, push };
 }
 
-const cells = legacyDates
-  .filter((date) => date >= "2025-03-26")
-  .flatMap((revision) => edges.map((edge) => ({ revision, edge })));
-
-describe.each(cells)("hand-over · $revision · $edge", (cell) => {
+describe.each(sessionCells)("hand-over · $revision · $edge", (cell) => {
   test("a call that says something while its client is away says it when the client is back [RESUME-REPLAY]", async () => {
     const { client, server } = await setup(cell);
     const [away, said, ending] = [deferred(), deferred(), deferred()];
@@ -46,15 +35,15 @@ describe.each(cells)("hand-over · $revision · $edge", (cell) => {
       return "done";
     });
     const stream = await client.start("tools/call", { name: "slow" }, 7);
-    await stream.message(() => dataOf(stream.messages).length === 1);
+    await stream.message(() => logDataOf(stream.messages).length === 1);
     await stream.vanish();
     away.resolve();
     await said.promise;
     const resumed = await client.get(stream.lastEventId);
-    await resumed.message(() => dataOf(resumed.messages).length === 1);
+    await resumed.message(() => logDataOf(resumed.messages).length === 1);
     ending.resolve();
     await resumed.closed;
-    expect(dataOf(resumed.messages)).toEqual([2, 3]);
+    expect(logDataOf(resumed.messages)).toEqual([2, 3]);
     expect(resumed.messages.at(-1)).toMatchObject({ id: 7, result: {} });
   });
 
@@ -62,14 +51,14 @@ describe.each(cells)("hand-over · $revision · $edge", (cell) => {
     const { client, server, push } = await setup(cell);
     const first = await client.get();
     await push(1);
-    await first.message(() => dataOf(first.messages).length === 1);
+    await first.message(() => logDataOf(first.messages).length === 1);
     const second = await client.get(first.lastEventId);
     await first.released();
     expect(first.end).toBe("complete");
     expect(await server.push.sessions()).toEqual([client.id]);
     await push(2);
-    await second.message(() => dataOf(second.messages).length === 1);
-    expect(dataOf(second.messages)).toEqual([2]);
+    await second.message(() => logDataOf(second.messages).length === 1);
+    expect(logDataOf(second.messages)).toEqual([2]);
   });
 
   test("a call that is resumed while its old connection is open goes on after that has closed", async () => {
@@ -82,12 +71,12 @@ describe.each(cells)("hand-over · $revision · $edge", (cell) => {
       return "done";
     });
     const first = await client.start("tools/call", { name: "slow" }, 7);
-    await first.message(() => dataOf(first.messages).length === 1);
+    await first.message(() => logDataOf(first.messages).length === 1);
     const second = await client.get(first.lastEventId);
     await first.released();
     gate.resolve();
     await second.closed;
-    expect(dataOf(second.messages)).toEqual([2]);
+    expect(logDataOf(second.messages)).toEqual([2]);
     expect(second.messages.at(-1)).toMatchObject({ id: 7, result: {} });
   });
 });

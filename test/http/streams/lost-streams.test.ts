@@ -4,8 +4,17 @@ import { type HttpOptions, MemorySessionStore } from "halyard/node";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { EventReply } from "../../support/event-reply.ts";
 import { recordingLogger } from "../../support/log.ts";
-import { legacyDates } from "../../support/raw.ts";
-import { type Edge, edges, methodsOf, serve, type Served, SessionClient } from "../../support/sessions.ts";
+import {
+  type Edge,
+  edges,
+  logDataOf,
+  methodsOf,
+  serve,
+  type Served,
+  sessionCells,
+  SessionClient,
+  sessionDates,
+} from "../../support/sessions.ts";
 import { deferred, nextTurn, until } from "../../support/turns.ts";
 
 const note = "notifications/message";
@@ -53,26 +62,17 @@ async function setup(
   };
 }
 
-function dataOf({ messages }: { messages: readonly JsonObject[] }): unknown[] {
-  return messages
-    .filter(({ method }) => method === note)
-    .map(({ params }) => (params as { data: unknown }).data);
-}
-
 function toldOf({ messages }: { messages: readonly JsonObject[] }): string[] {
   return methodsOf(messages.filter(({ method }) => method !== note));
 }
 
 /** Everything that a stream brings up to this push. */
 async function heardUpTo(stream: EventReply, data: number): Promise<EventReply> {
-  await stream.message(() => dataOf(stream).includes(data));
+  await stream.message(() => logDataOf(stream.messages).includes(data));
   return stream;
 }
 
 afterEach(() => void vi.useRealTimers());
-
-const resumable = legacyDates.filter((date) => date >= "2025-03-26");
-const cells = resumable.flatMap((revision) => edges.map((edge) => ({ revision, edge })));
 
 describe.each(edges)("a resumed stream begins with the id that the client came with · %s", (edge) => {
   const priming = (id: string | undefined): object => ({ id, data: "", retry: "321" });
@@ -87,7 +87,7 @@ describe.each(edges)("a resumed stream begins with the id that the client came w
     const second = await client.get(one);
     await heardUpTo(second, 2);
     expect(second.events[0]).toEqual(priming(one));
-    expect(dataOf(second)).toEqual([2]);
+    expect(logDataOf(second.messages)).toEqual([2]);
     await cut(second);
     const third = await client.get(second.lastEventId);
     await until(() => third.events.length > 0);
@@ -127,7 +127,7 @@ describe.each(edges)("a resumed stream begins with the id that the client came w
   });
 });
 
-test.each(resumable.filter((date) => date < "2025-11-25"))(
+test.each(sessionDates.filter((date) => date < "2025-11-25"))(
   "a resumed stream of %s begins with what was missed",
   async (revision) => {
     const { client, push, cut } = await setup({}, { revision });
@@ -141,7 +141,7 @@ test.each(resumable.filter((date) => date < "2025-11-25"))(
   },
 );
 
-describe.each(cells)("a GET without an id · $revision · $edge", (cell) => {
+describe.each(sessionCells)("a GET without an id · $revision · $edge", (cell) => {
   test("after a stream that was cut with events says what to read again, and replays nothing [RESUME-NO-CROSS-STREAM]", async () => {
     const { client, push, cut } = await setup({}, cell);
     const first = await client.get();
@@ -151,15 +151,15 @@ describe.each(cells)("a GET without an id · $revision · $edge", (cell) => {
     await push(3);
     const second = await heardUpTo(await client.get(), 3);
     expect(methodsOf(second.messages)).toEqual([...gap, "message"]);
-    expect(dataOf(second)).toEqual([3]);
+    expect(logDataOf(second.messages)).toEqual([3]);
     // The first is still there for a client that remembers it after all, with what it had, and once.
     const one = first.events.find(({ data }) => data);
     const resumed = await heardUpTo(await client.get(one?.id), 2);
     await push(4);
     await heardUpTo(resumed, 4);
     expect(methodsOf(resumed.messages)).toEqual(["message", "message"]);
-    expect(dataOf(resumed)).toEqual([2, 4]);
-    expect(dataOf(second)).toEqual([3]);
+    expect(logDataOf(resumed.messages)).toEqual([2, 4]);
+    expect(logDataOf(second.messages)).toEqual([3]);
   });
 
   test("after a stream of which the client has shown that it has all, says nothing", async () => {
@@ -193,7 +193,7 @@ describe.each(cells)("a GET without an id · $revision · $edge", (cell) => {
     await cut(first);
     const resumed = await client.get(first.lastEventId);
     await push(3);
-    await until(() => [...dataOf(second), ...dataOf(resumed)].includes(3));
+    await until(() => [...logDataOf(second.messages), ...logDataOf(resumed.messages)].includes(3));
     expect([...toldOf(second), ...toldOf(resumed)]).toEqual([]);
   });
 
@@ -284,7 +284,7 @@ describe("a stream that nobody comes back to", () => {
     const ninth = await client.get(others[0]?.lastEventId);
     others.push(ninth, await client.get());
     await push(2);
-    await until(() => others.flatMap(dataOf).includes(2));
+    await until(() => others.flatMap(({ messages }) => logDataOf(messages)).includes(2));
     await nextTurn();
     expect(others.flatMap(toldOf)).toEqual(gap);
   });

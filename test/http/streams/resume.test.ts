@@ -5,15 +5,15 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { holdTime } from "../../support/clock.ts";
 import type { EventReply } from "../../support/event-reply.ts";
 import { recordingLogger } from "../../support/log.ts";
-import { legacyDates } from "../../support/raw.ts";
 import {
-  edges,
   type Edge,
   listenOver,
+  logDataOf,
   methodsOf,
   serve,
   type Served,
   sendModern,
+  sessionCells,
   SessionClient,
 } from "../../support/sessions.ts";
 import { deferred, until } from "../../support/turns.ts";
@@ -22,12 +22,6 @@ const note = "notifications/message";
 
 function numbered(data: number): JsonObject {
   return { level: "info", data };
-}
-
-function dataOf(messages: readonly JsonObject[]): unknown[] {
-  return messages
-    .filter(({ method }) => method === note)
-    .map(({ params }) => (params as { data: unknown }).data);
 }
 
 interface Setup {
@@ -62,11 +56,7 @@ async function cut(stream: EventReply, { served }: Setup): Promise<void> {
 
 afterEach(() => void vi.useRealTimers());
 
-const cells = legacyDates
-  .filter((date) => date >= "2025-03-26")
-  .flatMap((revision) => edges.map((edge) => ({ revision, edge })));
-
-describe.each(cells)("resume · $revision · $edge", (cell) => {
+describe.each(sessionCells)("resume · $revision · $edge", (cell) => {
   const { revision } = cell;
 
   test("a GET stream goes on after the last event, nothing lost and nothing twice, with messages sent meanwhile [RESUME-EVENT-ID, RESUME-ALWAYS-GET, RESUME-REPLAY]", async () => {
@@ -74,15 +64,15 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
     const { client, push } = made;
     const first = await client.get();
     for (const data of [1, 2, 3]) await push(data);
-    await first.message(() => dataOf(first.messages).length === 3);
+    await first.message(() => logDataOf(first.messages).length === 3);
     const [afterOne] = first.events.filter(({ data }) => data).map(({ id }) => id);
     await cut(first, made);
     for (const data of [4, 5]) await push(data);
     // The client says that it has received only the first one.
     const second = await client.get(afterOne);
     await push(6);
-    await second.message(() => dataOf(second.messages).length === 5);
-    expect(dataOf(second.messages)).toEqual([2, 3, 4, 5, 6]);
+    await second.message(() => logDataOf(second.messages).length === 5);
+    expect(logDataOf(second.messages)).toEqual([2, 3, 4, 5, 6]);
   });
 
   test("event ids are unique over all streams of a session, and name their stream [RESUME-EVENT-ID-UNIQUE, RESUME-EVENT-ID-STREAM]", async () => {
@@ -94,7 +84,7 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
     const streams = [await client.get(), await client.get()];
     for (let data = 0; data < 10; data++) await push(data);
     const calls = [await client.call("log"), await client.call("log")];
-    await until(() => dataOf(streams.flatMap(({ messages }) => messages)).length === 10);
+    await until(() => logDataOf(streams.flatMap(({ messages }) => messages)).length === 10);
     for (const call of calls) await call.closed;
     const all = [...streams, ...calls];
     const ids = all.flatMap(({ events }) => events.flatMap(({ id }) => id ?? []));
@@ -118,12 +108,12 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
     });
     const other = await client.get();
     const stream = await client.start("tools/call", { name: "slow" }, "the call");
-    await stream.message(() => dataOf(stream.messages).length === 1);
+    await stream.message(() => logDataOf(stream.messages).length === 1);
     const { lastEventId } = stream;
     await stream.vanish();
     await push(1);
     gate.resolve();
-    await other.message(() => dataOf(other.messages).length === 1);
+    await other.message(() => logDataOf(other.messages).length === 1);
     const resumed = await client.get(lastEventId);
     await resumed.closed;
     expect(resumed.end).toBe("complete");
@@ -131,7 +121,7 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
       { method: note, params: { data: "ending" } },
       { id: "the call", result: { content: [{ text: "done" }] } },
     ]);
-    expect(dataOf(other.messages)).toEqual([1]);
+    expect(logDataOf(other.messages)).toEqual([1]);
     // Once more from the same place, and there it is again; after its end there is nothing.
     const again = await client.get(lastEventId);
     await again.closed;
@@ -151,13 +141,13 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
       return "done";
     });
     const stream = await client.start("tools/call", { name: "slow" }, 7);
-    await stream.message(() => dataOf(stream.messages).length === 1);
+    await stream.message(() => logDataOf(stream.messages).length === 1);
     await stream.vanish();
     const resumed = await client.get(stream.lastEventId);
     expect(resumed.status).toBe(200);
     gate.resolve();
     await resumed.closed;
-    expect(dataOf(resumed.messages)).toEqual([3]);
+    expect(logDataOf(resumed.messages)).toEqual([3]);
     expect(resumed.messages.at(-1)).toMatchObject({ id: 7, result: {} });
   });
 
@@ -167,7 +157,7 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
     server.tool("log", {}, (_, ctx) => (ctx.log("info", "secret"), "secret"));
     const stream = await client.get();
     await push(1);
-    await stream.message(() => dataOf(stream.messages).length === 1);
+    await stream.message(() => logDataOf(stream.messages).length === 1);
     const call = await client.call("log");
     await call.closed;
     const thief = await SessionClient.open(served, { revision });
@@ -176,7 +166,7 @@ describe.each(cells)("resume · $revision · $edge", (cell) => {
     await push(2, thief);
     for (const reply of [foreign, unknown]) expect(reply.status).toBe(200);
     await until(() => [...foreign.messages, ...unknown.messages].some(({ method }) => method === note));
-    expect(dataOf([...foreign.messages, ...unknown.messages])).toEqual([2]);
+    expect(logDataOf([...foreign.messages, ...unknown.messages])).toEqual([2]);
     const foreignCall = await thief.get(`${call.lastEventId?.split(".")[0]}.0`);
     const unknownCall = await thief.get("pAAAAAAAAAAAAAAAAAAAAAA.0");
     expect([foreignCall.status, unknownCall.status]).toEqual([400, 400]);
@@ -213,8 +203,8 @@ describe("priming and polling", () => {
     await cut(stream, made);
     await made.push(1);
     const resumed = await made.client.get(stream.lastEventId);
-    await resumed.message(() => dataOf(resumed.messages).length === 1);
-    expect(dataOf(resumed.messages)).toEqual([1]);
+    await resumed.message(() => logDataOf(resumed.messages).length === 1);
+    expect(logDataOf(resumed.messages)).toEqual([1]);
   });
 
   test("ctx.closeStream() says retry and closes the connection; the rest comes when the client is back [RESUME-SERVER-CLOSE, RESUME-RETRY-SEND, RESUME-ALWAYS-GET]", async () => {
@@ -250,7 +240,7 @@ describe("priming and polling", () => {
     const made = await setup({ maxStreamMs: 60_000 });
     const stream = await made.client.get();
     await made.push(1);
-    await stream.message(() => dataOf(stream.messages).length === 1);
+    await stream.message(() => logDataOf(stream.messages).length === 1);
     const listening = await listenOver(made.served.url, { toolsListChanged: true });
     await vi.advanceTimersByTimeAsync(61_000);
     await stream.closed;
@@ -259,8 +249,8 @@ describe("priming and polling", () => {
     expect(listening.messages.at(-1)).toMatchObject({ id: 1, result: { resultType: "complete" } });
     await made.push(2);
     const resumed = await made.client.get(stream.lastEventId);
-    await resumed.message(() => dataOf(resumed.messages).length === 1);
-    expect(dataOf(resumed.messages)).toEqual([2]);
+    await resumed.message(() => logDataOf(resumed.messages).length === 1);
+    expect(logDataOf(resumed.messages)).toEqual([2]);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(resumed.end).toBeUndefined();
   });
@@ -273,12 +263,12 @@ describe("what is no longer kept", () => {
     for (const uri of ["note:///a", "note:///b"]) await client.request("resources/subscribe", { uri });
     const stream = await client.get();
     for (let data = 1; data <= 10; data++) await push(data);
-    await stream.message(() => dataOf(stream.messages).length === 10);
+    await stream.message(() => logDataOf(stream.messages).length === 10);
     const early = stream.events.find(({ data }) => data)?.id;
     await cut(stream, made);
     await push(11);
     const fresh = await client.get(early);
-    await fresh.message(() => dataOf(fresh.messages).length === 1);
+    await fresh.message(() => logDataOf(fresh.messages).length === 1);
     expect(methodsOf(fresh.messages)).toEqual([
       "tools/list_changed",
       "resources/list_changed",
@@ -286,7 +276,7 @@ describe("what is no longer kept", () => {
       "resources/updated note:///b",
       "message",
     ]);
-    expect(dataOf(fresh.messages)).toEqual([11]);
+    expect(logDataOf(fresh.messages)).toEqual([11]);
     // Another stream than the one that was lost.
     expect(fresh.lastEventId?.split(".")[0]).not.toBe(early?.split(".")[0]);
   });
@@ -309,7 +299,7 @@ describe("what is no longer kept", () => {
     const made = await setup();
     const stream = await made.client.get();
     await made.push(1);
-    await stream.message(() => dataOf(stream.messages).length === 1);
+    await stream.message(() => logDataOf(stream.messages).length === 1);
     const ahead = await made.client.get(`${stream.lastEventId?.split(".")[0]}.99`);
     await ahead.count(2);
     expect(methodsOf(ahead.messages)).toEqual(["tools/list_changed", "resources/list_changed"]);
@@ -345,7 +335,7 @@ describe("what is no longer kept", () => {
     expect(oldest?.end).toBe("complete");
     expect(served.stats().streams).toBe(8);
     await push(1);
-    await until(() => dataOf(streams.flatMap(({ messages }) => messages)).length === 1);
+    await until(() => logDataOf(streams.flatMap(({ messages }) => messages)).length === 1);
   });
 });
 
