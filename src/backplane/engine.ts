@@ -1,0 +1,126 @@
+// What nodes share, as an engine such as Redis provides it: values that expire, logs, and messages between nodes.
+import type { Logger } from "../diagnostics/logger.ts";
+
+/** What a value is about. An engine may keep each kind in its own place. */
+export type ValueKind = "session" | "owner" | "task" | "task-list" | "mark" | "node" | "key";
+
+/** The name of a value. The tag is any text, such as the id of a session. */
+export interface ValueKey {
+  readonly kind: ValueKind;
+  readonly tag: string;
+}
+
+/** A stored text, and the version that {@link Engine.replace} compares. Every change has another version. */
+export interface StoredValue {
+  readonly text: string;
+  readonly version: string;
+}
+
+/** An entry of a log. */
+export interface LogEntry {
+  /** Greater than that of every earlier entry of the log. */
+  readonly sequence: number;
+  /** The sequence number of the entry before it in this log, kept or not; 0 for the first. */
+  readonly previous: number;
+  readonly text: string;
+}
+
+/** How an entry is kept. */
+export interface AppendOptions {
+  /** Milliseconds that the whole log is kept after this entry. */
+  readonly keepMs: number;
+  /** Whether this node gets the entries of the log from this one on, or no longer after this one. @default {as before} */
+  readonly follow?: "start" | "stop" | undefined;
+}
+
+/**
+ * An engine that nodes share. `backplaneContract()` of `halyard/testing` checks an implementation.
+ *
+ * - Every method rejects if the engine cannot be reached: nothing is queued for later.
+ * - A value or log MUST disappear after its time, without any node's help. The times are the engine's, not those of a node's clock.
+ * - `create`, `replace` and `append` are atomic.
+ * - An entry that `append` has stored is passed to {@link EngineReceiver.entry} of every node that follows the log, the appending one
+ *   included; a node that misses one finds out by `previous` and reads it.
+ * - Messages and entries may be lost, doubled and reordered on their way to receivers. What `read` and `get` return is right.
+ */
+export interface Engine {
+  get(key: ValueKey): Promise<StoredValue | undefined>;
+  /** Stores a value unless there is one. Resolves with its version, or with undefined. Without `ttlMs` it never expires. */
+  create(key: ValueKey, text: string, ttlMs: number | undefined): Promise<string | undefined>;
+  /** Replaces the value if it still has this version. Resolves with the new version, or with undefined. */
+  replace(
+    key: ValueKey,
+    text: string,
+    ttlMs: number | undefined,
+    version: string,
+  ): Promise<string | undefined>;
+  /** Restarts the expiry of the values that exist. Their versions may change or not. */
+  touch(keys: readonly ValueKey[], ttlMs: number): Promise<void>;
+  /** Removes a value. */
+  remove(key: ValueKey): Promise<void>;
+  /** Counts the values of a kind, at least roughly. */
+  count(kind: ValueKind): Promise<number>;
+
+  /** Adds an entry, and drops the oldest ones past {@link maxLogEntries} and {@link maxLogBytes}. Resolves with its sequence number. */
+  append(log: string, text: string, options: AppendOptions): Promise<number>;
+  /** The kept entries with this sequence number or a later one, oldest first. */
+  read(log: string, from: number): Promise<readonly LogEntry[]>;
+  /** Passes the entries of the log to this node from now on. */
+  follow(log: string): Promise<void>;
+  unfollow(log: string): Promise<void>;
+  /** Removes the log and all its entries. */
+  removeLog(log: string): Promise<void>;
+
+  /** Sends a message to the node with this id, or to all nodes, this one included. */
+  send(to: string | "all", text: string): Promise<void>;
+  /** Stops receiving, and releases what {@link Backplane.open} made. */
+  close(): Promise<void>;
+}
+
+/** Receives what an engine passes to a node. */
+export interface EngineReceiver {
+  message(text: string): void;
+  entry(log: string, entry: LogEntry): void;
+  /** The connection is lost. Until {@link EngineReceiver.back}, nothing is received. */
+  lost(error: unknown): void;
+  /** The connection works again, and this node receives again what it followed. Messages and entries in between may be lost. */
+  back(): void;
+}
+
+/** Entries that an engine keeps in each log. */
+export const maxLogEntries = 1000;
+
+/** Characters of the entries that an engine keeps in each log, if it can count them. */
+export const maxLogBytes: number = 256 * 1024;
+
+/** What an engine needs to join a node. */
+export interface JoinOptions {
+  /** Begins every name that the engine uses. */
+  readonly prefix: string;
+  /** The id of this node. */
+  readonly node: string;
+  readonly receiver: EngineReceiver;
+  readonly logger: Logger;
+}
+
+/** The options that every backplane has. */
+export interface BackplaneOptions {
+  /** Begins every name in the engine, so that several servers can share it. @default {"halyard:" and the name of the server} */
+  readonly prefix?: string;
+  /**
+   * Secrets of at least 32 bytes, the same on every node. What nodes write is then encrypted and authenticated, so that access to the
+   * engine alone reveals and forges nothing. The first one writes, all of them read. @default {none: who can write to the engine is trusted}
+   */
+  readonly secret?: string | readonly string[];
+  /** Milliseconds for which a node that no longer hears the others may still serve its copies of sessions. @default {5000} */
+  readonly leaseMs?: number;
+}
+
+/** Connects the nodes of a server through an engine: `redisBackplane` of `halyard/redis`, or `natsBackplane` of `halyard/nats`. */
+export interface Backplane {
+  /** The name of the engine, for messages. */
+  readonly engine: string;
+  readonly options: BackplaneOptions;
+  /** Connects. Rejects if the engine cannot be reached or used, and says what to do. */
+  open(options: JoinOptions): Promise<Engine>;
+}
