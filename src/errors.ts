@@ -60,7 +60,8 @@ export type HalyardErrorCode =
   | "INPUT_CANCELLED"
   | "INPUT_PENDING"
   | "URL_ELICITATION_REQUIRED"
-  | "CANNOT_LISTEN";
+  | "CANNOT_LISTEN"
+  | "BACKPLANE_UNAVAILABLE";
 
 /**
  * The base class of every error that Halyard throws.

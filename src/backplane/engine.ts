@@ -65,8 +65,8 @@ export interface Engine {
   append(log: string, text: string, options: AppendOptions): Promise<number>;
   /** The kept entries with this sequence number or a later one, oldest first. */
   read(log: string, from: number): Promise<readonly LogEntry[]>;
-  /** Passes the entries of the log to this node from now on. */
-  follow(log: string): Promise<void>;
+  /** Passes the entries of these logs to this node from now on, and keeps the logs for `keepMs` more. A node repeats it now and then. */
+  follow(logs: readonly string[], keepMs: number): Promise<void>;
   unfollow(log: string): Promise<void>;
   /** Removes the log and all its entries. */
   removeLog(log: string): Promise<void>;

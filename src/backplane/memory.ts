@@ -143,8 +143,12 @@ class MemoryEngine implements Engine {
     return (this.#shared.log(name)?.entries ?? []).filter(({ sequence }) => sequence >= from);
   }
 
-  async follow(name: string): Promise<void> {
-    this.#log(name).followers.add(this.#node);
+  async follow(names: readonly string[], keepMs: number): Promise<void> {
+    for (const name of names) {
+      const log = this.#log(name);
+      log.followers.add(this.#node);
+      log.endsAt = Math.max(log.endsAt, endOf(keepMs));
+    }
   }
 
   async unfollow(name: string): Promise<void> {
@@ -179,7 +183,7 @@ class MemoryEngine implements Engine {
       followers: new Set<string>(),
       sequence: 0,
       bytes: 0,
-      endsAt: Number.POSITIVE_INFINITY,
+      endsAt: 0,
     };
     this.#shared.logs.set(name, log);
     return log;

@@ -90,6 +90,32 @@ export interface HandlerErrorEvent extends PeerEvent {
   readonly error: unknown;
 }
 
+/** A node has joined the cluster or left it, as this node sees it. */
+export interface NodeEvent {
+  readonly type: "node";
+  readonly state: "joined" | "left";
+  readonly node: string;
+}
+
+/** The engine of the backplane cannot be reached, or works again. */
+export interface EngineEvent {
+  readonly type: "engine";
+  readonly state: "lost" | "back";
+  readonly reason?: string | undefined;
+}
+
+/** A stream of a session continues on this node, after another node had it. */
+export interface HandoverEvent extends PeerEvent {
+  readonly type: "handover";
+  readonly from: string;
+}
+
+/** Messages may be lost: to a session, which is told to read everything again, or, without a session, to every listener. */
+export interface GapEvent {
+  readonly type: "gap";
+  readonly session?: string | undefined;
+}
+
 /** An event that {@link ServerOptions.observe} receives. */
 export type ServerEvent =
   | RequestEvent
@@ -98,4 +124,8 @@ export type ServerEvent =
   | PushEvent
   | AskEvent
   | TaskEvent
-  | HandlerErrorEvent;
+  | HandlerErrorEvent
+  | NodeEvent
+  | EngineEvent
+  | HandoverEvent
+  | GapEvent;

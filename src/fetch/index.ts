@@ -29,6 +29,8 @@ export { MemorySessionStore, type SessionRecord, type SessionStore } from "../se
 /** Responds to web-standard requests. */
 export interface FetchHandler {
   (request: Request): Promise<Response>;
+  /** Resolves when this process has joined the cluster of `backplane`, or rejects; at once without a backplane. */
+  readonly ready: Promise<void>;
   stats(): HttpStats;
   close(): Promise<void>;
 }
@@ -56,5 +58,6 @@ export function fetchHandler(server: Servable, options: HttpOptions = {}): Fetch
     void endpoint.handle(request, responder);
     return responder.response;
   };
-  return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });
+  const { ready } = endpoint;
+  return Object.assign(handler, { ready, stats: () => endpoint.stats(), close: () => endpoint.close() });
 }

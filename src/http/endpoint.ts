@@ -1,5 +1,6 @@
 // The MCP endpoint, the same behind every edge: guards, authenticates and routes requests, and shuts down.
 import { type Auth, isAuthRefusal } from "../auth/authenticate.ts";
+import { ignoreRejection } from "../async/promises.ts";
 import { within } from "../async/timers.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { ServerPort } from "../server/port.ts";
@@ -52,6 +53,8 @@ export class Endpoint {
   readonly #guard: Guard;
   readonly #rateLimits: RateLimits | undefined;
   readonly #legacySse: LegacySse | undefined;
+  /** Resolves when this node has joined the cluster; at once without one. */
+  readonly ready: Promise<void>;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -66,6 +69,7 @@ export class Endpoint {
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
+    this.ready = ignoreRejection(server.cluster?.join() ?? Promise.resolve());
   }
 
   /** Responds to one request. */
@@ -111,6 +115,7 @@ export class Endpoint {
     this.#state.sessions.closeAll();
     this.#state.heartbeat.stop();
     this.unsent.keepWatching();
+    await this.#state.server.cluster?.leave();
   }
 
   stats(): HttpStats {

@@ -76,6 +76,8 @@ interface Listening {
 /** A handler for `node:http`. Its promise resolves when the request has been answered. */
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Resolves when this process has joined the cluster of `backplane`, or rejects; at once without a backplane. */
+  readonly ready: Promise<void>;
   stats(): HttpStats;
   close(): Promise<void>;
 }
@@ -113,7 +115,8 @@ function toHandler(endpoint: Endpoint): NodeHandler {
     if (turn === undefined) return answer(message, response);
     return turn.then((isOpen) => (isOpen ? answer(message, response) : undefined));
   };
-  return Object.assign(handler, { stats: () => endpoint.stats(), close: () => endpoint.close() });
+  const { ready } = endpoint;
+  return Object.assign(handler, { ready, stats: () => endpoint.stats(), close: () => endpoint.close() });
 }
 
 /**
@@ -137,6 +140,7 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const hosts = [host].flat();
   const endpoint = new Endpoint(portOf(server, "HTTP"), options, hostsFor(hosts, options));
   const handler = toHandler(endpoint);
+  await endpoint.ready;
   const listening: Listening[] = [];
   let actualPort = port;
   for (const address of hosts) {
@@ -145,6 +149,7 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
       await listen(http, actualPort, address);
     } catch (error) {
       for (const started of listening) started.http.close();
+      await endpoint.close();
       throw error;
     }
     listening.push({ http, sockets: socketsOf(http) });

@@ -1,4 +1,5 @@
 // Assembles the parts of a server, and turns changes of the catalogue into notifications, one per burst.
+import { Cluster } from "../backplane/cluster.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { Loads } from "../limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
@@ -35,12 +36,14 @@ interface Assembled {
   readonly push: Push;
   readonly loads: Loads;
   readonly requestState: RequestState;
+  readonly cluster: Cluster | undefined;
 }
 
 export function assemble(info: Implementation, options: ServerOptions): Assembled {
   checkServerOptions(options);
   const settings = resolveSettings(options);
-  const { observe, logger } = settings;
+  const { observe, logger, backplane } = settings;
+  const cluster = backplane && new Cluster(backplane, { info, logger, observe });
   const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
   const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)));
   const elicitationIds = new ElicitationIds(maxElicitations);
@@ -75,7 +78,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     asking: conversations,
     serverMetas: new Map(),
   };
-  return { core, push, loads: new Loads(settings.limits.maxInFlightBytes), requestState };
+  return { core, push, loads: new Loads(settings.limits.maxInFlightBytes), requestState, cluster };
 }
 
 /** Collects the changes of one turn and publishes each list once. */

@@ -1,4 +1,5 @@
 // The port of a server: the interface for transports, which authors do not see.
+import type { Cluster } from "../backplane/cluster.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { Loads } from "../limits/loads.ts";
 import type { Implementation } from "../protocol/model.ts";
@@ -76,6 +77,8 @@ export interface ServerPort {
   readonly unsharedRequestState: "keys" | "singleUse" | undefined;
   /** Whether any definition has `scopes`, or ever had. */
   readonly usesScopes: boolean;
+  /** The cluster that this process is a node of. A transport joins it before it serves, and leaves it when it closes. */
+  readonly cluster: Cluster | undefined;
   /** All scopes that a message, or the messages of a batch, require together. */
   neededScopes(value: unknown): readonly string[];
 }
@@ -90,10 +93,11 @@ interface Driven {
   readonly core: Core;
   readonly loads: Loads;
   readonly requestState: RequestState;
+  readonly cluster: Cluster | undefined;
 }
 
 /** Creates the port of a server. */
-export function openPort(server: Servable, { core, loads, requestState }: Driven): ServerPort {
+export function openPort(server: Servable, { core, loads, requestState, cluster }: Driven): ServerPort {
   const { catalogue } = core;
   const { mode, revisions, limits, logger, observe } = core.settings;
   const port: ServerPort = {
@@ -103,6 +107,7 @@ export function openPort(server: Servable, { core, loads, requestState }: Driven
     logger,
     loads,
     observe,
+    cluster,
     handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
     handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }) }) =>
       answerText(core, loads, text, exchange),

@@ -1,4 +1,5 @@
 // McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
+import type { ClusterNode } from "../backplane/presence.ts";
 import { warnUnwritable } from "../diagnostics/logger.ts";
 import { checkOptions } from "../options.ts";
 import {
@@ -40,6 +41,12 @@ import type { ServerOptions } from "./options.ts";
 import { openPort, type Servable, type ServerPort } from "./port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 
+/** What a server knows of the cluster that it is a node of. */
+export interface ClusterView {
+  /** The nodes that this one hears, itself included. Empty before the node has joined, and without a backplane. */
+  nodes(): readonly ClusterNode[];
+}
+
 /**
  * An MCP server. Register definitions once, and serve them to any number of clients of any revision over any transport.
  *
@@ -61,6 +68,8 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly resources: ResourceCollection<ResourceOptions>;
   readonly resourceTemplates: Collection<TemplateOptions>;
   readonly push: Push;
+  /** The processes that serve together through `backplane`. */
+  readonly cluster: ClusterView;
   readonly #core: Core;
   readonly #requestState: RequestState;
   readonly #port: ServerPort;
@@ -76,6 +85,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.resources = new ResourceCollection(resources, push);
     this.resourceTemplates = new Collection(templates);
     this.push = push;
+    this.cluster = { nodes: () => parts.cluster?.nodes() ?? [] };
     this.#core = core;
     this.#requestState = parts.requestState;
     this.#port = openPort(this, parts);

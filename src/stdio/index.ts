@@ -64,7 +64,9 @@ export interface StdioServer {
  */
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
   checkOptions({ subject: "serveStdio" }, options, knownOptions);
-  const stdio = new Stdio(portOf(server, "serveStdio"), options);
+  const port = portOf(server, "serveStdio");
+  const stdio = new Stdio(port, options);
+  await port.cluster?.join();
   stdio.start();
   return stdio;
 }
@@ -80,6 +82,7 @@ class Stdio implements StdioServer {
   readonly #lines: WaitingLines;
   readonly #graceMs: number;
   readonly #logger: Logger;
+  readonly #cluster: ServerPort["cluster"];
   readonly #endsProcess: boolean;
   readonly #onSignal = (): void => this.#closeLater();
   #markClosed: () => void = () => {};
@@ -96,6 +99,7 @@ class Stdio implements StdioServer {
     this.#output = output;
     this.#graceMs = graceMs;
     this.#logger = server.logger;
+    this.#cluster = server.cluster;
     this.#endsProcess = options.endsProcess ?? input === process.stdin;
     this.#stdout = claimStdout(output);
     this.#writer = new LineWriter(output, {
@@ -157,6 +161,7 @@ class Stdio implements StdioServer {
     // A client that does not read must not keep the process alive.
     await within(this.#graceMs, this.#writer.end());
     this.#stdout.release();
+    await this.#cluster?.leave();
     this.#markClosed();
     if (!this.#endsProcess) return;
     for (const signal of signals) process.off(signal, this.#onSignal);

@@ -1,4 +1,5 @@
 // The options of a server's core: their defaults and checks.
+import type { Backplane } from "../../backplane/engine.ts";
 import type { ServerEvent } from "../../diagnostics/events.ts";
 import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
@@ -88,6 +89,11 @@ export interface CoreOptions {
    * out which scopes to request. @default {"usable"}
    */
   readonly scopedLists?: "usable" | "all";
+  /**
+   * Makes this process one node of several that behave like one server: `redisBackplane(client)` of `halyard/redis`, or
+   * `natsBackplane(connection)` of `halyard/nats`. @default {a process on its own}
+   */
+  readonly backplane?: Backplane;
   readonly limits?: Partial<ServerLimits>;
   /** @default {warnings and errors to standard error} */
   readonly logger?: Logger;
@@ -110,7 +116,8 @@ type Undefaulted =
   | "authorizeSubscription"
   | "onSubscribed"
   | "onUnsubscribed"
-  | "observe";
+  | "observe"
+  | "backplane";
 
 type Optional = Pick<CoreOptions, Undefaulted>;
 
@@ -153,6 +160,7 @@ export const knownCoreOptions: Known<CoreOptions> = {
   onUnsubscribed: true,
   scopedLists: true,
   limits: defaultLimits,
+  backplane: true,
   logger: true,
   observe: true,
 };
@@ -180,6 +188,9 @@ export function resolveSettings(options: CoreOptions): Settings {
   for (const [name, limit] of Object.entries(limits)) {
     if (!isPositiveInteger(limit)) refuseOption(`limits.${name}`, "must be a positive integer");
   }
+  const { backplane } = options;
+  if (backplane !== undefined && typeof backplane?.open !== "function")
+    refuseOption("backplane", "is none: pass redisBackplane(client) or natsBackplane(connection)");
   if (mode === "stateless" && options.requireInitialized) {
     refuseOption(
       "requireInitialized",

@@ -1,0 +1,281 @@
+// One node of a cluster: joins and leaves it, knows who is there, exchanges messages and follows logs.
+import { Callbacks } from "../async/callbacks.ts";
+import { inBackground } from "../async/timers.ts";
+import type { ServerEvent } from "../diagnostics/events.ts";
+import type { Logger } from "../diagnostics/logger.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import { HalyardError } from "../errors.ts";
+import type { Implementation } from "../protocol/model.ts";
+import { randomId } from "../protocol/random-id.ts";
+import type { JsonObject } from "../wire/message.ts";
+import { Bus, type BusHandler } from "./bus.ts";
+import type { Backplane, Engine, EngineReceiver } from "./engine.ts";
+import { Feed, type LogReader } from "./feed.ts";
+import { GuardedEngine } from "./guarded-engine.ts";
+import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
+
+/** How long the logs that a node follows are kept, unless it follows them again before. */
+const followMs = 3_600_000;
+
+/** Milliseconds that a node waits for its own first beat when it joins. */
+const joinMs = 10_000;
+
+/** How long the claim of a node id is kept without being renewed. */
+const claimMs = 24 * 3_600_000;
+
+const defaultLeaseMs = 5000;
+
+/** What a cluster needs of its server. */
+export interface ClusterHost {
+  readonly info: Implementation;
+  readonly logger: Logger;
+  readonly observe: ((event: ServerEvent) => void) | undefined;
+}
+
+/** What belongs to one stay in the cluster, from join to leave. */
+interface Stay {
+  readonly node: string;
+  readonly engine: Engine;
+  readonly bus: Bus;
+  readonly presence: Presence;
+  readonly timers: readonly ReturnType<typeof setInterval>[];
+}
+
+/**
+ * The parts of a server that share something register a handler for their messages and a step of joining before the node joins.
+ * Nothing here knows what the messages, values and logs mean.
+ */
+export class Cluster {
+  readonly leaseMs: number;
+  readonly #backplane: Backplane;
+  readonly #host: ClusterHost;
+  readonly #handlers = new Map<string, BusHandler>();
+  readonly #steps: (() => Promise<void>)[] = [];
+  readonly #feeds = new Map<string, Feed>();
+  readonly #backs = new Callbacks();
+  readonly #lefts = new Set<(node: string) => void>();
+  readonly #joins = new Set<(node: string, info: JsonObject) => void>();
+  readonly #about: (() => JsonObject)[] = [];
+  #joining: Promise<void> | undefined;
+  #stay: Stay | undefined;
+  #users = 0;
+
+  constructor(backplane: Backplane, host: ClusterHost) {
+    this.#backplane = backplane;
+    this.#host = host;
+    this.leaseMs = backplane.options.leaseMs ?? defaultLeaseMs;
+    this.on("beat", (info, from) => this.#stay?.presence.heard(from, info));
+    this.on("hello", (info, from) => {
+      this.#stay?.presence.heard(from, info);
+      if (from === this.node) return this.#info();
+      // At once, so that a new node knows the others without waiting for their beats.
+      this.bus.sendSoon(from, "beat", this.#info());
+    });
+    this.on("bye", (_, from) => this.#stay?.presence.left(from));
+  }
+
+  // Before the node joins.
+
+  /** Handles the messages of a kind. */
+  on(kind: string, handler: BusHandler): void {
+    this.#handlers.set(kind, handler);
+  }
+
+  /** Adds a step of joining, which may use the engine. The node has joined when all have resolved; if one rejects, it has not. */
+  onJoin(step: () => Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  /** Adds members to what nodes tell each other about themselves. */
+  introduce(about: () => JsonObject): void {
+    this.#about.push(about);
+  }
+
+  /** Called when another node is first heard, with what it says of itself, and when it has left. */
+  onNode(joined: (node: string, info: JsonObject) => void, left: (node: string) => void): void {
+    this.#joins.add(joined);
+    this.#lefts.add(left);
+  }
+
+  /** Called when the engine works again; until then, messages may have been lost. */
+  onBack(callback: () => void): void {
+    this.#backs.add(callback);
+  }
+
+  // Joining and leaving.
+
+  /** Joins, once for all transports of the server. Rejects if the engine cannot be used. Call {@link Cluster.leave} as often. */
+  join(): Promise<void> {
+    this.#users++;
+    this.#joining ??= this.#join().catch((error: unknown) => {
+      this.#joining = undefined;
+      throw error;
+    });
+    return this.#joining;
+  }
+
+  /** Leaves when every transport has left. */
+  async leave(): Promise<void> {
+    if (--this.#users > 0 || this.#joining === undefined) return;
+    await this.#joining.catch(() => {});
+    this.#joining = undefined;
+    const stay = this.#stay;
+    if (stay === undefined) return;
+    await stay.bus.tell("bye", {}).catch(() => {});
+    this.#drop(stay);
+    await stay.engine.remove({ kind: "node", tag: stay.node }).catch(() => {});
+    await stay.engine.close().catch(() => {});
+  }
+
+  /** Whether this node is in the cluster, perhaps without reaching the engine right now. */
+  get hasJoined(): boolean {
+    return this.#stay !== undefined;
+  }
+
+  /** The id of this node, which is another one each time it joins. */
+  get node(): string {
+    return this.#stay?.node ?? "";
+  }
+
+  /** Whether this node still hears the others, so that its copies are good. */
+  get isLeased(): boolean {
+    return this.#stay?.presence.isLeased === true;
+  }
+
+  /** The nodes that this one hears. */
+  nodes(): ClusterNode[] {
+    return this.#stay?.presence.list() ?? [];
+  }
+
+  /** Whether this node hears that one. */
+  hears(node: string): boolean {
+    return this.#stay?.presence.has(node) === true;
+  }
+
+  // Using it.
+
+  /** The engine. Every operation has a deadline and rejects with `BackplaneUnavailable`. */
+  get engine(): Engine {
+    return this.#joined.engine;
+  }
+
+  /** Sends messages to other nodes. */
+  get bus(): Bus {
+    return this.#joined.bus;
+  }
+
+  /**
+   * Passes the entries of a log that come after `position` to the reader, until {@link Cluster.stopReading}. Tell the engine to follow
+   * the log first, with an entry or with `follow`; the node repeats that now and then.
+   */
+  read(log: string, reader: LogReader, position?: number): Feed {
+    this.#feeds.get(log)?.close();
+    const feed = new Feed(this.engine, log, reader, position);
+    this.#feeds.set(log, feed);
+    return feed;
+  }
+
+  /** Passes no more entries to the reader of this feed. */
+  stopReading(feed: Feed): void {
+    feed.close();
+    if (this.#feeds.get(feed.log) === feed) this.#feeds.delete(feed.log);
+  }
+
+  get #joined(): Stay {
+    if (this.#stay !== undefined) return this.#stay;
+    throw new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      "The node has not joined the cluster: serve the server first, and await serveHttp() or the handler's ready",
+    );
+  }
+
+  #info(): JsonObject {
+    const { version } = this.#host.info;
+    return Object.assign(
+      { version, sentAt: performance.now() },
+      ...this.#about.map((about) => about()),
+    ) as JsonObject;
+  }
+
+  async #join(): Promise<void> {
+    const { info, logger, observe } = this.#host;
+    const node = randomId(9);
+    const prefix = this.#backplane.options.prefix ?? `halyard:${info.name}:`;
+    const bus = new Bus(node, this.#handlers, logger);
+    const receiver: EngineReceiver = {
+      message: (text) => bus.receive(text),
+      entry: (log, entry) => this.#feeds.get(log)?.receive(entry),
+      lost: (error) => this.#lost(error),
+      back: () => this.#back(),
+    };
+    const opened = await this.#backplane.open({ prefix, node, receiver, logger });
+    const engine = new GuardedEngine(opened, this.#backplane.engine);
+    bus.connect(engine);
+    const presence = new Presence(node, this.leaseMs, (other, state, about) => {
+      observe?.({ type: "node", state, node: other });
+      if (other === node) return;
+      if (state === "left") for (const left of this.#lefts) left(other);
+      else for (const joined of this.#joins) joined(other, about);
+    });
+    const beat = (): void => bus.sendSoon("all", "beat", this.#info());
+    const timers = [
+      inBackground(setInterval(beat, this.leaseMs / beatsPerLease)),
+      inBackground(setInterval(() => this.#followAgain(), followMs / 4)),
+    ];
+    this.#stay = { node, engine, bus, presence, timers };
+    try {
+      if ((await engine.create({ kind: "node", tag: node }, info.version, claimMs)) === undefined) {
+        throw new Error(`Another node has the id ${node}: do not copy a running process`);
+      }
+      await this.#hear(bus, node);
+      for (const step of this.#steps) await step();
+    } catch (error) {
+      this.#drop(this.#stay);
+      await engine.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Says hello, and resolves when this node has heard itself: then it hears the others, too. */
+  async #hear(bus: Bus, node: string): Promise<void> {
+    let isHeard = false;
+    await bus.requestAll("hello", this.#info(), joinMs, (_, from) => (isHeard ||= from === node));
+    if (isHeard) return;
+    const problem = `Messages through ${this.#backplane.engine} do not come back within ${joinMs} ms`;
+    throw new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      `${problem}: check that the user may publish and subscribe`,
+    );
+  }
+
+  #drop(stay: Stay): void {
+    for (const timer of stay.timers) clearInterval(timer);
+    this.#stay = undefined;
+    for (const feed of this.#feeds.values()) feed.close();
+    this.#feeds.clear();
+  }
+
+  /** Keeps the logs that this node follows, however long nothing is added to them. */
+  #followAgain(): void {
+    const logs = [...this.#feeds.keys()];
+    const { logger } = this.#host;
+    if (logs.length > 0) logRejection(logger, "Following logs", this.engine.follow(logs, followMs));
+  }
+
+  #lost(error: unknown): void {
+    const { logger, observe } = this.#host;
+    logger.error(`${this.#backplane.engine} cannot be reached: this node serves what it can alone`, {
+      error,
+    });
+    observe?.({ type: "engine", state: "lost", reason: String(error) });
+  }
+
+  #back(): void {
+    const { logger, observe } = this.#host;
+    logger.warn(`${this.#backplane.engine} can be reached again`);
+    observe?.({ type: "engine", state: "back" });
+    this.#stay?.bus.sendSoon("all", "hello", this.#info());
+    for (const feed of this.#feeds.values()) logRejection(logger, "Reading a log", feed.catchUp());
+    this.#backs.call();
+  }
+}

@@ -1,0 +1,103 @@
+// Wraps an engine: every operation has a deadline, few are in flight at once, and a failure is one kind of error.
+import { HalyardError } from "../errors.ts";
+import type { AppendOptions, Engine, LogEntry, StoredValue, ValueKey, ValueKind } from "./engine.ts";
+
+/** Milliseconds that one operation of the engine may take. */
+const operationMs = 5000;
+
+/** Operations that may wait for the engine; further ones fail at once. */
+const maxOperations = 10_000;
+
+/** Thrown when an operation of the engine fails: nothing was done, or it is unknown whether it was. */
+export class BackplaneUnavailable extends HalyardError {
+  constructor(engine: string, cause: unknown) {
+    super("BACKPLANE_UNAVAILABLE", `${engine} cannot be used now: ${String(cause)}`, { cause });
+  }
+}
+
+export class GuardedEngine implements Engine {
+  readonly #engine: Engine;
+  readonly #name: string;
+  #operations = 0;
+
+  constructor(engine: Engine, name: string) {
+    this.#engine = engine;
+    this.#name = name;
+  }
+
+  get(key: ValueKey): Promise<StoredValue | undefined> {
+    return this.#run(() => this.#engine.get(key));
+  }
+
+  create(key: ValueKey, text: string, ttlMs: number | undefined): Promise<string | undefined> {
+    return this.#run(() => this.#engine.create(key, text, ttlMs));
+  }
+
+  replace(
+    key: ValueKey,
+    text: string,
+    ttlMs: number | undefined,
+    version: string,
+  ): Promise<string | undefined> {
+    return this.#run(() => this.#engine.replace(key, text, ttlMs, version));
+  }
+
+  touch(keys: readonly ValueKey[], ttlMs: number): Promise<void> {
+    return this.#run(() => this.#engine.touch(keys, ttlMs));
+  }
+
+  remove(key: ValueKey): Promise<void> {
+    return this.#run(() => this.#engine.remove(key));
+  }
+
+  count(kind: ValueKind): Promise<number> {
+    return this.#run(() => this.#engine.count(kind));
+  }
+
+  append(log: string, text: string, options: AppendOptions): Promise<number> {
+    return this.#run(() => this.#engine.append(log, text, options));
+  }
+
+  read(log: string, from: number): Promise<readonly LogEntry[]> {
+    return this.#run(() => this.#engine.read(log, from));
+  }
+
+  follow(logs: readonly string[], keepMs: number): Promise<void> {
+    return this.#run(() => this.#engine.follow(logs, keepMs));
+  }
+
+  unfollow(log: string): Promise<void> {
+    return this.#run(() => this.#engine.unfollow(log));
+  }
+
+  removeLog(log: string): Promise<void> {
+    return this.#run(() => this.#engine.removeLog(log));
+  }
+
+  send(to: string, text: string): Promise<void> {
+    return this.#run(() => this.#engine.send(to, text));
+  }
+
+  close(): Promise<void> {
+    return this.#run(() => this.#engine.close());
+  }
+
+  async #run<Result>(operation: () => Promise<Result>): Promise<Result> {
+    if (this.#operations >= maxOperations) {
+      throw new BackplaneUnavailable(this.#name, `${maxOperations} operations wait for it`);
+    }
+    this.#operations++;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${operationMs} ms`)), operationMs);
+    });
+    try {
+      return await Promise.race([operation(), tooLate]);
+    } catch (error) {
+      throw new BackplaneUnavailable(this.#name, error instanceof Error ? error.message : error);
+    } finally {
+      clearTimeout(timer);
+      this.#operations--;
+    }
+  }
+}

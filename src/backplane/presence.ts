@@ -1,0 +1,74 @@
+// Which nodes are there, and whether this one still hears the others: each node sends a beat through the bus, and hears its own.
+import type { JsonObject } from "../wire/message.ts";
+
+/** A node of the cluster. */
+export interface ClusterNode {
+  readonly id: string;
+  /** Whether it is the node that you ask. */
+  readonly isSelf: boolean;
+  /** The version of its server. */
+  readonly version: string;
+}
+
+/** How many beats a node sends in `leaseMs`. */
+export const beatsPerLease = 5;
+
+interface Heard {
+  readonly version: string;
+  /** The number of own beats that had come back when it was last heard. */
+  at: number;
+}
+
+/** Called when a node joins or leaves. */
+export type PresenceWatch = (node: string, state: "joined" | "left", info: JsonObject) => void;
+
+/**
+ * Other nodes are counted by own beats that came back, not by time: while this node hears nothing, it does not take the others for
+ * gone.
+ */
+export class Presence {
+  readonly #self: string;
+  readonly #leaseMs: number;
+  readonly #watch: PresenceWatch;
+  readonly #nodes = new Map<string, Heard>();
+  #beats = 0;
+  #heardSelfAt = Number.NEGATIVE_INFINITY;
+
+  constructor(self: string, leaseMs: number, watch: PresenceWatch) {
+    this.#self = self;
+    this.#leaseMs = leaseMs;
+    this.#watch = watch;
+  }
+
+  /** Whether an own beat that was sent within `leaseMs` has come back. */
+  get isLeased(): boolean {
+    return performance.now() - this.#heardSelfAt < this.#leaseMs;
+  }
+
+  has(node: string): boolean {
+    return this.#nodes.has(node);
+  }
+
+  list(): ClusterNode[] {
+    return [...this.#nodes].map(([id, { version }]) => ({ id, version, isSelf: id === this.#self }));
+  }
+
+  /** Takes a beat. `sentAt` is the time on the clock of its sender. */
+  heard(node: string, info: JsonObject): void {
+    const known = this.#nodes.get(node);
+    if (known !== undefined) known.at = this.#beats;
+    else {
+      this.#nodes.set(node, { version: String(info["version"] ?? ""), at: this.#beats });
+      this.#watch(node, "joined", info);
+    }
+    if (node !== this.#self || typeof info["sentAt"] !== "number") return;
+    this.#heardSelfAt = Math.max(this.#heardSelfAt, info["sentAt"]);
+    this.#beats++;
+    // One beat more than a lease has, since beats are not exactly apart.
+    for (const [other, { at }] of this.#nodes) if (this.#beats - at > beatsPerLease + 1) this.left(other);
+  }
+
+  left(node: string): void {
+    if (node !== this.#self && this.#nodes.delete(node)) this.#watch(node, "left", {});
+  }
+}

@@ -1,0 +1,86 @@
+// The entries of a session's log, which all nodes read in the same order: they decide which stream gets a message, and on which node.
+import type { LogEntry } from "../backplane/engine.ts";
+import { isObject, isRequestId, type RequestId } from "../wire/message.ts";
+
+/** The number of a stream: the sequence number of the entry that opened it. */
+type StreamNumber = number;
+
+/**
+ * - `get`: a GET stream opened on node `n`, or an earlier one (`s`) was resumed there. Messages belong to it from here on.
+ * - `lost`: the client of that GET stream has disconnected. Messages wait for the next `get`. `c` is the position in the log of
+ *   changes up to which that client has been told.
+ * - `push`: a message for the session.
+ * - `post`: the reply to the request `id` became a stream, and node `n` runs the call.
+ * - `take`: that POST stream was resumed on node `n`.
+ * - `send`: a message on a POST stream; with `end` the last. The first `end` counts.
+ */
+export type SessionEntry =
+  | { readonly k: "get"; readonly s?: StreamNumber; readonly n: string }
+  | { readonly k: "lost"; readonly s: StreamNumber; readonly n: string; readonly c: string }
+  | { readonly k: "push"; readonly m: string; readonly scopes?: readonly string[] | undefined }
+  | {
+      readonly k: "post";
+      readonly n: string;
+      readonly id: RequestId;
+      readonly scopes?: readonly string[] | undefined;
+    }
+  | { readonly k: "take"; readonly s: StreamNumber; readonly n: string }
+  | { readonly k: "send"; readonly s: StreamNumber; readonly m: string; readonly end?: true };
+
+/** What each kind must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
+const checks: Readonly<Record<string, (entry: Readonly<Record<string, unknown>>) => boolean>> = {
+  get: ({ s, n }) => (s === undefined || isSequence(s)) && typeof n === "string",
+  lost: ({ s, n, c }) => isSequence(s) && typeof n === "string" && typeof c === "string",
+  push: ({ m, scopes }) => typeof m === "string" && areScopes(scopes),
+  post: ({ n, id, scopes }) => typeof n === "string" && isRequestId(id) && areScopes(scopes),
+  take: ({ s, n }) => isSequence(s) && typeof n === "string",
+  send: ({ s, m }) => isSequence(s) && typeof m === "string",
+};
+
+/** Reads an entry. Undefined if it is none, or of a kind that this version does not know. */
+export function readSessionEntry(text: string): SessionEntry | undefined {
+  let entry: unknown;
+  try {
+    entry = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const isValid =
+    isObject(entry) &&
+    typeof entry["k"] === "string" &&
+    Object.hasOwn(checks, entry["k"]) &&
+    checks[entry["k"]]?.(entry);
+  return isValid ? (entry as SessionEntry) : undefined;
+}
+
+/** A place in a log: a sequence number, and a digest of that entry, since an engine may give out a number again after a failure. */
+export function positionOf({ sequence, text }: Pick<LogEntry, "sequence" | "text">): string {
+  return `${sequence}-${digestOf(text)}`;
+}
+
+/** The position before the first entry. */
+export const startOfLog = "0-";
+
+export function sequenceOf(position: string): number {
+  return Number(position.slice(0, position.indexOf("-")));
+}
+
+/** The form of a position, for patterns. */
+export const positionPattern = String.raw`\d{1,15}-[\da-z]{0,7}`;
+
+/** FNV-1a, of 32 bits: enough to tell two entries of the same number apart. */
+function digestOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}
+
+function isSequence(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+function areScopes(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every((scope) => typeof scope === "string"));
+}
