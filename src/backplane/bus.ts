@@ -23,12 +23,12 @@ interface Waiting {
 export class Bus {
   readonly #node: string;
   readonly #logger: Logger;
-  readonly #handlers: ReadonlyMap<string, BusHandler>;
+  readonly #handlers: ReadonlyMap<string, readonly BusHandler[]>;
   readonly #waiting = new Map<string, Waiting>();
   #engine: Engine | undefined;
   #lastId = 0;
 
-  constructor(node: string, handlers: ReadonlyMap<string, BusHandler>, logger: Logger) {
+  constructor(node: string, handlers: ReadonlyMap<string, readonly BusHandler[]>, logger: Logger) {
     this.#node = node;
     this.#handlers = handlers;
     this.#logger = logger;
@@ -74,8 +74,8 @@ export class Bus {
     const { from, kind, body, id, to } = message;
     if (typeof from !== "string" || !isObject(body)) return;
     if (typeof to === "string") return this.#waiting.get(to)?.answer(body, from);
-    const handler = typeof kind === "string" ? this.#handlers.get(kind) : undefined;
-    if (handler !== undefined) void this.#handle(handler, body, from, id);
+    const handlers = typeof kind === "string" ? this.#handlers.get(kind) : undefined;
+    for (const handler of handlers ?? []) void this.#handle(handler, body, from, id);
   }
 
   async #handle(handler: BusHandler, body: JsonObject, from: string, id: unknown): Promise<void> {

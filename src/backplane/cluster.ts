@@ -49,9 +49,9 @@ export class Cluster {
   readonly leaseMs: number;
   readonly #backplane: Backplane;
   readonly #host: ClusterHost;
-  readonly #handlers = new Map<string, BusHandler>();
+  readonly #handlers = new Map<string, BusHandler[]>();
   readonly #steps: (() => Promise<void>)[] = [];
-  readonly #feeds = new Map<string, Feed>();
+  readonly #feeds = new Map<string, Set<Feed>>();
   readonly #backs = new Callbacks();
   readonly #lefts = new Set<(node: string) => void>();
   readonly #joins = new Set<(node: string, info: JsonObject) => void>();
@@ -76,9 +76,11 @@ export class Cluster {
 
   // Before the node joins.
 
-  /** Handles the messages of a kind. */
+  /** Adds a handler for the messages of a kind. Several endpoints of one server may each add theirs. */
   on(kind: string, handler: BusHandler): void {
-    this.#handlers.set(kind, handler);
+    const handlers = this.#handlers.get(kind);
+    if (handlers === undefined) this.#handlers.set(kind, [handler]);
+    else handlers.push(handler);
   }
 
   /** Adds a step of joining, which may use the engine. The node has joined when all have resolved; if one rejects, it has not. */
@@ -165,20 +167,26 @@ export class Cluster {
   }
 
   /**
-   * Passes the entries of a log that come after `position` to the reader, until {@link Cluster.stopReading}. Tell the engine to follow
-   * the log first, with an entry or with `follow`; the node repeats that now and then.
+   * Passes the entries of a log to the reader, from {@link Feed.start} until {@link Cluster.stopReading}. Tell the engine to follow
+   * the log, too, with an entry or with `follow`; the node repeats that now and then.
    */
-  read(log: string, reader: LogReader, position?: number): Feed {
-    this.#feeds.get(log)?.close();
-    const feed = new Feed(this.engine, log, reader, position);
-    this.#feeds.set(log, feed);
+  read(log: string, reader: LogReader): Feed {
+    const feed = new Feed(this.engine, log, reader);
+    const feeds = this.#feeds.get(log) ?? new Set();
+    this.#feeds.set(log, feeds.add(feed));
     return feed;
   }
 
-  /** Passes no more entries to the reader of this feed. */
+  /** Passes no more entries to the reader of this feed. If it was the last of its log, tell the engine, too. */
   stopReading(feed: Feed): void {
     feed.close();
-    if (this.#feeds.get(feed.log) === feed) this.#feeds.delete(feed.log);
+    const feeds = this.#feeds.get(feed.log);
+    feeds?.delete(feed);
+    if (feeds?.size === 0) this.#feeds.delete(feed.log);
+  }
+
+  get #allFeeds(): Feed[] {
+    return [...this.#feeds.values()].flatMap((feeds) => [...feeds]);
   }
 
   get #joined(): Stay {
@@ -204,7 +212,9 @@ export class Cluster {
     const bus = new Bus(node, this.#handlers, logger);
     const receiver: EngineReceiver = {
       message: (text) => bus.receive(text),
-      entry: (log, entry) => this.#feeds.get(log)?.receive(entry),
+      entry: (log, entry) => {
+        for (const feed of this.#feeds.get(log) ?? []) feed.receive(entry);
+      },
       lost: (error) => this.#lost(error),
       back: () => this.#back(),
     };
@@ -251,7 +261,7 @@ export class Cluster {
   #drop(stay: Stay): void {
     for (const timer of stay.timers) clearInterval(timer);
     this.#stay = undefined;
-    for (const feed of this.#feeds.values()) feed.close();
+    for (const feed of this.#allFeeds) feed.close();
     this.#feeds.clear();
   }
 
@@ -275,7 +285,7 @@ export class Cluster {
     logger.warn(`${this.#backplane.engine} can be reached again`);
     observe?.({ type: "engine", state: "back" });
     this.#stay?.bus.sendSoon("all", "hello", this.#info());
-    for (const feed of this.#feeds.values()) logRejection(logger, "Reading a log", feed.catchUp());
+    for (const feed of this.#allFeeds) logRejection(logger, "Reading a log", feed.catchUp());
     this.#backs.call();
   }
 }

@@ -1,5 +1,6 @@
 // A log that this node follows: passes every entry on once and in order, whatever the bus loses, doubles or reorders.
 import type { Engine, LogEntry } from "./engine.ts";
+import { digestOf } from "./position.ts";
 
 /** What becomes of the entries of a log. */
 export interface LogReader {
@@ -11,23 +12,26 @@ export interface LogReader {
 /** Entries that are remembered, to notice that the engine gives out a number again after it has lost its tail. */
 const remembered = 32;
 
+/** Entries that may arrive before {@link Feed.start}; with more, the feed reads them from the engine. */
+const maxEarly = 100;
+
 export class Feed {
   readonly log: string;
   readonly #engine: Engine;
   readonly #reader: LogReader;
-  /** The newest entries that were passed on, oldest first. */
+  /** The digests of the newest entries that were passed on, oldest first. */
   readonly #recent = new Map<number, string>();
-  #position: number;
+  /** The entries that arrived before the start. */
+  #early: LogEntry[] | undefined = [];
+  #position = 0;
   #reading: Promise<void> | undefined;
   #mustReadAgain = false;
   #isOver = false;
 
-  /** `position` is the sequence number of the last entry that needs not be passed on. */
-  constructor(engine: Engine, log: string, reader: LogReader, position = 0) {
+  constructor(engine: Engine, log: string, reader: LogReader) {
     this.#engine = engine;
     this.log = log;
     this.#reader = reader;
-    this.#position = position;
   }
 
   /** The sequence number of the last entry that was passed on. */
@@ -35,26 +39,47 @@ export class Feed {
     return this.#position;
   }
 
+  /** Begins to pass entries on: those after `last`, or all if there is none. */
+  start(last: LogEntry | undefined): void {
+    const early = this.#early;
+    if (early === undefined) return;
+    this.#early = undefined;
+    if (last !== undefined) this.#remember(last);
+    if (early.length === maxEarly) this.#catchUpSoon();
+    else for (const entry of early) this.receive(entry);
+  }
+
   /** Takes an entry that the engine delivers. */
   receive(entry: LogEntry): void {
     if (this.#isOver) return;
+    if (this.#early !== undefined) {
+      if (this.#early.length < maxEarly) this.#early.push(entry);
+      return;
+    }
     const { sequence, previous, text } = entry;
     // Without an entry before it, the earlier ones have grown too old meanwhile.
-    const isNext = previous === this.#position || previous === 0;
-    if (this.#reading === undefined && isNext && sequence > this.#position) return this.#pass(entry);
-    const isKnown = sequence <= this.#position && (this.#recent.get(sequence) ?? text) === text;
-    // An entry is missing, or a number has been given out again: what the engine has decides.
-    if (!isKnown) void this.catchUp().catch(() => {});
+    const isNext = sequence > this.#position && (previous === this.#position || previous === 0);
+    if (isNext && this.#reading === undefined) return this.#pass(entry);
+    const known = this.#recent.get(sequence);
+    const isKnown = sequence <= this.#position && (known === undefined || known === digestOf(text));
+    // An entry is missing, or a number has been given out again: what the engine holds decides.
+    if (!isKnown) this.#catchUpSoon();
   }
 
   /** Reads what is missing. Rejects if the engine fails; then call it again when the engine is back. */
   catchUp(): Promise<void> {
+    if (this.#early !== undefined) return Promise.resolve();
     this.#mustReadAgain = true;
     return (this.#reading ??= this.#read().finally(() => (this.#reading = undefined)));
   }
 
   close(): void {
     this.#isOver = true;
+  }
+
+  #catchUpSoon(): void {
+    // If the engine fails, it reports when it is back, and then the node catches up with every feed.
+    this.catchUp().catch(() => {});
   }
 
   async #read(): Promise<void> {
@@ -67,34 +92,30 @@ export class Feed {
   }
 
   #take(entries: readonly LogEntry[]): void {
-    const isSame = ({ sequence, text }: LogEntry): boolean => this.#recent.get(sequence) === text;
-    const last = entries.at(-1)?.sequence ?? 0;
-    const isKept =
-      this.#position === 0 ||
-      entries.some(
-        (entry) => entry.sequence === this.#position && (this.#recent.size === 0 || isSame(entry)),
-      );
-    if (isKept) {
-      for (const entry of entries) if (entry.sequence > this.#position) this.#pass(entry);
-      return;
-    }
-    // The last entry that was passed on is gone: dropped because newer ones came, or lost with the engine's tail.
-    const unseen = entries.filter((entry) => !isSame(entry));
-    this.#recent.clear();
-    this.#position = Math.min(this.#position, last);
-    this.#reader.gap();
+    const isSeen = ({ sequence, text }: LogEntry): boolean => this.#recent.get(sequence) === digestOf(text);
+    const isContinued =
+      this.#position === 0 || entries.some((entry) => entry.sequence === this.#position && isSeen(entry));
+    // Otherwise the last entry that was passed on is gone: dropped for newer ones, or lost with the engine's tail.
+    if (!isContinued) this.#reader.gap();
+    const unseen = entries.filter((entry) =>
+      isContinued ? entry.sequence > this.#position : !isSeen(entry),
+    );
+    if (!isContinued) this.#recent.clear();
     for (const entry of unseen) this.#pass(entry);
-    this.#position = last;
+    if (!isContinued) this.#position = entries.at(-1)?.sequence ?? 0;
   }
 
   #pass(entry: LogEntry): void {
-    const { sequence, text } = entry;
+    this.#remember(entry);
+    this.#reader.entry(entry);
+  }
+
+  #remember({ sequence, text }: LogEntry): void {
     this.#position = sequence;
-    this.#recent.set(sequence, text);
+    this.#recent.set(sequence, digestOf(text));
     for (const oldest of this.#recent.keys()) {
       if (this.#recent.size <= remembered) break;
       this.#recent.delete(oldest);
     }
-    this.#reader.entry(entry);
   }
 }

@@ -1,5 +1,4 @@
 // The entries of a session's log, which all nodes read in the same order: they decide which stream gets a message, and on which node.
-import type { LogEntry } from "../backplane/engine.ts";
 import { isObject, isRequestId, type RequestId } from "../wire/message.ts";
 
 /** The number of a stream: the sequence number of the entry that opened it. */
@@ -51,30 +50,6 @@ export function readSessionEntry(text: string): SessionEntry | undefined {
     Object.hasOwn(checks, entry["k"]) &&
     checks[entry["k"]]?.(entry);
   return isValid ? (entry as SessionEntry) : undefined;
-}
-
-/** A place in a log: a sequence number, and a digest of that entry, since an engine may give out a number again after a failure. */
-export function positionOf({ sequence, text }: Pick<LogEntry, "sequence" | "text">): string {
-  return `${sequence}-${digestOf(text)}`;
-}
-
-/** The position before the first entry. */
-export const startOfLog = "0-";
-
-export function sequenceOf(position: string): number {
-  return Number(position.slice(0, position.indexOf("-")));
-}
-
-/** The form of a position, for patterns. */
-export const positionPattern = String.raw`\d{1,15}-[\da-z]{0,7}`;
-
-/** FNV-1a, of 32 bits: enough to tell two entries of the same number apart. */
-function digestOf(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return (hash >>> 0).toString(36);
 }
 
 function isSequence(value: unknown): value is number {
