@@ -186,7 +186,7 @@ export class Cluster {
   }
 
   get #allFeeds(): Feed[] {
-    return [...this.#feeds.values()].flatMap((feeds) => [...feeds]);
+    return [...this.#feeds.values()].flatMap((feeds) => Array.from(feeds));
   }
 
   get #joined(): Stay {
