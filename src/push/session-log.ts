@@ -5,22 +5,28 @@ import { isObject, isRequestId, type RequestId } from "../wire/message.ts";
 type StreamNumber = number;
 
 /**
- * - `get`: a GET stream opened on node `n`, or an earlier one (`s`) was resumed there. Messages belong to it from here on.
+ * - `get`: a GET stream opened on node `n`, or an earlier one (`s`) was resumed there. Messages belong to it from here on. `c` is the
+ *   position in the log of changes at that time.
  * - `lost`: the client of that GET stream has disconnected. Messages wait for the next `get`. `c` is the position in the log of
  *   changes up to which that client has been told.
  * - `push`: a message for the session.
- * - `post`: the reply to the request `id` became a stream, and node `n` runs the call.
+ * - `post`: the reply to the requests with these ids, usually one, became a stream, and node `n` runs the calls.
  * - `take`: that POST stream was resumed on node `n`.
  * - `send`: a message on a POST stream; with `end` the last. The first `end` counts.
  */
 export type SessionEntry =
-  | { readonly k: "get"; readonly s?: StreamNumber; readonly n: string }
+  | {
+      readonly k: "get";
+      readonly s?: StreamNumber | undefined;
+      readonly n: string;
+      readonly c?: string | undefined;
+    }
   | { readonly k: "lost"; readonly s: StreamNumber; readonly n: string; readonly c: string }
   | { readonly k: "push"; readonly m: string; readonly scopes?: readonly string[] | undefined }
   | {
       readonly k: "post";
       readonly n: string;
-      readonly id: RequestId;
+      readonly ids: readonly RequestId[];
       readonly scopes?: readonly string[] | undefined;
     }
   | { readonly k: "take"; readonly s: StreamNumber; readonly n: string }
@@ -28,10 +34,12 @@ export type SessionEntry =
 
 /** What each kind must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
 const checks: Readonly<Record<string, (entry: Readonly<Record<string, unknown>>) => boolean>> = {
-  get: ({ s, n }) => (s === undefined || isSequence(s)) && typeof n === "string",
+  get: ({ s, n, c }) =>
+    (s === undefined || isSequence(s)) && typeof n === "string" && (c === undefined || typeof c === "string"),
   lost: ({ s, n, c }) => isSequence(s) && typeof n === "string" && typeof c === "string",
   push: ({ m, scopes }) => typeof m === "string" && areScopes(scopes),
-  post: ({ n, id, scopes }) => typeof n === "string" && isRequestId(id) && areScopes(scopes),
+  post: ({ n, ids, scopes }) =>
+    typeof n === "string" && Array.isArray(ids) && ids.every(isRequestId) && areScopes(scopes),
   take: ({ s, n }) => isSequence(s) && typeof n === "string",
   send: ({ s, m }) => isSequence(s) && typeof m === "string",
 };

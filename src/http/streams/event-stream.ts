@@ -6,7 +6,7 @@ import type { Stream } from "../../push/listener.ts";
 import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../../wire/sse.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
-import type { StreamKind, StreamLog } from "./stream-log.ts";
+import type { StreamKind } from "./stream-log.ts";
 
 /**
  * - `idle`: the response has not begun
@@ -16,16 +16,35 @@ import type { StreamKind, StreamLog } from "./stream-log.ts";
  */
 export type StreamState = "idle" | "open" | "lost" | "ended";
 
+/** What makes a stream resumable: it gives its events their ids. */
+export interface EventLog {
+  /** Whether messages are kept, so that a client that reconnects gets what it has missed. */
+  readonly isKept: boolean;
+  /** The scopes of the token that reads the stream. */
+  scopes: readonly string[] | undefined;
+  /** When the stream ended. */
+  finishedAt: number | undefined;
+  /** The id from which a client resumes after all messages so far; undefined if there is none yet. */
+  eventId(): string | undefined;
+  /** Adds a message, and returns the id of its event; undefined if it is not kept. */
+  append(text: string): string | undefined;
+}
+
 /** The session's streams, which open the log of each stream and are called when its state changes. */
-export interface StreamOwner {
+export interface StreamOwner<Log extends EventLog> {
   /** Whether a stream begins with an event that only has an id, from which a client can resume before any message. */
   readonly primes: boolean;
   readonly retryMs: number;
-  openLog(kind: StreamKind): StreamLog;
+  openLog(kind: StreamKind): Log;
   /** Called when the stream enters another state. */
-  changed(stream: EventStream): void;
+  changed(stream: EventStream<Log>): void;
   /** Called when its reader has caught up. */
-  drained(stream: EventStream): void;
+  drained(stream: EventStream<Log>): void;
+  /**
+   * Keeps a message of a POST stream where every node can read it, then has it written. Resolves when that is done, after the stream
+   * has ended if it was the last. @default {the stream writes it}
+   */
+  keep?(stream: EventStream<Log>, text: string, isLast: boolean): Promise<void>;
 }
 
 /** The times of a stream. */
@@ -35,17 +54,17 @@ export interface StreamTimes {
   readonly resumeWindowMs: number;
 }
 
-export class EventStream implements Stream {
+export class EventStream<Log extends EventLog = EventLog> implements Stream {
   readonly kind: StreamKind;
   /** Set until the stream opens: a lost stream must not keep the objects of its old connection in memory. */
   #responder: HttpResponder | undefined;
-  readonly #owner: StreamOwner | undefined;
+  readonly #owner: StreamOwner<Log> | undefined;
   #state: StreamState = "idle";
   /** When it entered its state. */
   #since = 0;
   /** The connection, while it is open. */
   #sink: EventSink | undefined;
-  #log: StreamLog | undefined;
+  #log: Log | undefined;
   #drains: Callbacks | undefined;
   #losses: Callbacks | undefined;
   /** Whether anything was written since the last `tend`; cheaper than reading the clock at each write. */
@@ -55,21 +74,24 @@ export class EventStream implements Stream {
   #watchesDrain = false;
   /** The scopes of its reader's token. */
   scopes: readonly string[] | undefined;
+  /** Whether its client has resumed it on another node. */
+  isElsewhere = false;
   /** When its reader's token expires. */
   #expiresAt: number | undefined;
 
-  /** A stream with an `owner` can be resumed. */
-  constructor(kind: StreamKind, responder: HttpResponder, owner?: StreamOwner) {
+  /** A stream with an `owner` can be resumed. Its log is opened with it, unless you pass one. */
+  constructor(kind: StreamKind, responder: HttpResponder, owner?: StreamOwner<Log>, log?: Log) {
     this.kind = kind;
     this.#responder = responder;
     this.#owner = owner;
+    this.#log = log;
   }
 
   get state(): StreamState {
     return this.#state;
   }
 
-  get log(): StreamLog | undefined {
+  get log(): Log | undefined {
     return this.#log;
   }
 
@@ -96,12 +118,23 @@ export class EventStream implements Stream {
     if (this.#state !== "idle" || responder === undefined) return;
     this.#responder = undefined;
     if (owner !== undefined) {
-      this.#log = owner.openLog(this.kind);
+      this.#log ??= owner.openLog(this.kind);
       this.#log.scopes = this.scopes;
     }
     this.#connect(responder.stream(eventHeaders));
-    if (owner?.primes && this.#log) this.#put(encodePriming(this.#log.eventId(), owner.retryMs));
+    this.prime();
     owner?.changed(this);
+  }
+
+  /** Writes the event from which a client can resume before any message, if its revision has one and there is an id for it. */
+  prime(): void {
+    const id = this.#owner?.primes ? this.#log?.eventId() : undefined;
+    if (id !== undefined) this.#put(encodePriming(id, this.#owner?.retryMs ?? 0));
+  }
+
+  /** Writes a message that is logged already. */
+  send(text: string, id: string | undefined): void {
+    this.#put(encodeEvent(text, id));
   }
 
   /** Logs a message, then writes it; a client that was cut off in between gets it from the log. */
@@ -123,10 +156,26 @@ export class EventStream implements Stream {
     return () => {};
   }
 
+  /** Writes a question, which must reach the client also after it has reconnected. */
+  ask(text: string): boolean {
+    if (this.#owner?.keep === undefined || this.#state === "ended") return this.write(text);
+    this.open();
+    void this.#owner.keep(this, text, false);
+    return !this.congested;
+  }
+
   /** Writes the last message and ends the stream. */
-  finish(text: string): void {
+  finish(text: string): Promise<void> | void {
+    if (this.#owner?.keep !== undefined && this.#state !== "ended") return this.#owner.keep(this, text, true);
     this.write(text);
     this.end();
+  }
+
+  /** Closes the connection, because the client has resumed the stream on another node. */
+  leave(): void {
+    this.isElsewhere = true;
+    this.#sink?.end();
+    this.#lose();
   }
 
   /** Ends the stream. */
@@ -148,7 +197,7 @@ export class EventStream implements Stream {
   pause(): void {
     if (this.#state === "ended" || !this.#owner?.primes) return;
     this.open();
-    this.#release();
+    if (this.#log?.eventId() !== undefined) this.#release();
   }
 
   /** Fails what waits for the client, which did not reconnect in time. The log stays. */
@@ -160,6 +209,7 @@ export class EventStream implements Stream {
   /** Continues on a new connection, on which the missed messages have been written. */
   resume(sink: EventSink): void {
     this.#sink?.end();
+    this.isElsewhere = false;
     this.#connect(sink);
     this.#drains?.call();
     this.#owner?.changed(this);
@@ -170,7 +220,8 @@ export class EventStream implements Stream {
     const isExpired = isPast(this.#expiresAt);
     // Only the connection closes: the client resumes the stream with a fresh token.
     if (this.kind === "post" && isExpired) this.pause();
-    if (this.#state === "lost" && this.age(now) >= resumeWindowMs) this.giveUp();
+    const isAlone = this.#state === "lost" && !this.isElsewhere;
+    if (isAlone && this.age(now) >= resumeWindowMs) this.giveUp();
     if (this.#state !== "open") return;
     const isOver = this.kind === "get" && (isExpired || this.age(now) >= maxStreamMs);
     if (isOver) this.#release();

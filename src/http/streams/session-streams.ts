@@ -11,6 +11,8 @@ import type { EventSink, HttpResponder } from "../edge/request.ts";
 import { EventStream, type StreamOwner, type StreamTimes } from "./event-stream.ts";
 import { isPostEvent, type StreamKind, type StreamLog, type StreamLogs } from "./stream-log.ts";
 
+type LoggedStream = EventStream<StreamLog>;
+
 /** How many GET streams one session may have, open or lost; one more ends the least useful. */
 const maxGetStreams = 8;
 
@@ -29,14 +31,14 @@ export interface StreamHost {
  * The hub sees one stream. While no client is connected, messages wait in the mailbox of the session's listener. Each message goes
  * to exactly one GET stream, which logs and writes it; it never moves to another.
  */
-export class SessionStreams implements Stream, StreamOwner, Tended {
+export class SessionStreams implements Stream, StreamOwner<StreamLog>, Tended {
   place: number | undefined;
   readonly #host: StreamHost;
   readonly #connection: Connection;
   /** GET streams, open or lost, least recently connected first. */
-  #gets: EventStream[] = [];
+  #gets: LoggedStream[] = [];
   /** POST streams, open or lost, by the id of their log; usually none. */
-  #replies: Map<string, EventStream> | undefined;
+  #replies: Map<string, LoggedStream> | undefined;
   #drains: Callbacks | undefined;
 
   constructor(host: StreamHost, connection: Connection) {
@@ -48,7 +50,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
 
   /** Opens a GET stream without `Last-Event-ID`. The client may have missed messages on its lost streams. */
   open(responder: HttpResponder, principal: Principal | undefined): void {
-    const isLost = ({ state, log }: EventStream): boolean => state === "lost" && log?.hasUnconfirmed === true;
+    const isLost = ({ state, log }: LoggedStream): boolean => state === "lost" && log?.hasUnconfirmed === true;
     if (this.#gets.some(isLost)) this.markGap();
     this.#openGet(responder, principal);
   }
@@ -79,11 +81,11 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   }
 
   /** The stream of the reply to a POST, which opens with its first event. */
-  reply(responder: HttpResponder, principal: Principal | undefined): EventStream {
+  reply(responder: HttpResponder, principal: Principal | undefined): LoggedStream {
     return this.#make("post", responder, principal);
   }
 
-  #make(kind: StreamKind, responder: HttpResponder, principal: Principal | undefined): EventStream {
+  #make(kind: StreamKind, responder: HttpResponder, principal: Principal | undefined): LoggedStream {
     const stream = new EventStream(kind, responder, this);
     stream.readWith(principal);
     return stream;
@@ -111,7 +113,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     return this.#all.some(isOpen);
   }
 
-  get #all(): EventStream[] {
+  get #all(): LoggedStream[] {
     return [...this.#gets, ...(this.#replies?.values() ?? [])];
   }
 
@@ -147,9 +149,9 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   }
 
   /** Chooses the GET stream for a message: of those whose reader has the scopes, the newest that has room, else the newest. */
-  #choose(scopes?: readonly string[]): EventStream | undefined {
-    let newest: EventStream | undefined;
-    let newestWithRoom: EventStream | undefined;
+  #choose(scopes?: readonly string[]): LoggedStream | undefined {
+    let newest: LoggedStream | undefined;
+    let newestWithRoom: LoggedStream | undefined;
     for (const stream of this.#gets) {
       if (!isOpen(stream) || !isGranted(scopes, stream)) continue;
       newest = stream;
@@ -172,16 +174,16 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     return this.#host.logs.open(kind, this.#connection);
   }
 
-  changed(stream: EventStream): void {
+  changed(stream: LoggedStream): void {
     if (stream.kind === "get") this.#getChanged(stream);
     else this.#replyChanged(stream);
   }
 
-  drained({ kind }: EventStream): void {
+  drained({ kind }: LoggedStream): void {
     if (kind === "get") this.#drains?.call();
   }
 
-  #getChanged(stream: EventStream): void {
+  #getChanged(stream: LoggedStream): void {
     if (stream.state === "lost") return;
     this.#gets = this.#gets.filter((other) => other !== stream);
     if (stream.state === "ended") return;
@@ -191,7 +193,7 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
     this.#drains?.call();
   }
 
-  #replyChanged(stream: EventStream): void {
+  #replyChanged(stream: LoggedStream): void {
     const { state, log } = stream;
     if (log === undefined) return;
     if (state === "ended") this.#replies?.delete(log.id);
@@ -230,12 +232,12 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   }
 
   /** Drops a GET stream that the client has not resumed; messages on it may be lost. */
-  #drop(stream: EventStream): void {
+  #drop(stream: LoggedStream): void {
     this.#discard(stream);
     if (stream.log?.hasUnconfirmed) this.#sendGap();
   }
 
-  #discard(stream: EventStream): void {
+  #discard(stream: LoggedStream): void {
     stream.end();
     if (stream.log !== undefined) this.#host.logs.remove(stream.log);
   }
@@ -246,12 +248,12 @@ export class SessionStreams implements Stream, StreamOwner, Tended {
   }
 
   /** The oldest lost stream, else the oldest. */
-  #leastUseful(): EventStream {
+  #leastUseful(): LoggedStream {
     const [oldest] = this.#gets;
-    return this.#gets.find(({ state }) => state === "lost") ?? (oldest as EventStream);
+    return this.#gets.find(({ state }) => state === "lost") ?? (oldest as LoggedStream);
   }
 }
 
-function isOpen({ state }: EventStream): boolean {
+function isOpen({ state }: LoggedStream): boolean {
   return state === "open";
 }

@@ -1,0 +1,258 @@
+// The GET streams of one session that this node holds: each message of the session's log goes to the one that is active there.
+import type { LogEntry } from "../../backplane/engine.ts";
+import { positionOf, sequenceOf } from "../../backplane/position.ts";
+import { Callbacks } from "../../async/callbacks.ts";
+import { isLogged, isLogLevel, type Principal } from "../../protocol/model.ts";
+import { logMessage } from "../../protocol/notifications.ts";
+import { isGranted } from "../../protocol/scopes.ts";
+import type { SessionEntry } from "../../push/session-log.ts";
+import type { Connection } from "../../server/context/connection.ts";
+import type { HttpResponder } from "../edge/request.ts";
+import { EventStream, type StreamOwner } from "./event-stream.ts";
+import { SharedCursor } from "./shared-cursor.ts";
+import {
+  isActive,
+  type KeptMessage,
+  type MissedOnGet,
+  missedOnOpen,
+  missedOnResume,
+  type StreamCursor,
+} from "./shared-log.ts";
+import type { SharedSessionLog } from "./shared-session-log.ts";
+import type { ClusterHost } from "./shared-streams.ts";
+
+type GetStream = EventStream<SharedCursor>;
+
+/** How many GET streams one session may have on one node; one more ends the oldest. */
+const maxGetStreams = 8;
+
+/** Messages that wait here while no stream is active; with more, the client is told to read everything again. */
+const maxWaiting = 1000;
+
+export class SharedGets {
+  readonly #host: ClusterHost;
+  readonly #connection: Connection;
+  readonly #log: SharedSessionLog;
+  readonly #owner: StreamOwner<SharedCursor>;
+  /** Open streams, least recently connected first. */
+  #open: GetStream[] = [];
+  #active: { readonly stream: number; readonly node: string } | undefined;
+  /** Messages since no stream is active, for an open one that becomes it. */
+  #waiting: KeptMessage[] = [];
+  /** Messages that the active stream's reader was too slow for, and their size. */
+  #backlog: { readonly text: string; readonly id: string | undefined }[] = [];
+  #backlogBytes = 0;
+  readonly drains: Callbacks = new Callbacks();
+
+  constructor(host: ClusterHost, connection: Connection, log: SharedSessionLog, owner: StreamOwner<SharedCursor>) {
+    this.#host = host;
+    this.#connection = connection;
+    this.#log = log;
+    this.#owner = owner;
+  }
+
+  /** The stream that gets messages, if this node holds it. */
+  get active(): GetStream | undefined {
+    const { stream, node } = this.#active ?? {};
+    return node === this.#log.node ? this.#open.find(({ log }) => log?.start === stream) : undefined;
+  }
+
+  get open(): readonly GetStream[] {
+    return this.#open;
+  }
+
+  /** Opens a stream without `Last-Event-ID`. It begins with the messages that waited for it. */
+  connect(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
+    return this.#log.inTurn(async () => {
+      const own = await this.#enter(undefined);
+      const entries = await this.#entries(1);
+      const { cluster } = this.#host;
+      const created = this.#connection.changes;
+      const missed = missedOnOpen(entries, own.sequence, created, (node) => !cluster.hears(node));
+      await this.#begin(own.sequence, own, entries, missed, responder, principal);
+    });
+  }
+
+  /** Resumes the stream of the cursor. If some of what it has missed is gone, it begins with a notification for each topic. */
+  resume(
+    cursor: Extract<StreamCursor, { kind: "get" }> | undefined,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<void> {
+    return this.#log.inTurn(async () => {
+      const own = await this.#enter(cursor?.start);
+      const entries = await this.#entries(cursor ? sequenceOf(cursor.at) : own.sequence);
+      const missed = cursor && missedOnResume(entries, cursor);
+      const number = cursor?.start ?? own.sequence;
+      const nothing = { at: positionOf(own), changes: undefined, messages: [] };
+      await this.#begin(number, own, entries, missed ?? nothing, responder, principal);
+    });
+  }
+
+  take(entry: SessionEntry, at: LogEntry): void {
+    if (entry.k === "get") this.#activated(entry.s ?? at.sequence, entry.n);
+    else if (entry.k === "lost") this.#lost(entry);
+    else if (entry.k === "push") this.#pushed(entry, at);
+  }
+
+  /** Writes a change. Only the active stream's node does, so that the session gets it once. */
+  write(text: string, position: string | undefined): boolean {
+    const stream = this.active;
+    if (stream?.log === undefined) return true;
+    if (position !== undefined) stream.log.changes = position;
+    stream.send(text, stream.log.eventId());
+    return !stream.congested;
+  }
+
+  /** Called when a stream of this node is no longer connected. */
+  closed(stream: GetStream): void {
+    if (!this.#open.includes(stream)) return;
+    const wasActive = this.active === stream;
+    this.#open = this.#open.filter((other) => other !== stream);
+    const { start, changes } = stream.log ?? {};
+    if (wasActive && start !== undefined) {
+      this.#backlog = [];
+      this.#backlogBytes = 0;
+      this.#connection.listener?.forget();
+      this.#host.soon(this.#log.append({ k: "lost", s: start, n: this.#log.node, c: changes ?? "" }));
+    }
+    this.#log.leave();
+  }
+
+  /** Called when the reader of a stream has caught up. */
+  drained(stream: GetStream): void {
+    if (stream !== this.active) return;
+    for (const { text, id } of this.#backlog.splice(0)) {
+      this.#backlogBytes -= text.length;
+      stream.send(text, id);
+    }
+    this.drains.call();
+  }
+
+  /** Another node is gone: if its stream was active, one of this node takes over. The client resumes the other elsewhere, or is told. */
+  nodeLeft(node: string): void {
+    const newest = this.#open.at(-1);
+    if (this.#active?.node !== node || newest === undefined) return;
+    this.#active = undefined;
+    this.#connection.listener?.markGap();
+    this.#activate(newest);
+  }
+
+  gap(): void {
+    this.#connection.listener?.markGap();
+    this.drains.call();
+  }
+
+  #enter(s: number | undefined): Promise<LogEntry> {
+    const c = this.#host.changes?.position;
+    return this.#log.enter({ k: "get", ...(s !== undefined && { s }), n: this.#log.node, ...(c !== undefined && { c }) });
+  }
+
+  /** The entries from that number on. If they cannot be read, the stream does not open. */
+  async #entries(from: number): Promise<readonly LogEntry[]> {
+    try {
+      return await this.#log.read(from);
+    } catch (error) {
+      this.#log.leave();
+      throw error;
+    }
+  }
+
+  async #begin(
+    number: number,
+    own: LogEntry,
+    entries: readonly LogEntry[],
+    missed: MissedOnGet,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<void> {
+    const last = entries.at(-1) ?? own;
+    const { changes } = this.#host;
+    const cursor = Object.assign(new SharedCursor("get"), { start: number, at: missed.at, writtenTo: last.sequence });
+    const { listener } = this.#connection;
+    const since = missed.changes !== undefined && listener && (await changes?.since(missed.changes, listener));
+    cursor.changes = (since ? missed.changes : changes?.position) ?? "0-";
+    for (const old of this.#open.filter(({ log }) => log?.start === number)) old.end();
+    this.#active = { stream: number, node: this.#log.node };
+    const stream = new EventStream("get", responder, this.#owner, cursor);
+    stream.readWith(principal);
+    this.#open.push(stream);
+    stream.open();
+    if (this.#open.length > maxGetStreams) this.#open[0]?.end();
+    for (const message of missed.messages) this.#send(stream, message);
+    for (const { text, position } of since || []) this.write(text, position);
+    if (!since && changes !== undefined) this.#tellGap();
+    this.#log.start(last);
+    this.drains.call();
+  }
+
+  /** The client may have missed messages: its stream begins with a notification for each topic. */
+  #tellGap(): void {
+    const { session } = this.#connection;
+    this.#host.server.observe?.({ type: "gap", session });
+    this.gap();
+  }
+
+  #activated(stream: number, node: string): void {
+    const own = this.#open.find(({ log }) => log?.start === stream);
+    const waiting = this.#waiting;
+    this.#active = { stream, node };
+    this.#waiting = [];
+    // The client has resumed it elsewhere.
+    if (node !== this.#log.node) return own?.end();
+    for (const message of waiting) if (own !== undefined) this.#send(own, message);
+    this.drains.call();
+  }
+
+  #lost({ s, n, c }: Extract<SessionEntry, { k: "lost" }>): void {
+    if (!isActive(this.#active, s, n)) return;
+    this.#active = undefined;
+    const newest = this.#open.at(-1);
+    if (newest === undefined) return;
+    this.#host.soon(this.#tellSince(newest, c));
+    this.#activate(newest);
+  }
+
+  /** Sends the changes that the lost stream's client was not told of on another of its streams. */
+  async #tellSince(stream: GetStream, position: string): Promise<void> {
+    const { listener } = this.#connection;
+    const since = listener && (await this.#host.changes?.since(position, listener));
+    for (const { text } of since ?? []) stream.send(text, stream.log?.eventId());
+  }
+
+  #activate(stream: GetStream): void {
+    const { start } = stream.log ?? {};
+    if (start !== undefined) this.#host.soon(this.#log.append({ k: "get", s: start, n: this.#log.node }));
+  }
+
+  #pushed({ m, scopes }: Extract<SessionEntry, { k: "push" }>, at: LogEntry): void {
+    const message = { text: m, position: positionOf(at), sequence: at.sequence, scopes };
+    const stream = this.active;
+    if (stream !== undefined) return this.#send(stream, message);
+    if (this.#active !== undefined || this.#open.length === 0) return;
+    if (this.#waiting.push(message) > maxWaiting) {
+      this.#waiting = [];
+      this.gap();
+    }
+  }
+
+  #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage): void {
+    const cursor = stream.log;
+    if (cursor === undefined || (sequence <= cursor.writtenTo && sequence <= sequenceOf(cursor.at))) return;
+    cursor.at = position;
+    if (!isGranted(scopes, stream) || !this.#isWanted(text)) return;
+    const id = cursor.eventId();
+    if (!stream.congested && this.#backlog.length === 0) return stream.send(text, id);
+    this.#backlog.push({ text, id });
+    this.#backlogBytes += text.length;
+    // The client resumes, and gets the rest from the log.
+    if (this.#backlogBytes > this.#host.server.limits.maxQueueBytes) stream.destroy();
+  }
+
+  /** Whether the client wants log messages of that level. */
+  #isWanted(text: string): boolean {
+    if (!text.includes(logMessage)) return true;
+    const { method, params } = JSON.parse(text) as { method?: unknown; params?: { level?: unknown } };
+    return method !== logMessage || !isLogLevel(params?.level) || isLogged(params.level, this.#connection.logLevel);
+  }
+}

@@ -1,0 +1,200 @@
+// What the log of a session says to a client that connects: which messages belong to its stream, and which it has missed.
+import type { LogEntry } from "../../backplane/engine.ts";
+import { positionOf, positionPattern, sequenceOf, startOfLog } from "../../backplane/position.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
+
+/** The place of a client in a stream: what an event id says. */
+export type StreamCursor =
+  | { readonly kind: "get"; readonly start: number; readonly at: string; readonly changes: string }
+  | { readonly kind: "post"; readonly start: number; readonly at: string };
+
+/**
+ * The event id of a cursor. `start` is the number of the stream, `at` its last entry that the client has, and `changes` the last entry
+ * of the log of changes that it has.
+ */
+export function eventIdOf(cursor: StreamCursor): string {
+  const { kind, start, at } = cursor;
+  return kind === "get" ? `g${start}.${at}.${cursor.changes}` : `p${start}.${at}`;
+}
+
+const eventId = new RegExp(
+  String.raw`^(?:g(?<get>\d{1,15})\.(?<seen>${positionPattern})\.(?<changes>${positionPattern})|p(?<post>\d{1,15})\.(?<at>${positionPattern}))$`,
+);
+
+/** Reads an event id; undefined if it is none. */
+export function readEventId(text: string): StreamCursor | undefined {
+  const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
+  if (get !== undefined) return { kind: "get", start: Number(get), at: seen, changes };
+  return post === undefined ? undefined : { kind: "post", start: Number(post), at };
+}
+
+/** A message of a stream, and its place in the log. */
+export interface KeptMessage {
+  readonly text: string;
+  readonly position: string;
+  readonly sequence: number;
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** The GET stream that gets the messages, at some place in the log. */
+interface Active {
+  readonly stream: number;
+  /** Undefined if that entry is no longer kept. */
+  readonly node: string | undefined;
+}
+
+/** Follows the log from one entry to the next: which GET stream is active, and which messages belong to which. */
+class Walk {
+  active: Active | undefined;
+  /** The messages that wait for the next GET stream. */
+  waiting: KeptMessage[] = [];
+  /** The last entry after which messages waited. */
+  waitedSince: string = startOfLog;
+  /** The `lost` entry that ended the last GET stream, if no other has become active since. */
+  lost: Extract<SessionEntry, { k: "lost" }> | undefined;
+  /** How many messages the active stream got since it became active, or the last one before it was lost. */
+  count = 0;
+  /** The position in the log of changes when the last stream became active. */
+  changes: string | undefined;
+  readonly #stream: number;
+  readonly #messages: KeptMessage[];
+
+  /** Adds the messages that belong to `stream` to `messages`. */
+  constructor(stream: number, messages: KeptMessage[]) {
+    this.#stream = stream;
+    this.#messages = messages;
+  }
+
+  next(logEntry: LogEntry): void {
+    const entry = readSessionEntry(logEntry.text);
+    const { sequence } = logEntry;
+    if (entry?.k === "get") this.#activate(entry, entry.s ?? sequence);
+    else if (entry?.k === "lost") this.#lose(entry, logEntry);
+    else if (entry?.k === "push") this.#push(messageOf(logEntry, entry));
+  }
+
+  #activate({ n, c }: Extract<SessionEntry, { k: "get" }>, stream: number): void {
+    const { waiting } = this;
+    this.active = { stream, node: n };
+    this.waiting = [];
+    this.lost = undefined;
+    this.changes = c;
+    this.count = waiting.length;
+    if (stream === this.#stream) this.#messages.push(...waiting);
+  }
+
+  #lose(entry: Extract<SessionEntry, { k: "lost" }>, logEntry: LogEntry): void {
+    // Another node may have resumed the stream before this one noticed that its client was gone.
+    if (!isActive(this.active, entry.s, entry.n)) return;
+    this.active = undefined;
+    this.lost = entry;
+    this.waitedSince = positionOf(logEntry);
+  }
+
+  #push(message: KeptMessage): void {
+    if (this.active === undefined) return void this.waiting.push(message);
+    this.count++;
+    if (this.active.stream === this.#stream) this.#messages.push(message);
+  }
+}
+
+/** Whether that stream, on that node, is the active one. */
+export function isActive(active: Active | undefined, stream: number, node: string): boolean {
+  return active?.stream === stream && (active.node === undefined || active.node === node);
+}
+
+function messageOf(
+  logEntry: LogEntry,
+  { m, scopes }: { readonly m: string; readonly scopes?: KeptMessage["scopes"] },
+): KeptMessage {
+  return { text: m, position: positionOf(logEntry), sequence: logEntry.sequence, scopes };
+}
+
+/** What a client gets first on its GET stream. */
+export interface MissedOnGet {
+  /** The place after which the messages come. */
+  readonly at: string;
+  /** The place in the log of changes after which its changes come; undefined if those are unknown. */
+  readonly changes: string | undefined;
+  readonly messages: readonly KeptMessage[];
+}
+
+/** What a resumed GET stream has missed, from the entries since its cursor; undefined if some of them are no longer kept. */
+export function missedOnResume(
+  entries: readonly LogEntry[],
+  cursor: Extract<StreamCursor, { kind: "get" }>,
+): MissedOnGet | undefined {
+  const [first] = entries;
+  const isStart = cursor.at === startOfLog;
+  if (first === undefined || (isStart ? first.previous !== 0 : positionOf(first) !== cursor.at))
+    return undefined;
+  const messages: KeptMessage[] = [];
+  const walk = new Walk(cursor.start, messages);
+  const seen = isStart ? undefined : readSessionEntry(first.text);
+  if (!isStart && seen?.k !== "push" && seen?.k !== "get" && seen?.k !== "lost") return undefined;
+  if (seen?.k === "push") walk.active = { stream: cursor.start, node: undefined };
+  if (seen?.k === "get") walk.active = { stream: seen.s ?? first.sequence, node: seen.n };
+  for (const entry of isStart ? entries : entries.slice(1)) walk.next(entry);
+  return { at: cursor.at, changes: cursor.changes, messages };
+}
+
+/**
+ * What a new GET stream gets first, from all entries that are kept, up to the one that opened it: the messages that waited for it. If
+ * the client may have missed messages on an earlier stream, `changes` is undefined.
+ */
+export function missedOnOpen(
+  entries: readonly LogEntry[],
+  stream: number,
+  created: string | undefined,
+  isGone: (node: string) => boolean,
+): MissedOnGet {
+  const messages: KeptMessage[] = [];
+  const walk = new Walk(stream, messages);
+  const before = entries.filter(({ sequence }) => sequence < stream);
+  const [first] = before;
+  // Somebody may have read a stream that opened before the first kept entry.
+  if (first !== undefined && first.previous !== 0) walk.active = { stream: 0, node: undefined };
+  for (const entry of before) walk.next(entry);
+  const { active, lost, waitedSince, waiting, count, changes } = walk;
+  for (const entry of entries.slice(before.length)) walk.next(entry);
+  const own = entries.find(({ sequence }) => sequence === stream);
+  const at = waiting.length > 0 || own === undefined ? waitedSince : positionOf(own);
+  if (active === undefined && lost === undefined) return { at, changes: created, messages };
+  if (lost !== undefined)
+    return { at, changes: count === 0 && changes === lost.c ? lost.c : undefined, messages };
+  const isOpenElsewhere = active?.node !== undefined && !isGone(active.node);
+  const { c } = ownEntry(own);
+  return { at, changes: isOpenElsewhere ? c : undefined, messages };
+}
+
+function ownEntry(own: LogEntry | undefined): { readonly c?: string | undefined } {
+  const entry = own && readSessionEntry(own.text);
+  return entry?.k === "get" ? entry : {};
+}
+
+/** What a resumed POST stream has missed. */
+export interface MissedOnPost {
+  readonly post: Extract<SessionEntry, { k: "post" }>;
+  readonly messages: readonly KeptMessage[];
+  /** Whether the last of them ends the stream. */
+  readonly hasEnded: boolean;
+}
+
+/** What a resumed POST stream has missed, from the entries since it opened; undefined if some of them are no longer kept. */
+export function missedOnPost(
+  entries: readonly LogEntry[],
+  { start, at }: Extract<StreamCursor, { kind: "post" }>,
+): MissedOnPost | undefined {
+  const [opening] = entries;
+  const post = opening?.sequence === start ? readSessionEntry(opening.text) : undefined;
+  const isKnown = entries.some((entry) => entry.sequence === sequenceOf(at) && positionOf(entry) === at);
+  if (post?.k !== "post" || !isKnown) return undefined;
+  const messages: KeptMessage[] = [];
+  for (const logEntry of entries) {
+    const entry = readSessionEntry(logEntry.text);
+    if (entry?.k !== "send" || entry.s !== start) continue;
+    if (logEntry.sequence > sequenceOf(at)) messages.push(messageOf(logEntry, entry));
+    if (entry.end) return { post, messages, hasEnded: true };
+  }
+  return { post, messages, hasEnded: false };
+}

@@ -1,0 +1,228 @@
+// The POST streams of one session whose call runs on this node, or that were resumed here after another node had them.
+import type { LogEntry } from "../../backplane/engine.ts";
+import { positionOf } from "../../backplane/position.ts";
+import { peerOf } from "../../diagnostics/events.ts";
+import { errorCodes } from "../../errors.ts";
+import type { Principal } from "../../protocol/model.ts";
+import { isGranted } from "../../protocol/scopes.ts";
+import type { SessionEntry } from "../../push/session-log.ts";
+import type { Connection } from "../../server/context/connection.ts";
+import type { RequestId } from "../../wire/message.ts";
+import type { HttpResponder } from "../edge/request.ts";
+import { EventStream, type StreamOwner } from "./event-stream.ts";
+import { SharedCursor } from "./shared-cursor.ts";
+import { missedOnPost, type StreamCursor } from "./shared-log.ts";
+import type { SharedSessionLog } from "./shared-session-log.ts";
+import type { ClusterHost } from "./shared-streams.ts";
+
+type ReplyStream = EventStream<SharedCursor>;
+
+/** Milliseconds that the node of a call has to say that it still runs. */
+const runnerMs = 3000;
+
+interface Reply {
+  readonly stream: ReplyStream;
+  /** The node that runs the call. */
+  readonly runner: string;
+  readonly ids: readonly RequestId[];
+}
+
+export class SharedReplies {
+  readonly #host: ClusterHost;
+  readonly #connection: Connection;
+  readonly #log: SharedSessionLog;
+  readonly #owner: StreamOwner<SharedCursor>;
+  /** By the number of the stream. */
+  readonly #replies = new Map<number, Reply>();
+
+  constructor(host: ClusterHost, connection: Connection, log: SharedSessionLog, owner: StreamOwner<SharedCursor>) {
+    this.#host = host;
+    this.#connection = connection;
+    this.#log = log;
+    this.#owner = owner;
+  }
+
+  get streams(): ReplyStream[] {
+    return [...this.#replies.values()].map(({ stream }) => stream);
+  }
+
+  /** The streams that were resumed here, which nobody else tends. */
+  get resumed(): ReplyStream[] {
+    const { node } = this.#log;
+    return [...this.#replies.values()].filter(({ runner }) => runner !== node).map(({ stream }) => stream);
+  }
+
+  /** Whether the call of that stream runs on this node. */
+  runs(number: number): boolean {
+    return this.#replies.get(number)?.runner === this.#log.node;
+  }
+
+  /** The stream of the reply to a POST, which opens with its first event. */
+  make(responder: HttpResponder, principal: Principal | undefined, ids: readonly RequestId[]): ReplyStream {
+    const stream = new EventStream("post", responder, this.#owner);
+    stream.readWith(principal);
+    this.#ids.set(stream, ids);
+    return stream;
+  }
+
+  readonly #ids = new WeakMap<ReplyStream, readonly RequestId[]>();
+
+  /** Called when the stream has opened: from now on the log knows that this node runs its call. */
+  opened(stream: ReplyStream): void {
+    const cursor = stream.log;
+    const ids = this.#ids.get(stream);
+    if (cursor === undefined || cursor.opening !== undefined || ids === undefined) return;
+    cursor.opening = this.#enter(stream, cursor, ids);
+    cursor.opening.catch(() => (cursor.isKept = false));
+  }
+
+  async #enter(stream: ReplyStream, cursor: SharedCursor, ids: readonly RequestId[]): Promise<number> {
+    const { node } = this.#log;
+    const { scopes } = stream;
+    const own = await this.#log.enter({ k: "post", n: node, ids, ...(scopes && { scopes }) });
+    this.#replies.set(own.sequence, { stream, runner: node, ids });
+    cursor.start = own.sequence;
+    cursor.at = positionOf(own);
+    this.#log.start(own);
+    stream.prime();
+    return own.sequence;
+  }
+
+  /** Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. */
+  async keep(stream: ReplyStream, text: string, isLast: boolean): Promise<void> {
+    stream.open();
+    try {
+      const number = await stream.log?.opening;
+      if (number === undefined || stream.state === "ended") return;
+      await this.#log.append({ k: "send", s: number, m: text, ...(isLast && { end: true as const }) });
+      if (isLast) await this.#ended(stream);
+    } catch {
+      stream.send(text, undefined);
+      if (isLast) stream.end();
+    }
+  }
+
+  /** Resolves when the last message has been written here, or on the node that has the stream now. */
+  #ended(stream: ReplyStream): Promise<void> {
+    if (stream.state === "ended") return Promise.resolve();
+    return new Promise((resolve) => this.#endings.set(stream, resolve));
+  }
+
+  readonly #endings = new WeakMap<ReplyStream, () => void>();
+
+  /** Resumes a stream. Resolves with false if what the client has missed is no longer kept, or is not for this reader. */
+  resume(
+    cursor: Extract<StreamCursor, { kind: "post" }>,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<boolean> {
+    return this.#log.inTurn(async () => {
+      const { start } = cursor;
+      const before = missedOnPost(await this.#log.read(start), cursor);
+      const mayRead = !this.#host.server.usesScopes || isGranted(before?.post.scopes, principal);
+      if (before === undefined || !mayRead) return false;
+      const own = before.hasEnded ? undefined : await this.#log.enter({ k: "take", s: start, n: this.#log.node });
+      const entries = own === undefined ? [] : await this.#log.read(start);
+      const missed = own === undefined ? before : missedOnPost(entries, cursor);
+      if (missed === undefined) {
+        this.#log.leave();
+        return false;
+      }
+      const { n: runner, ids } = missed.post;
+      const stream = this.#connect(cursor, responder, principal, { runner, ids });
+      for (const { text, position } of missed.messages) this.#send(stream, text, position);
+      if (missed.hasEnded) this.#end(start, stream);
+      const last = entries.at(-1) ?? own;
+      if (last !== undefined) this.#log.start(last);
+      if (own === undefined) return true;
+      this.#host.server.observe?.({ type: "handover", from: runner, ...peerOf(this.#connection) });
+      if (!missed.hasEnded) this.#host.soon(this.#check(start));
+      return true;
+    });
+  }
+
+  take(entry: SessionEntry, at: LogEntry): void {
+    if (entry.k === "take") {
+      const stream = this.#replies.get(entry.s)?.stream;
+      if (entry.n !== this.#log.node) this.#leave(entry.s, stream);
+    }
+    if (entry.k !== "send") return;
+    const reply = this.#replies.get(entry.s);
+    if (reply === undefined || at.sequence <= (reply.stream.log?.writtenTo ?? 0)) return;
+    if (!reply.stream.isElsewhere) this.#send(reply.stream, entry.m, positionOf(at));
+    if (entry.end) this.#end(entry.s, reply.stream);
+  }
+
+  /** A node is gone: calls that it ran have no result. */
+  nodeLeft(node: string): void {
+    for (const [number, { runner }] of this.#replies) if (runner === node) this.#host.soon(this.#check(number));
+  }
+
+  /** Ends every stream, because the session ends here. */
+  close(): void {
+    for (const [number, { stream }] of this.#replies) this.#end(number, stream);
+  }
+
+  /** The stream of a resumed reply: that of the call if it runs here, else a new one. */
+  #connect(
+    { start, at }: Extract<StreamCursor, { kind: "post" }>,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+    { runner, ids }: Omit<Reply, "stream">,
+  ): ReplyStream {
+    const running = this.#replies.get(start);
+    const cursor = running?.stream.log ?? Object.assign(new SharedCursor("post"), { start, opening: Promise.resolve(start) });
+    cursor.at = at;
+    if (running !== undefined && this.runs(start)) {
+      running.stream.readWith(principal);
+      running.stream.reconnect(responder);
+      // The stream of the call has entered the log before.
+      this.#log.leave();
+      return running.stream;
+    }
+    if (running !== undefined) this.#end(start, running.stream);
+    const stream = new EventStream("post", responder, this.#owner, cursor);
+    stream.readWith(principal);
+    this.#replies.set(start, { stream, runner, ids });
+    stream.open();
+    return stream;
+  }
+
+  #send(stream: ReplyStream, text: string, position: string): void {
+    const cursor = stream.log;
+    if (cursor === undefined) return;
+    cursor.at = position;
+    stream.send(text, cursor.eventId());
+  }
+
+  #leave(number: number, stream: ReplyStream | undefined): void {
+    if (this.runs(number)) stream?.leave();
+    else if (stream !== undefined) this.#end(number, stream);
+  }
+
+  #end(number: number, stream: ReplyStream): void {
+    if (this.#replies.delete(number)) this.#log.leave();
+    stream.end();
+    this.#endings.get(stream)?.();
+  }
+
+  /** Asks the node of the call whether it still runs. If not, one error ends the stream for whoever reads it. */
+  async #check(number: number): Promise<void> {
+    const { cluster } = this.#host;
+    const reply = this.#replies.get(number);
+    if (reply === undefined || this.runs(number)) return;
+    const { session } = this.#connection;
+    const body = { session: session ?? "", stream: number };
+    const isHeard = cluster.hears(reply.runner);
+    const answer = isHeard ? await cluster.bus.request(reply.runner, "running", body, runnerMs) : undefined;
+    if (answer?.["isRunning"] === true) return;
+    await this.#log.append({ k: "send", s: number, m: goneReply(reply.ids), end: true });
+  }
+}
+
+/** The response to requests whose node is gone. */
+function goneReply(ids: readonly RequestId[]): string {
+  const message = "The node that ran this call is gone, and its result is unknown: send the request again if that is safe";
+  const responses = ids.map((id) => ({ jsonrpc: "2.0", id, error: { code: errorCodes.internal, message } }));
+  return JSON.stringify(responses.length === 1 ? responses[0] : responses);
+}
