@@ -4,7 +4,7 @@ import type { Principal } from "../protocol/model.ts";
 import { isPast } from "../protocol/principal.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import { Connection, type Exchange } from "../server/context/connection.ts";
-import type { Incoming, RpcError } from "../wire/message.ts";
+import { type Incoming, isBatch, readMessage, type RequestId, type RpcError } from "../wire/message.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import type { HttpRequest, HttpResponder, RefusalWatch } from "./edge/request.ts";
 import type { CountedRequest } from "./rate-limits/rate-limits.ts";
@@ -171,7 +171,7 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
   #makeStream(): EventStream {
     return this.session === undefined
       ? new EventStream("post", this.responder)
-      : this.session.streams.reply(this.responder, this.principal);
+      : this.session.streams.reply(this.responder, this.principal, requestIds(this.incoming));
   }
 
   #readHeaders(): Exchange["headers"] {
@@ -180,6 +180,12 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     const { authorization: _, ...others } = headers;
     return others;
   }
+}
+
+/** The ids of the requests in a message or batch. */
+function requestIds(incoming: Incoming): RequestId[] {
+  const messages = isBatch(incoming) ? incoming.map(readMessage) : [incoming];
+  return messages.flatMap((read) => (read.ok && read.kind === "request" ? [read.message.id] : []));
 }
 
 /** Stands for a body that has not been read, or was dropped. */

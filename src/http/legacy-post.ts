@@ -80,7 +80,7 @@ function assumeAgreed({ state, connection, headerRevision }: HttpExchange): void
 
 async function initialize(exchange: HttpExchange): Promise<void> {
   const { state, responder, incoming, accepted } = exchange;
-  const connection = HttpSession.mint(exchange.principal, exchange.request.caller);
+  const connection = HttpSession.mint(state.server, exchange.principal, exchange.request.caller);
   exchange.connection = connection;
   const response = await state.server.answer(incoming, exchange);
   if (response === undefined) return accept(responder);
@@ -117,7 +117,10 @@ function send(exchange: HttpExchange, answered: Answer | undefined): Promise<voi
   return exchange.state.sessions.save(session).then(() => reply(exchange, answered));
 }
 
-function reply({ state, responder, incoming, openStream }: HttpExchange, answered: Answer | undefined): void {
+function reply(
+  { state, responder, incoming, openStream }: HttpExchange,
+  answered: Answer | undefined,
+): Promise<void> | void {
   const text = answered && state.server.encode(answered);
   if (openStream !== undefined) return text === undefined ? openStream.end() : openStream.finish(text);
   if (text === undefined) return accept(responder);

@@ -61,7 +61,7 @@ function answerRequest(exchange: HttpExchange, read: ReadRequest): Promise<void>
   return exchange.sendLater(answering, send);
 }
 
-function send(exchange: HttpExchange, response: RpcResponse | undefined): void {
+function send(exchange: HttpExchange, response: RpcResponse | undefined): Promise<void> | void {
   if (response === undefined) return;
   const text = exchange.state.server.encode(response);
   const { openStream } = exchange;

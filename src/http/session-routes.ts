@@ -22,7 +22,7 @@ export async function answerGet(exchange: HttpExchange): Promise<void> {
   if (session === undefined) return;
   const lastEventId = request.header("last-event-id");
   if (lastEventId === undefined) return session.streams.open(responder, principal);
-  if (!session.streams.resume(lastEventId, responder, principal)) {
+  if (!(await session.streams.resume(lastEventId, responder, principal))) {
     refuse(responder, 400, "This stream can no longer be resumed: send the request again");
   }
 }

@@ -10,12 +10,8 @@ import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
 import { type LiveSession, mintSessionId } from "../session/sessions.ts";
 import type { SessionRecord } from "../session/store.ts";
-import { SessionStreams, type StreamHost } from "./streams/session-streams.ts";
-
-/** What the sessions of an endpoint share. */
-export interface SessionHost extends StreamHost {
-  readonly server: ServerPort;
-}
+import { type ClientStreams, SessionStreams, type StreamHost } from "./streams/session-streams.ts";
+import { SharedStreams } from "./streams/shared-streams.ts";
 
 /** A call that has not been answered yet. */
 interface UnansweredCall {
@@ -25,45 +21,57 @@ interface UnansweredCall {
 
 export class HttpSession implements LiveSession {
   readonly connection: Connection;
-  readonly streams: SessionStreams;
+  readonly streams: ClientStreams;
   /** Calls without a response; usually none. */
   #unanswered: Set<UnansweredCall> | undefined;
-  readonly #host: SessionHost;
+  readonly #host: StreamHost;
   readonly #detach: Detach;
   /** The values that were saved last, as `changing` lists them. */
   #saved: readonly unknown[];
 
-  constructor(host: SessionHost, connection: Connection, subscriptions: readonly string[] = []) {
+  constructor(host: StreamHost, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
     this.#host = host;
-    this.streams = new SessionStreams(host, connection);
+    const { cluster, changes } = host.server;
+    this.streams =
+      cluster && changes
+        ? new SharedStreams(host, cluster, changes, connection)
+        : new SessionStreams(host, connection);
     this.#detach = host.server.attach(connection, this.streams, { overflow: "gap", subscriptions });
     this.#saved = changing(connection);
   }
 
   /** The connection of a new session. It keeps the identity of its principal; each request brings its own scopes. */
-  static mint(principal: Principal | undefined, caller: string): Connection {
+  static mint({ changes }: ServerPort, principal: Principal | undefined, caller: string): Connection {
     const session = mintSessionId();
-    return new Connection({ transport: "http", session, principal: identityOf(principal), caller });
+    const connection = new Connection({
+      transport: "http",
+      session,
+      principal: identityOf(principal),
+      caller,
+    });
+    connection.changes = changes?.position;
+    return connection;
   }
 
   /** Restores a session that another process started, or that this process had dropped. */
-  static revive(host: SessionHost, record: SessionRecord, caller: string): HttpSession {
-    const { id, principal, revision, clientInfo, clientCapabilities, logLevel, initialized } = record;
+  static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession {
+    const { id, principal, revision, clientInfo, clientCapabilities, logLevel, initialized, changes } =
+      record;
     const agreed = {
       revision: findRevision(revision),
       clientInfo,
       clientCapabilities,
       logLevel,
       initialized,
+      changes,
     };
     const connection = Object.assign(
       new Connection({ transport: "http", session: id, principal, caller }),
       agreed,
     );
     const session = new HttpSession(host, connection, record.subscriptions);
-    // This process does not know which earlier pushes arrived.
-    session.streams.markGap();
+    session.streams.revived();
     return session;
   }
 
@@ -115,7 +123,8 @@ export class HttpSession implements LiveSession {
 
   record(): SessionRecord {
     this.#saved = changing(this.connection);
-    const { principal, revision, clientInfo, clientCapabilities, logLevel, initialized } = this.connection;
+    const { principal, revision, clientInfo, clientCapabilities, logLevel, initialized, changes } =
+      this.connection;
     return {
       id: this.id,
       principal,
@@ -124,6 +133,7 @@ export class HttpSession implements LiveSession {
       clientCapabilities,
       logLevel,
       initialized,
+      changes,
       subscriptions: this.subscriptions,
     };
   }

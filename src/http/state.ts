@@ -1,4 +1,5 @@
 // The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
+import type { Cluster } from "../backplane/cluster.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import type { ServerPort } from "../server/port.ts";
@@ -10,6 +11,7 @@ import type { HttpSettings } from "./options.ts";
 import { Listens } from "./streams/listens.ts";
 import { refuse, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
+import type { ClientStreams } from "./streams/session-streams.ts";
 import { StreamLogs } from "./streams/stream-log.ts";
 import { Unsent } from "./edge/unsent.ts";
 
@@ -44,6 +46,24 @@ export class HttpState implements Tended {
     );
     this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
+    if (server.cluster !== undefined) this.#watch(server.cluster);
+  }
+
+  /** Answers other nodes about the calls that run here, and tells every session what happens to the cluster. */
+  #watch(cluster: Cluster): void {
+    cluster.on("running", ({ session, stream }) => {
+      const found = typeof session === "string" ? this.sessions.peek(session) : undefined;
+      return found && { isRunning: typeof stream === "number" && found.streams.runs(stream) };
+    });
+    cluster.onNode(
+      () => {},
+      (node) => this.#tellStreams((streams) => streams.nodeLeft(node)),
+    );
+    cluster.onBack(() => this.#tellStreams((streams) => streams.engineBack()));
+  }
+
+  #tellStreams(tell: (streams: ClientStreams) => void): void {
+    for (const { streams } of this.sessions.values()) tell(streams);
   }
 
   /** Adds a new session. Returns false if there is no room. */

@@ -11,6 +11,8 @@ export interface SessionRecord {
   readonly clientCapabilities: ClientCapabilities;
   readonly logLevel?: LogLevel | undefined;
   readonly initialized: boolean;
+  /** The position in the log of changes when the session began, in a cluster. */
+  readonly changes?: string | undefined;
   /** The URIs of the resources that it subscribes to. */
   readonly subscriptions?: readonly string[];
 }

@@ -157,11 +157,10 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   /** Writes a question, which must reach the client also after it has reconnected. */
-  ask(text: string): boolean {
-    if (this.#owner?.keep === undefined || this.#state === "ended") return this.write(text);
-    this.open();
-    void this.#owner.keep(this, text, false);
-    return !this.congested;
+  ask(text: string): Promise<void> | void {
+    if (this.#owner?.keep !== undefined && this.#state !== "ended")
+      return this.#owner.keep(this, text, false);
+    this.write(text);
   }
 
   /** Writes the last message and ends the stream. */

@@ -3,6 +3,8 @@ import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import type { Stream } from "../../push/listener.ts";
+import type { ServerPort } from "../../server/port.ts";
+import type { RequestId } from "../../wire/message.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { encodeEvent, encodePriming } from "../../wire/sse.ts";
 import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
@@ -20,18 +22,46 @@ const maxGetStreams = 8;
 export interface StreamHost {
   readonly logs: StreamLogs;
   readonly heartbeat: Heartbeat;
-  readonly server: { readonly usesScopes: boolean };
+  readonly server: ServerPort;
   readonly settings: StreamTimes & {
     readonly retryMs: number;
-    readonly limits: { readonly keepMs: number };
+    readonly limits: { readonly keepMs: number; readonly idleMs: number };
   };
+}
+
+/** The streams of one session, on this node alone or in a cluster. */
+export interface ClientStreams extends Stream {
+  /** How many GET streams are open here. */
+  readonly openGets: number;
+  /** Whether a client is connected to a stream here. */
+  readonly isRead: boolean;
+  /** Opens a GET stream without `Last-Event-ID`. */
+  open(responder: HttpResponder, principal: Principal | undefined): Promise<void> | void;
+  /** Resumes the stream of `lastEventId`. Returns false if that is a POST stream that can no longer be resumed. */
+  resume(
+    lastEventId: string,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<boolean> | boolean;
+  /** The stream of the reply to requests with these ids, which opens with its first event. */
+  reply(responder: HttpResponder, principal: Principal | undefined, ids: readonly RequestId[]): EventStream;
+  /** Called when the session was restored from its record. */
+  revived(): void;
+  /** Ends every stream, because the session ends. */
+  close(): void;
+  /** Whether the call of that POST stream runs here. */
+  runs(stream: number): boolean;
+  /** Called when another node of the cluster has left it. */
+  nodeLeft(node: string): void;
+  /** Called when the engine of the cluster works again. */
+  engineBack(): void;
 }
 
 /**
  * The hub sees one stream. While no client is connected, messages wait in the mailbox of the session's listener. Each message goes
  * to exactly one GET stream, which logs and writes it; it never moves to another.
  */
-export class SessionStreams implements Stream, StreamOwner<StreamLog>, Tended {
+export class SessionStreams implements ClientStreams, StreamOwner<StreamLog>, Tended {
   place: number | undefined;
   readonly #host: StreamHost;
   readonly #connection: Connection;
@@ -50,7 +80,8 @@ export class SessionStreams implements Stream, StreamOwner<StreamLog>, Tended {
 
   /** Opens a GET stream without `Last-Event-ID`. The client may have missed messages on its lost streams. */
   open(responder: HttpResponder, principal: Principal | undefined): void {
-    const isLost = ({ state, log }: LoggedStream): boolean => state === "lost" && log?.hasUnconfirmed === true;
+    const isLost = ({ state, log }: LoggedStream): boolean =>
+      state === "lost" && log?.hasUnconfirmed === true;
     if (this.#gets.some(isLost)) this.markGap();
     this.#openGet(responder, principal);
   }
@@ -89,6 +120,21 @@ export class SessionStreams implements Stream, StreamOwner<StreamLog>, Tended {
     const stream = new EventStream(kind, responder, this);
     stream.readWith(principal);
     return stream;
+  }
+
+  // A process on its own has no other nodes.
+
+  runs(): boolean {
+    return false;
+  }
+
+  nodeLeft(): void {}
+
+  engineBack(): void {}
+
+  /** This process does not know which earlier pushes arrived. */
+  revived(): void {
+    this.markGap();
   }
 
   /** Records that messages may be lost: the next open stream begins with a notification for each topic. */

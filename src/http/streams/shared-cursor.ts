@@ -12,8 +12,6 @@ export class SharedCursor implements EventLog {
   at = "";
   /** The position in the log of changes. */
   changes = "";
-  /** The sequence number up to which entries have been written when it connected. */
-  writtenTo = 0;
   scopes: readonly string[] | undefined;
   finishedAt: number | undefined;
   /** Resolves when the log has the stream; rejects if the engine fails, and then the stream cannot be resumed. */

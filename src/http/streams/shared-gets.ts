@@ -2,13 +2,14 @@
 import type { LogEntry } from "../../backplane/engine.ts";
 import { positionOf, sequenceOf } from "../../backplane/position.ts";
 import { Callbacks } from "../../async/callbacks.ts";
+import { inBackground } from "../../async/timers.ts";
 import { isLogged, isLogLevel, type Principal } from "../../protocol/model.ts";
 import { logMessage } from "../../protocol/notifications.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import type { SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
-import { EventStream, type StreamOwner } from "./event-stream.ts";
+import { EventStream } from "./event-stream.ts";
 import { SharedCursor } from "./shared-cursor.ts";
 import {
   isActive,
@@ -18,22 +19,24 @@ import {
   missedOnResume,
   type StreamCursor,
 } from "./shared-log.ts";
-import type { SharedSessionLog } from "./shared-session-log.ts";
-import type { ClusterHost } from "./shared-streams.ts";
+import type { SharedParts, SharedSessionLog } from "./shared-session-log.ts";
 
 type GetStream = EventStream<SharedCursor>;
 
 /** How many GET streams one session may have on one node; one more ends the oldest. */
 const maxGetStreams = 8;
 
+/** How often, and after how many milliseconds each, a node tries to say that a stream is lost while the engine fails. */
+const maxAttempts = 60;
+const retryMs = 1000;
+
 /** Messages that wait here while no stream is active; with more, the client is told to read everything again. */
 const maxWaiting = 1000;
 
 export class SharedGets {
-  readonly #host: ClusterHost;
+  readonly #parts: SharedParts;
   readonly #connection: Connection;
   readonly #log: SharedSessionLog;
-  readonly #owner: StreamOwner<SharedCursor>;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
   #active: { readonly stream: number; readonly node: string } | undefined;
@@ -44,11 +47,10 @@ export class SharedGets {
   #backlogBytes = 0;
   readonly drains: Callbacks = new Callbacks();
 
-  constructor(host: ClusterHost, connection: Connection, log: SharedSessionLog, owner: StreamOwner<SharedCursor>) {
-    this.#host = host;
-    this.#connection = connection;
-    this.#log = log;
-    this.#owner = owner;
+  constructor(parts: SharedParts) {
+    this.#parts = parts;
+    this.#connection = parts.connection;
+    this.#log = parts.log;
   }
 
   /** The stream that gets messages, if this node holds it. */
@@ -66,10 +68,10 @@ export class SharedGets {
     return this.#log.inTurn(async () => {
       const own = await this.#enter(undefined);
       const entries = await this.#entries(1);
-      const { cluster } = this.#host;
+      const { cluster } = this.#parts;
       const created = this.#connection.changes;
       const missed = missedOnOpen(entries, own.sequence, created, (node) => !cluster.hears(node));
-      await this.#begin(own.sequence, own, entries, missed, responder, principal);
+      this.#begin(own.sequence, own, entries, missed, responder, principal);
     });
   }
 
@@ -85,7 +87,7 @@ export class SharedGets {
       const missed = cursor && missedOnResume(entries, cursor);
       const number = cursor?.start ?? own.sequence;
       const nothing = { at: positionOf(own), changes: undefined, messages: [] };
-      await this.#begin(number, own, entries, missed ?? nothing, responder, principal);
+      this.#begin(number, own, entries, missed ?? nothing, responder, principal);
     });
   }
 
@@ -114,7 +116,7 @@ export class SharedGets {
       this.#backlog = [];
       this.#backlogBytes = 0;
       this.#connection.listener?.forget();
-      this.#host.soon(this.#log.append({ k: "lost", s: start, n: this.#log.node, c: changes ?? "" }));
+      this.#parts.soon(this.#sayLost({ k: "lost", s: start, n: this.#log.node, c: changes ?? "" }));
     }
     this.#log.leave();
   }
@@ -144,8 +146,13 @@ export class SharedGets {
   }
 
   #enter(s: number | undefined): Promise<LogEntry> {
-    const c = this.#host.changes?.position;
-    return this.#log.enter({ k: "get", ...(s !== undefined && { s }), n: this.#log.node, ...(c !== undefined && { c }) });
+    const c = this.#parts.changes?.position;
+    return this.#log.enter({
+      k: "get",
+      ...(s !== undefined && { s }),
+      n: this.#log.node,
+      ...(c !== undefined && { c }),
+    });
   }
 
   /** The entries from that number on. If they cannot be read, the stream does not open. */
@@ -158,38 +165,45 @@ export class SharedGets {
     }
   }
 
-  async #begin(
+  /** Writes what the stream has missed, without a pause in which a change could be lost. */
+  #begin(
     number: number,
     own: LogEntry,
     entries: readonly LogEntry[],
     missed: MissedOnGet,
     responder: HttpResponder,
     principal: Principal | undefined,
-  ): Promise<void> {
-    const last = entries.at(-1) ?? own;
-    const { changes } = this.#host;
-    const cursor = Object.assign(new SharedCursor("get"), { start: number, at: missed.at, writtenTo: last.sequence });
+  ): void {
+    const { changes, owner } = this.#parts;
     const { listener } = this.#connection;
-    const since = missed.changes !== undefined && listener && (await changes?.since(missed.changes, listener));
-    cursor.changes = (since ? missed.changes : changes?.position) ?? "0-";
-    for (const old of this.#open.filter(({ log }) => log?.start === number)) old.end();
-    this.#active = { stream: number, node: this.#log.node };
-    const stream = new EventStream("get", responder, this.#owner, cursor);
+    const since = missed.changes && listener && changes.since(missed.changes, listener);
+    const told = since && missed.changes ? missed.changes : changes.position;
+    const cursor = Object.assign(new SharedCursor("get"), { start: number, at: missed.at, changes: told });
+    for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
+    const stream = new EventStream("get", responder, owner, cursor);
     stream.readWith(principal);
     this.#open.push(stream);
+    this.#active = { stream: number, node: this.#log.node };
     stream.open();
     if (this.#open.length > maxGetStreams) this.#open[0]?.end();
     for (const message of missed.messages) this.#send(stream, message);
-    for (const { text, position } of since || []) this.write(text, position);
-    if (!since && changes !== undefined) this.#tellGap();
-    this.#log.start(last);
+    if (since) for (const { text, position } of since) this.write(text, position);
+    else this.#tellGap();
+    this.#log.start(entries.at(-1) ?? own);
     this.drains.call();
+  }
+
+  /** Forgets a stream whose client has another connection for it. */
+  #drop(stream: GetStream): void {
+    this.#open = this.#open.filter((other) => other !== stream);
+    stream.end();
+    this.#log.leave();
   }
 
   /** The client may have missed messages: its stream begins with a notification for each topic. */
   #tellGap(): void {
     const { session } = this.#connection;
-    this.#host.server.observe?.({ type: "gap", session });
+    this.#parts.server.observe?.({ type: "gap", session });
     this.gap();
   }
 
@@ -209,20 +223,29 @@ export class SharedGets {
     this.#active = undefined;
     const newest = this.#open.at(-1);
     if (newest === undefined) return;
-    this.#host.soon(this.#tellSince(newest, c));
+    const { listener } = this.#connection;
+    const since = listener && this.#parts.changes.since(c, listener);
+    // On another stream of the client, the changes that it was not told of on the lost one.
+    for (const { text } of since ?? []) newest.send(text, newest.log?.eventId());
+    if (since === undefined) this.#connection.listener?.markGap();
     this.#activate(newest);
   }
 
-  /** Sends the changes that the lost stream's client was not told of on another of its streams. */
-  async #tellSince(stream: GetStream, position: string): Promise<void> {
-    const { listener } = this.#connection;
-    const since = listener && (await this.#host.changes?.since(position, listener));
-    for (const { text } of since ?? []) stream.send(text, stream.log?.eventId());
+  /** Until the log says so, messages belong to a stream that nobody reads. */
+  async #sayLost(entry: SessionEntry): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return void (await this.#log.append(entry));
+      } catch (error) {
+        if (attempt === maxAttempts || !this.#parts.cluster.hasJoined) throw error;
+        await new Promise((resolve) => inBackground(setTimeout(resolve, retryMs)));
+      }
+    }
   }
 
   #activate(stream: GetStream): void {
     const { start } = stream.log ?? {};
-    if (start !== undefined) this.#host.soon(this.#log.append({ k: "get", s: start, n: this.#log.node }));
+    if (start !== undefined) this.#parts.soon(this.#log.append({ k: "get", s: start, n: this.#log.node }));
   }
 
   #pushed({ m, scopes }: Extract<SessionEntry, { k: "push" }>, at: LogEntry): void {
@@ -238,7 +261,7 @@ export class SharedGets {
 
   #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage): void {
     const cursor = stream.log;
-    if (cursor === undefined || (sequence <= cursor.writtenTo && sequence <= sequenceOf(cursor.at))) return;
+    if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
     if (!isGranted(scopes, stream) || !this.#isWanted(text)) return;
     const id = cursor.eventId();
@@ -246,13 +269,15 @@ export class SharedGets {
     this.#backlog.push({ text, id });
     this.#backlogBytes += text.length;
     // The client resumes, and gets the rest from the log.
-    if (this.#backlogBytes > this.#host.server.limits.maxQueueBytes) stream.destroy();
+    if (this.#backlogBytes > this.#parts.server.limits.maxQueueBytes) stream.destroy();
   }
 
   /** Whether the client wants log messages of that level. */
   #isWanted(text: string): boolean {
     if (!text.includes(logMessage)) return true;
     const { method, params } = JSON.parse(text) as { method?: unknown; params?: { level?: unknown } };
-    return method !== logMessage || !isLogLevel(params?.level) || isLogged(params.level, this.#connection.logLevel);
+    return (
+      method !== logMessage || !isLogLevel(params?.level) || isLogged(params.level, this.#connection.logLevel)
+    );
   }
 }

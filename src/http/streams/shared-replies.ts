@@ -1,6 +1,6 @@
 // The POST streams of one session whose call runs on this node, or that were resumed here after another node had them.
 import type { LogEntry } from "../../backplane/engine.ts";
-import { positionOf } from "../../backplane/position.ts";
+import { positionOf, sequenceOf, startOfLog } from "../../backplane/position.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import { errorCodes } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -9,11 +9,11 @@ import type { SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { RequestId } from "../../wire/message.ts";
 import type { HttpResponder } from "../edge/request.ts";
-import { EventStream, type StreamOwner } from "./event-stream.ts";
+import { eventHeaders } from "../edge/replies.ts";
+import { EventStream } from "./event-stream.ts";
 import { SharedCursor } from "./shared-cursor.ts";
 import { missedOnPost, type StreamCursor } from "./shared-log.ts";
-import type { SharedSessionLog } from "./shared-session-log.ts";
-import type { ClusterHost } from "./shared-streams.ts";
+import type { SharedParts, SharedSessionLog } from "./shared-session-log.ts";
 
 type ReplyStream = EventStream<SharedCursor>;
 
@@ -28,18 +28,20 @@ interface Reply {
 }
 
 export class SharedReplies {
-  readonly #host: ClusterHost;
+  readonly #parts: SharedParts;
   readonly #connection: Connection;
   readonly #log: SharedSessionLog;
-  readonly #owner: StreamOwner<SharedCursor>;
+  /** The requests of streams that have not opened yet. */
+  readonly #ids = new WeakMap<ReplyStream, readonly RequestId[]>();
+  /** Called when a stream has ended. */
+  readonly #endings = new WeakMap<ReplyStream, () => void>();
   /** By the number of the stream. */
   readonly #replies = new Map<number, Reply>();
 
-  constructor(host: ClusterHost, connection: Connection, log: SharedSessionLog, owner: StreamOwner<SharedCursor>) {
-    this.#host = host;
-    this.#connection = connection;
-    this.#log = log;
-    this.#owner = owner;
+  constructor(parts: SharedParts) {
+    this.#parts = parts;
+    this.#connection = parts.connection;
+    this.#log = parts.log;
   }
 
   get streams(): ReplyStream[] {
@@ -59,16 +61,21 @@ export class SharedReplies {
 
   /** The stream of the reply to a POST, which opens with its first event. */
   make(responder: HttpResponder, principal: Principal | undefined, ids: readonly RequestId[]): ReplyStream {
-    const stream = new EventStream("post", responder, this.#owner);
+    const stream = new EventStream("post", responder, this.#parts.owner);
     stream.readWith(principal);
     this.#ids.set(stream, ids);
     return stream;
   }
 
-  readonly #ids = new WeakMap<ReplyStream, readonly RequestId[]>();
+  /** Called when the stream enters another state. */
+  changed(stream: ReplyStream): void {
+    if (stream.state === "open") this.#opened(stream);
+    const { start } = stream.log ?? {};
+    if (stream.state === "ended" && start !== undefined) this.#end(start, stream);
+  }
 
   /** Called when the stream has opened: from now on the log knows that this node runs its call. */
-  opened(stream: ReplyStream): void {
+  #opened(stream: ReplyStream): void {
     const cursor = stream.log;
     const ids = this.#ids.get(stream);
     if (cursor === undefined || cursor.opening !== undefined || ids === undefined) return;
@@ -108,8 +115,6 @@ export class SharedReplies {
     return new Promise((resolve) => this.#endings.set(stream, resolve));
   }
 
-  readonly #endings = new WeakMap<ReplyStream, () => void>();
-
   /** Resumes a stream. Resolves with false if what the client has missed is no longer kept, or is not for this reader. */
   resume(
     cursor: Extract<StreamCursor, { kind: "post" }>,
@@ -119,24 +124,27 @@ export class SharedReplies {
     return this.#log.inTurn(async () => {
       const { start } = cursor;
       const before = missedOnPost(await this.#log.read(start), cursor);
-      const mayRead = !this.#host.server.usesScopes || isGranted(before?.post.scopes, principal);
+      const mayRead = !this.#parts.server.usesScopes || isGranted(before?.post.scopes, principal);
       if (before === undefined || !mayRead) return false;
-      const own = before.hasEnded ? undefined : await this.#log.enter({ k: "take", s: start, n: this.#log.node });
-      const entries = own === undefined ? [] : await this.#log.read(start);
-      const missed = own === undefined ? before : missedOnPost(entries, cursor);
-      if (missed === undefined) {
-        this.#log.leave();
-        return false;
+      if (before.hasEnded) {
+        const ended = this.#reopen(cursor, responder, principal);
+        for (const { text, position } of before.messages) this.#send(ended, text, position);
+        ended.end();
+        return true;
       }
-      const { n: runner, ids } = missed.post;
+      const own = await this.#log.enter({ k: "take", s: start, n: this.#log.node });
+      const entries = await this.#log.read(start).catch((error: unknown) => {
+        this.#log.leave();
+        throw error;
+      });
+      const { n: runner, ids } = before.post;
       const stream = this.#connect(cursor, responder, principal, { runner, ids });
-      for (const { text, position } of missed.messages) this.#send(stream, text, position);
-      if (missed.hasEnded) this.#end(start, stream);
-      const last = entries.at(-1) ?? own;
-      if (last !== undefined) this.#log.start(last);
-      if (own === undefined) return true;
-      this.#host.server.observe?.({ type: "handover", from: runner, ...peerOf(this.#connection) });
-      if (!missed.hasEnded) this.#host.soon(this.#check(start));
+      const missed = missedOnPost(entries, cursor);
+      for (const { text, position } of missed?.messages ?? []) this.#send(stream, text, position);
+      if (missed?.hasEnded !== false) this.#end(start, stream);
+      this.#log.start(entries.at(-1) ?? own);
+      this.#parts.server.observe?.({ type: "handover", from: runner, ...peerOf(this.#connection) });
+      this.#parts.soon(this.#check(start));
       return true;
     });
   }
@@ -148,14 +156,20 @@ export class SharedReplies {
     }
     if (entry.k !== "send") return;
     const reply = this.#replies.get(entry.s);
-    if (reply === undefined || at.sequence <= (reply.stream.log?.writtenTo ?? 0)) return;
+    if (reply === undefined || at.sequence <= sequenceOf(reply.stream.log?.at ?? startOfLog)) return;
     if (!reply.stream.isElsewhere) this.#send(reply.stream, entry.m, positionOf(at));
     if (entry.end) this.#end(entry.s, reply.stream);
   }
 
   /** A node is gone: calls that it ran have no result. */
   nodeLeft(node: string): void {
-    for (const [number, { runner }] of this.#replies) if (runner === node) this.#host.soon(this.#check(number));
+    for (const [number, { runner }] of this.#replies)
+      if (runner === node) this.#parts.soon(this.#check(number));
+  }
+
+  /** Asks for every stream that was resumed here whether its call still runs. */
+  checkAll(): void {
+    for (const number of this.#replies.keys()) this.#parts.soon(this.#check(number));
   }
 
   /** Ends every stream, because the session ends here. */
@@ -165,25 +179,38 @@ export class SharedReplies {
 
   /** The stream of a resumed reply: that of the call if it runs here, else a new one. */
   #connect(
-    { start, at }: Extract<StreamCursor, { kind: "post" }>,
+    cursor: Extract<StreamCursor, { kind: "post" }>,
     responder: HttpResponder,
     principal: Principal | undefined,
     { runner, ids }: Omit<Reply, "stream">,
   ): ReplyStream {
+    const { start, at } = cursor;
     const running = this.#replies.get(start);
-    const cursor = running?.stream.log ?? Object.assign(new SharedCursor("post"), { start, opening: Promise.resolve(start) });
-    cursor.at = at;
     if (running !== undefined && this.runs(start)) {
-      running.stream.readWith(principal);
-      running.stream.reconnect(responder);
+      const { stream } = running;
+      if (stream.log !== undefined) stream.log.at = at;
+      stream.readWith(principal);
+      stream.resume(responder.stream(eventHeaders));
+      stream.prime();
       // The stream of the call has entered the log before.
       this.#log.leave();
-      return running.stream;
+      return stream;
     }
     if (running !== undefined) this.#end(start, running.stream);
-    const stream = new EventStream("post", responder, this.#owner, cursor);
-    stream.readWith(principal);
+    const stream = this.#reopen(cursor, responder, principal);
     this.#replies.set(start, { stream, runner, ids });
+    return stream;
+  }
+
+  /** A stream that another connection began. */
+  #reopen(
+    { start, at }: Extract<StreamCursor, { kind: "post" }>,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): ReplyStream {
+    const cursor = Object.assign(new SharedCursor("post"), { start, at, opening: Promise.resolve(start) });
+    const stream = new EventStream("post", responder, this.#parts.owner, cursor);
+    stream.readWith(principal);
     stream.open();
     return stream;
   }
@@ -201,14 +228,15 @@ export class SharedReplies {
   }
 
   #end(number: number, stream: ReplyStream): void {
-    if (this.#replies.delete(number)) this.#log.leave();
+    // A stream of the same number may have taken its place.
+    if (this.#replies.get(number)?.stream === stream && this.#replies.delete(number)) this.#log.leave();
     stream.end();
     this.#endings.get(stream)?.();
   }
 
   /** Asks the node of the call whether it still runs. If not, one error ends the stream for whoever reads it. */
   async #check(number: number): Promise<void> {
-    const { cluster } = this.#host;
+    const { cluster } = this.#parts;
     const reply = this.#replies.get(number);
     if (reply === undefined || this.runs(number)) return;
     const { session } = this.#connection;
@@ -222,7 +250,8 @@ export class SharedReplies {
 
 /** The response to requests whose node is gone. */
 function goneReply(ids: readonly RequestId[]): string {
-  const message = "The node that ran this call is gone, and its result is unknown: send the request again if that is safe";
+  const message =
+    "The node that ran this call is gone, and its result is unknown: send the request again if that is safe";
   const responses = ids.map((id) => ({ jsonrpc: "2.0", id, error: { code: errorCodes.internal, message } }));
   return JSON.stringify(responses.length === 1 ? responses[0] : responses);
 }

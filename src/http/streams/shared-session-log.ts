@@ -4,7 +4,13 @@ import type { LogEntry } from "../../backplane/engine.ts";
 import type { Feed, LogReader } from "../../backplane/feed.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import type { ChangeLog } from "../../push/changes.ts";
 import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
+
+import type { Connection } from "../../server/context/connection.ts";
+import type { ServerPort } from "../../server/port.ts";
+import type { StreamOwner } from "./event-stream.ts";
+import type { SharedCursor } from "./shared-cursor.ts";
 
 /** How long an entry that the engine has stored may take to arrive, before it is read instead. */
 const arrivalMs = 250;
@@ -16,6 +22,20 @@ export interface EntryTaker {
   gap(): void;
 }
 
+/** What the streams of a session need in a cluster. */
+export interface SharedParts {
+  readonly cluster: Cluster;
+  readonly server: ServerPort;
+  /** The log of changes, which every node reads. */
+  readonly changes: ChangeLog;
+  readonly connection: Connection;
+  readonly log: SharedSessionLog;
+  readonly owner: StreamOwner<SharedCursor>;
+  /** Lets work finish in the background, and logs its failure. */
+  soon(work: Promise<unknown>): void;
+}
+
+/** What the log of a session needs. */
 export interface SessionLogParts {
   readonly cluster: Cluster;
   readonly logger: Logger;

@@ -8,7 +8,6 @@ import type { ChangeLog } from "../../push/changes.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
-import type { ServerPort } from "../../server/port.ts";
 import type { RequestId } from "../../wire/message.ts";
 import type { Tended } from "../edge/heartbeat.ts";
 import type { HttpResponder } from "../edge/request.ts";
@@ -21,33 +20,171 @@ import { SharedReplies } from "./shared-replies.ts";
 import { type EntryTaker, SharedSessionLog } from "./shared-session-log.ts";
 import { isPostEvent, type StreamKind } from "./stream-log.ts";
 
-/** What the streams of a session need of their endpoint in a cluster. */
-export interface ClusterHost extends StreamHost {
-  readonly server: ServerPort;
-  readonly cluster: Cluster;
-  readonly changes: ChangeLog | undefined;
-  /** Lets work finish in the background, and logs its failure. */
-  soon(work: Promise<unknown>): void;
-}
-
 export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedCursor>, EntryTaker, Tended {
   place: number | undefined;
   /** What is pushed while no client is connected here is in the logs. */
   readonly recovers = true;
-  readonly #host: ClusterHost;
+  readonly #host: StreamHost;
   readonly #connection: Connection;
   readonly #log: SharedSessionLog;
   readonly #gets: SharedGets;
   readonly #replies: SharedReplies;
 
-  constructor(host: StreamHost & { readonly server: ServerPort }, cluster: Cluster, connection: Connection) {
-    const { logger, changes } = host.server;
-    const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
-    this.#host = { ...host, server: host.server, cluster, changes, soon };
+  constructor(host: StreamHost, cluster: Cluster, changes: ChangeLog, connection: Connection) {
+    const { server, settings } = host;
+    const { keepMs, idleMs } = settings.limits;
+    const { logger } = server;
+    const session = connection.session ?? "";
+    this.#host = host;
     this.#connection = connection;
-    const { keepMs } = host.settings.limits;
-    this.#log = new SharedSessionLog({ cluster, logger, session: connection.session ?? "", keepMs }, this);
-    this.#gets = new SharedGets(this.#host, connection, this.#log, this);
-    this.#replies = new SharedReplies(this.#host, connection, this.#log, this);
+    // As long as the session, which may be idle: messages wait for its client.
+    this.#log = new SharedSessionLog(
+      { cluster, logger, session, keepMs: Math.max(keepMs, idleMs * 1.25) },
+      this,
+    );
+    const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
+    const parts = { cluster, server, changes, connection, log: this.#log, owner: this, soon };
+    this.#gets = new SharedGets(parts);
+    this.#replies = new SharedReplies(parts);
+  }
+
+  // For the routes.
+
+  open(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
+    return this.#gets.connect(responder, principal);
+  }
+
+  async resume(
+    lastEventId: string,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<boolean> {
+    const cursor = readEventId(lastEventId);
+    if (cursor?.kind === "post") return this.#replies.resume(cursor, responder, principal);
+    if (isPostEvent(lastEventId)) return false;
+    await this.#gets.resume(cursor, responder, principal);
+    return true;
+  }
+
+  reply(
+    responder: HttpResponder,
+    principal: Principal | undefined,
+    ids: readonly RequestId[],
+  ): EventStream<SharedCursor> {
+    return this.#replies.make(responder, principal, ids);
+  }
+
+  /** What happened before is in the log. */
+  revived(): void {}
+
+  close(): void {
+    for (const stream of this.#gets.open) stream.end();
+    this.#replies.close();
+  }
+
+  get openGets(): number {
+    return this.#gets.open.length;
+  }
+
+  get isRead(): boolean {
+    return this.openGets > 0 || this.#replies.streams.some(({ state }) => state === "open");
+  }
+
+  /** Whether the call of that POST stream runs here. */
+  runs(stream: number): boolean {
+    return this.#replies.runs(stream);
+  }
+
+  nodeLeft(node: string): void {
+    this.#gets.nodeLeft(node);
+    this.#replies.nodeLeft(node);
+  }
+
+  /** The engine is back: a node may have finished a call without being able to say so. */
+  engineBack(): void {
+    this.#replies.checkAll();
+  }
+
+  // For the hub.
+
+  get reachable(): boolean {
+    return this.#gets.active !== undefined;
+  }
+
+  get congested(): boolean {
+    return this.#gets.active?.congested ?? false;
+  }
+
+  write(text: string, position?: string): boolean {
+    return this.#gets.write(text, position);
+  }
+
+  async ask(text: string): Promise<void> {
+    await this.#log.append({ k: "push", m: text });
+  }
+
+  forScopes(scopes: readonly string[]): Stream | undefined {
+    const { active } = this.#gets;
+    return active === undefined || isGranted(scopes, active) ? this : undefined;
+  }
+
+  onDrain(callback: () => void): () => void {
+    return this.#gets.drains.add(callback);
+  }
+
+  /** A question is in the log, and the client gets it when it connects, until the question times out. */
+  onLost(): () => void {
+    return () => {};
+  }
+
+  destroy(): void {
+    this.#gets.active?.destroy();
+  }
+
+  // For its streams.
+
+  get primes(): boolean {
+    return this.#connection.revision?.primesStreams === true;
+  }
+
+  get retryMs(): number {
+    return this.#host.settings.retryMs;
+  }
+
+  openLog(kind: StreamKind): SharedCursor {
+    return new SharedCursor(kind);
+  }
+
+  keep(stream: EventStream<SharedCursor>, text: string, isLast: boolean): Promise<void> {
+    return this.#replies.keep(stream, text, isLast);
+  }
+
+  changed(stream: EventStream<SharedCursor>): void {
+    this.#host.heartbeat.add(this);
+    if (stream.kind === "post") this.#replies.changed(stream);
+    else if (stream.state !== "open") this.#gets.closed(stream);
+  }
+
+  drained(stream: EventStream<SharedCursor>): void {
+    if (stream.kind === "get") this.#gets.drained(stream);
+  }
+
+  // For its log.
+
+  take(entry: SessionEntry, at: LogEntry): void {
+    this.#gets.take(entry, at);
+    this.#replies.take(entry, at);
+  }
+
+  gap(): void {
+    this.#gets.gap();
+  }
+
+  tend(now: number): boolean {
+    const { settings } = this.#host;
+    // A call that runs here tends its own stream.
+    const streams = [...this.#gets.open, ...this.#replies.resumed];
+    for (const stream of streams) stream.tend(now, settings);
+    return streams.length > 0;
   }
 }

@@ -90,6 +90,8 @@ export class Connection implements Peer {
   revision: Revision | undefined;
   logLevel: LogLevel | undefined;
   initialized = false;
+  /** The position in the log of changes when the session began, in a cluster. */
+  changes: string | undefined;
   /** The listener of a legacy session; see {@link ServerPort.attach}. */
   listener: Listener | undefined;
 
