@@ -8,6 +8,9 @@ import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
 import type { StreamKind } from "./stream-log.ts";
 
+/** Events that may wait for the priming event; with more, the stream goes on without one. */
+const maxEarly = 1000;
+
 /**
  * - `idle`: the response has not begun
  * - `open`: a client is connected
@@ -74,6 +77,8 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   #watchesDrain = false;
   /** The scopes of its reader's token. */
   scopes: readonly string[] | undefined;
+  /** Events that wait for the priming event, which must come first, until the log has the stream. */
+  #early: string[] | undefined;
   /** Whether its client has resumed it on another node. */
   isElsewhere = false;
   /** When its reader's token expires. */
@@ -122,14 +127,18 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
       this.#log.scopes = this.scopes;
     }
     this.#connect(responder.stream(eventHeaders));
-    this.prime();
+    if (owner?.primes && this.#log?.eventId() === undefined) this.#early = [];
+    else this.prime();
     owner?.changed(this);
   }
 
   /** Writes the event from which a client can resume before any message, if its revision has one and there is an id for it. */
   prime(): void {
+    const early = this.#early;
+    this.#early = undefined;
     const id = this.#owner?.primes ? this.#log?.eventId() : undefined;
     if (id !== undefined) this.#put(encodePriming(id, this.#owner?.retryMs ?? 0));
+    for (const text of early ?? []) this.#put(text);
   }
 
   /** Writes a message that is logged already. */
@@ -234,6 +243,10 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
 
   #put(text: string): boolean {
     this.#isFresh = true;
+    if (this.#early !== undefined) {
+      if (this.#early.push(text) >= maxEarly) this.prime();
+      return true;
+    }
     const sink = this.#sink;
     if (sink === undefined || sink.write(text)) return true;
     this.#watchDrain(sink);

@@ -80,7 +80,10 @@ export class SharedReplies {
     const ids = this.#ids.get(stream);
     if (cursor === undefined || cursor.opening !== undefined || ids === undefined) return;
     cursor.opening = this.#enter(stream, cursor, ids);
-    cursor.opening.catch(() => (cursor.isKept = false));
+    cursor.opening.catch(() => {
+      cursor.isKept = false;
+      stream.prime();
+    });
   }
 
   async #enter(stream: ReplyStream, cursor: SharedCursor, ids: readonly RequestId[]): Promise<number> {
