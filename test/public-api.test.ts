@@ -32,6 +32,7 @@ describe("public entries", () => {
         "errorCodes",
         "image",
         "inputRequired",
+        "memoryBackplane",
         "result",
         "text",
       ]
@@ -41,6 +42,7 @@ describe("public entries", () => {
         "AnySchema",
         "AskOptions",
         "AudioContent",
+        "Backplane",
         "CallToolResult",
         "ClientCapabilities",
         "Collection",
@@ -297,6 +299,7 @@ describe("public entries", () => {
       [
         "RpcRejection",
         "TestClient",
+        "backplaneContract",
         "connect",
         "protocolRevisions",
         "questionsIn",

@@ -1,7 +1,7 @@
 // Every option of every entry point, read off its type and written wrongly: each is refused, and the right name is told.
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { McpServer, MemoryTaskStore, result } from "halyard";
+import { McpServer, memoryBackplane, MemoryTaskStore, result } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler, serveHttp } from "halyard/node";
@@ -75,6 +75,7 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     type: ["src/stdio/index.ts", "StdioOptions"],
   },
   bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
+  memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
   "server.tool": {
     give: (definition) => makeServer().server.tool("x", definition, () => ""),
     type: ["src/server/catalogue/tool-definition.ts", "ToolDefinition"],
