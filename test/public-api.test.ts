@@ -294,6 +294,21 @@ describe("public entries", () => {
     `);
   });
 
+  test("halyard/redis exports these values and types", () => {
+    expect(names("halyard/redis", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "redisBackplane",
+      ]
+    `);
+    expect(names("halyard/redis", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "Backplane",
+        "BackplaneOptions",
+        "RedisClient",
+      ]
+    `);
+  });
+
   test("halyard/testing exports these values and types", () => {
     expect(names("halyard/testing", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [

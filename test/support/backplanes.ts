@@ -1,5 +1,8 @@
 // Every backplane that a test can run on: the one in memory, and each client of each engine. One row each.
+import { createClient, createCluster } from "@redis/client";
 import { type Backplane, memoryBackplane } from "halyard";
+import { redisBackplane } from "halyard/redis";
+import { Cluster, Redis } from "ioredis";
 import { type EngineName, type EngineOptions, EngineProcess, hasEngine } from "./engines.ts";
 
 /** A backplane to test. */
@@ -20,6 +23,37 @@ interface Connected {
 
 const rows: readonly BackplaneRow[] = [
   { name: "memory", connect: () => ({ backplane: memoryBackplane(), close() {} }) },
+  {
+    name: "Redis, @redis/client",
+    engine: "redis-server",
+    connect: (url) => ({ backplane: redisBackplane(createClient({ url })), close() {} }),
+  },
+  {
+    name: "Redis, ioredis",
+    engine: "redis-server",
+    connect: (url) => {
+      const client = new Redis(url);
+      return { backplane: redisBackplane(client), close: () => client.disconnect() };
+    },
+  },
+  {
+    name: "Redis Cluster, @redis/client",
+    engine: "redis-server",
+    options: { isCluster: true },
+    connect: (url) => ({
+      backplane: redisBackplane(createCluster({ rootNodes: [{ url }] })),
+      close() {},
+    }),
+  },
+  {
+    name: "Redis Cluster, ioredis",
+    engine: "redis-server",
+    options: { isCluster: true },
+    connect: (url) => {
+      const client = new Cluster([url]);
+      return { backplane: redisBackplane(client), close: () => client.disconnect() };
+    },
+  },
 ];
 
 /** The rows whose engine is installed, or must be. */

@@ -9,7 +9,7 @@ import { until } from "./turns.ts";
 export type EngineName = "redis-server" | "nats-server";
 
 /** Whether a missing engine fails the tests that need it, as in `.ci/run`. */
-export const areEnginesRequired: boolean = process.env["HALYARD_ENGINES"] === "1";
+const areEnginesRequired: boolean = process.env["HALYARD_ENGINES"] === "1";
 
 const found = new Map<EngineName, boolean>();
 
@@ -124,7 +124,8 @@ export class EngineProcess {
     }
     const place = ["--bind", "127.0.0.1", "--port", port, "--dir", this.#folder, "--save", ""];
     const data = ["--appendonly", isPersistent ? "yes" : "no", "--appendfsync", "always"];
-    const cluster = isCluster ? ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"] : [];
+    // Without others, it would not know its own address, which clients ask for.
+    const cluster = isCluster ? ["--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1"] : [];
     return [...place, ...data, ...cluster];
   }
 }
