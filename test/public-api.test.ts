@@ -32,6 +32,7 @@ describe("public entries", () => {
         "errorCodes",
         "image",
         "inputRequired",
+        "memoryBackplane",
         "result",
         "text",
       ]
@@ -41,6 +42,7 @@ describe("public entries", () => {
         "AnySchema",
         "AskOptions",
         "AudioContent",
+        "Backplane",
         "CallToolResult",
         "ClientCapabilities",
         "Collection",
@@ -292,11 +294,27 @@ describe("public entries", () => {
     `);
   });
 
+  test("halyard/redis exports these values and types", () => {
+    expect(names("halyard/redis", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "redisBackplane",
+      ]
+    `);
+    expect(names("halyard/redis", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "Backplane",
+        "BackplaneOptions",
+        "RedisClient",
+      ]
+    `);
+  });
+
   test("halyard/testing exports these values and types", () => {
     expect(names("halyard/testing", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
         "RpcRejection",
         "TestClient",
+        "backplaneContract",
         "connect",
         "protocolRevisions",
         "questionsIn",

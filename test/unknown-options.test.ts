@@ -1,10 +1,12 @@
 // Every option of every entry point, read off its type and written wrongly: each is refused, and the right name is told.
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { McpServer, MemoryTaskStore, result } from "halyard";
+import { createClient } from "@redis/client";
+import { McpServer, memoryBackplane, MemoryTaskStore, result } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler, serveHttp } from "halyard/node";
+import { redisBackplane } from "halyard/redis";
 import { serveStdio } from "halyard/stdio";
 import { connect } from "halyard/testing";
 import { portOf } from "halyard/transport";
@@ -75,6 +77,11 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     type: ["src/stdio/index.ts", "StdioOptions"],
   },
   bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
+  memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
+  redisBackplane: {
+    give: (options) => redisBackplane(createClient(), options),
+    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+  },
   "server.tool": {
     give: (definition) => makeServer().server.tool("x", definition, () => ""),
     type: ["src/server/catalogue/tool-definition.ts", "ToolDefinition"],

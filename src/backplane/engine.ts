@@ -4,6 +4,9 @@ import type { Logger } from "../diagnostics/logger.ts";
 /** What a value is about. An engine may keep each kind in its own place. */
 export type ValueKind = "session" | "owner" | "task" | "task-list" | "mark" | "node" | "key";
 
+/** The kinds whose values an engine counts. */
+export type CountedKind = Extract<ValueKind, "session" | "task">;
+
 /** The name of a value. The tag is any text, such as the id of a session. */
 export interface ValueKey {
   readonly kind: ValueKind;
@@ -18,9 +21,9 @@ export interface StoredValue {
 
 /** An entry of a log. */
 export interface LogEntry {
-  /** Greater than that of every earlier entry of the log. */
+  /** Greater than that of every earlier entry of the log, even if the log was removed or expired since. */
   readonly sequence: number;
-  /** The sequence number of the entry before it in this log, kept or not; 0 for the first. */
+  /** The sequence number of the entry before it in this log, kept or not; 0 for the first since the log began or expired. */
   readonly previous: number;
   readonly text: string;
 }
@@ -59,13 +62,16 @@ export interface Engine {
   /** Removes a value. */
   remove(key: ValueKey): Promise<void>;
   /** Counts the values of a kind, at least roughly. */
-  count(kind: ValueKind): Promise<number>;
+  count(kind: CountedKind): Promise<number>;
 
   /** Adds an entry, and drops the oldest ones past {@link maxLogEntries} and {@link maxLogBytes}. Resolves with its sequence number. */
   append(log: string, text: string, options: AppendOptions): Promise<number>;
   /** The kept entries with this sequence number or a later one, oldest first. */
   read(log: string, from: number): Promise<readonly LogEntry[]>;
-  /** Passes the entries of these logs to this node from now on, and keeps the logs for `keepMs` more. A node repeats it now and then. */
+  /**
+   * Passes the entries of these logs to this node from now on, whether they exist yet or not, and keeps those that exist for `keepMs`
+   * more. A node repeats it before `keepMs` have passed.
+   */
   follow(logs: readonly string[], keepMs: number): Promise<void>;
   unfollow(log: string): Promise<void>;
   /** Removes the log and all its entries. */

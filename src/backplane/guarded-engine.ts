@@ -1,6 +1,6 @@
 // Wraps an engine: every operation has a deadline, few are in flight at once, and a failure is one kind of error.
 import { HalyardError } from "../errors.ts";
-import type { AppendOptions, Engine, LogEntry, StoredValue, ValueKey, ValueKind } from "./engine.ts";
+import type { AppendOptions, CountedKind, Engine, LogEntry, StoredValue, ValueKey } from "./engine.ts";
 
 /** Milliseconds that one operation of the engine may take. */
 const operationMs = 5000;
@@ -50,7 +50,7 @@ export class GuardedEngine implements Engine {
     return this.#run(() => this.#engine.remove(key));
   }
 
-  count(kind: ValueKind): Promise<number> {
+  count(kind: CountedKind): Promise<number> {
     return this.#run(() => this.#engine.count(kind));
   }
 

@@ -1,51 +1,99 @@
 // The engine in the memory of one process, for servers that share it there, as in tests.
-import type { Backplane, BackplaneOptions, Engine, EngineReceiver, LogEntry, ValueKey } from "./engine.ts";
+import type {
+  AppendOptions,
+  Backplane,
+  BackplaneOptions,
+  Engine,
+  EngineReceiver,
+  LogEntry,
+  StoredValue,
+  ValueKey,
+  ValueKind,
+} from "./engine.ts";
 import { maxLogBytes, maxLogEntries } from "./engine.ts";
+import { checkBackplaneOptions } from "./options.ts";
 
-interface Kept {
-  readonly text: string;
-  readonly version: string;
-  readonly endsAt: number;
-}
-
-interface KeptLog {
-  readonly entries: LogEntry[];
-  readonly followers: Set<string>;
-  sequence: number;
-  bytes: number;
+/** Something that expires. */
+interface Mortal {
   endsAt: number;
 }
 
-/** What the nodes of one process share. */
-class Shared {
-  readonly values = new Map<string, Kept>();
-  readonly logs = new Map<string, KeptLog>();
-  readonly nodes = new Map<string, EngineReceiver>();
-  #versions = 0;
+interface Kept extends Mortal {
+  readonly text: string;
+  readonly version: string;
+}
 
-  nextVersion(): string {
-    return String(++this.#versions);
+interface KeptLog extends Mortal {
+  readonly entries: LogEntry[];
+  bytes: number;
+}
+
+/** What has expired is gone for readers at once, and leaves the memory at the next sweep. */
+class Expiring<T extends Mortal> {
+  readonly #items = new Map<string, T>();
+  #sweepAt = 0;
+
+  get(name: string): T | undefined {
+    const item = this.#items.get(name);
+    return item === undefined || item.endsAt > performance.now() ? item : undefined;
   }
 
-  value(name: string): Kept | undefined {
-    const kept = this.values.get(name);
-    if (kept === undefined || kept.endsAt > performance.now()) return kept;
-    this.values.delete(name);
-    return undefined;
+  set(name: string, item: T): void {
+    this.#sweep();
+    this.#items.set(name, item);
   }
 
-  log(name: string): KeptLog | undefined {
-    const log = this.logs.get(name);
-    if (log === undefined || log.endsAt > performance.now()) return log;
-    this.logs.delete(name);
-    return undefined;
+  delete(name: string): void {
+    this.#items.delete(name);
   }
 
-  /** Forgets what has expired, when something is added. */
-  sweep(): void {
+  get size(): number {
+    this.#sweep();
+    return this.#items.size;
+  }
+
+  /** At most once a second, since it looks at everything. */
+  #sweep(): void {
     const now = performance.now();
-    for (const [name, { endsAt }] of this.values) if (endsAt <= now) this.values.delete(name);
-    for (const [name, { endsAt }] of this.logs) if (endsAt <= now) this.logs.delete(name);
+    if (now < this.#sweepAt) return;
+    this.#sweepAt = now + 1000;
+    for (const [name, { endsAt }] of this.#items) if (endsAt <= now) this.#items.delete(name);
+  }
+}
+
+/** What the nodes with one prefix share. */
+class Shared {
+  readonly logs = new Expiring<KeptLog>();
+  readonly followers = new Map<string, Set<string>>();
+  readonly nodes = new Map<string, EngineReceiver>();
+  readonly #values = new Map<ValueKind, Expiring<Kept>>();
+  #numbers = 0;
+
+  /** A number that is greater than every earlier one. */
+  nextNumber(): number {
+    return ++this.#numbers;
+  }
+
+  values(kind: ValueKind): Expiring<Kept> {
+    const values = this.#values.get(kind) ?? new Expiring<Kept>();
+    this.#values.set(kind, values);
+    return values;
+  }
+
+  follow(log: string, node: string): void {
+    const followers = this.followers.get(log) ?? new Set();
+    this.followers.set(log, followers.add(node));
+  }
+
+  unfollow(log: string, node: string): void {
+    const followers = this.followers.get(log);
+    followers?.delete(node);
+    if (followers?.size === 0) this.followers.delete(log);
+  }
+
+  leave(node: string): void {
+    this.nodes.delete(node);
+    for (const log of this.followers.keys()) this.unfollow(log, node);
   }
 }
 
@@ -62,13 +110,14 @@ class Shared {
  * ```
  */
 export function memoryBackplane(options: BackplaneOptions = {}): Backplane {
-  const servers = new Map<string, Shared>();
+  checkBackplaneOptions("memoryBackplane", options);
+  const clusters = new Map<string, Shared>();
   return {
     engine: "memory",
     options,
     async open({ prefix, node, receiver }) {
-      const shared = servers.get(prefix) ?? new Shared();
-      servers.set(prefix, shared);
+      const shared = clusters.get(prefix) ?? new Shared();
+      clusters.set(prefix, shared);
       shared.nodes.set(node, receiver);
       return new MemoryEngine(shared, node);
     },
@@ -76,21 +125,22 @@ export function memoryBackplane(options: BackplaneOptions = {}): Backplane {
 }
 
 class MemoryEngine implements Engine {
-  readonly #shared: Shared;
+  readonly #all: Shared;
   readonly #node: string;
+  #isClosed = false;
 
   constructor(shared: Shared, node: string) {
-    this.#shared = shared;
+    this.#all = shared;
     this.#node = node;
   }
 
-  async get(key: ValueKey): Promise<Kept | undefined> {
-    return this.#shared.value(nameOf(key));
+  async get({ kind, tag }: ValueKey): Promise<StoredValue | undefined> {
+    const kept = this.#shared.values(kind).get(tag);
+    return kept && { text: kept.text, version: kept.version };
   }
 
   async create(key: ValueKey, text: string, ttlMs: number | undefined): Promise<string | undefined> {
-    this.#shared.sweep();
-    return this.#shared.value(nameOf(key)) === undefined ? this.#put(key, text, ttlMs) : undefined;
+    return this.#version(key) === undefined ? this.#put(key, text, ttlMs) : undefined;
   }
 
   async replace(
@@ -99,60 +149,57 @@ class MemoryEngine implements Engine {
     ttlMs: number | undefined,
     version: string,
   ): Promise<string | undefined> {
-    return this.#shared.value(nameOf(key))?.version === version ? this.#put(key, text, ttlMs) : undefined;
+    return this.#version(key) === version ? this.#put(key, text, ttlMs) : undefined;
   }
 
   async touch(keys: readonly ValueKey[], ttlMs: number): Promise<void> {
-    for (const key of keys) {
-      const kept = this.#shared.value(nameOf(key));
-      if (kept !== undefined) this.#shared.values.set(nameOf(key), { ...kept, endsAt: endOf(ttlMs) });
+    for (const { kind, tag } of keys) {
+      const kept = this.#shared.values(kind).get(tag);
+      if (kept !== undefined) kept.endsAt = endOf(ttlMs);
     }
   }
 
-  async remove(key: ValueKey): Promise<void> {
-    this.#shared.values.delete(nameOf(key));
+  async remove({ kind, tag }: ValueKey): Promise<void> {
+    this.#shared.values(kind).delete(tag);
   }
 
-  async count(kind: string): Promise<number> {
-    this.#shared.sweep();
-    return [...this.#shared.values.keys()].filter((name) => name.startsWith(`${kind} `)).length;
+  async count(kind: ValueKind): Promise<number> {
+    return this.#shared.values(kind).size;
   }
 
-  async append(
-    name: string,
-    text: string,
-    { keepMs, follow }: { keepMs: number; follow?: "start" | "stop" | undefined },
-  ): Promise<number> {
-    this.#shared.sweep();
-    const log = this.#log(name);
-    if (follow === "start") log.followers.add(this.#node);
-    const entry = { sequence: log.sequence + 1, previous: log.sequence, text };
-    log.sequence = entry.sequence;
+  async append(name: string, text: string, { keepMs, follow }: AppendOptions): Promise<number> {
+    const shared = this.#shared;
+    const log = shared.logs.get(name) ?? { entries: [], bytes: 0, endsAt: 0 };
+    const entry = { sequence: shared.nextNumber(), previous: log.entries.at(-1)?.sequence ?? 0, text };
+    log.entries.push(entry);
     log.bytes += text.length;
     log.endsAt = endOf(keepMs);
-    log.entries.push(entry);
     while (log.entries.length > maxLogEntries || (log.bytes > maxLogBytes && log.entries.length > 1)) {
       log.bytes -= log.entries.shift()?.text.length ?? 0;
     }
-    for (const node of log.followers) this.#tell(node, (receiver) => receiver.entry(name, entry));
-    if (follow === "stop") log.followers.delete(this.#node);
+    shared.logs.set(name, log);
+    if (follow === "start") shared.follow(name, this.#node);
+    for (const node of shared.followers.get(name) ?? []) {
+      this.#tell(node, (receiver) => receiver.entry(name, entry));
+    }
+    if (follow === "stop") shared.unfollow(name, this.#node);
     return entry.sequence;
   }
 
   async read(name: string, from: number): Promise<readonly LogEntry[]> {
-    return (this.#shared.log(name)?.entries ?? []).filter(({ sequence }) => sequence >= from);
+    return (this.#shared.logs.get(name)?.entries ?? []).filter(({ sequence }) => sequence >= from);
   }
 
   async follow(names: readonly string[], keepMs: number): Promise<void> {
     for (const name of names) {
-      const log = this.#log(name);
-      log.followers.add(this.#node);
-      log.endsAt = Math.max(log.endsAt, endOf(keepMs));
+      this.#shared.follow(name, this.#node);
+      const log = this.#shared.logs.get(name);
+      if (log !== undefined) log.endsAt = Math.max(log.endsAt, endOf(keepMs));
     }
   }
 
   async unfollow(name: string): Promise<void> {
-    this.#shared.log(name)?.followers.delete(this.#node);
+    this.#shared.unfollow(name, this.#node);
   }
 
   async removeLog(name: string): Promise<void> {
@@ -166,40 +213,32 @@ class MemoryEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#shared.nodes.delete(this.#node);
+    this.#isClosed = true;
+    this.#all.leave(this.#node);
   }
 
-  #put(key: ValueKey, text: string, ttlMs: number | undefined): string {
-    const version = this.#shared.nextVersion();
-    this.#shared.values.set(nameOf(key), { text, version, endsAt: endOf(ttlMs) });
+  get #shared(): Shared {
+    if (this.#isClosed) throw new Error("This node has closed its engine");
+    return this.#all;
+  }
+
+  #version({ kind, tag }: ValueKey): string | undefined {
+    return this.#shared.values(kind).get(tag)?.version;
+  }
+
+  #put({ kind, tag }: ValueKey, text: string, ttlMs: number | undefined): string {
+    const version = String(this.#shared.nextNumber());
+    this.#shared.values(kind).set(tag, { text, version, endsAt: endOf(ttlMs) });
     return version;
-  }
-
-  #log(name: string): KeptLog {
-    const found = this.#shared.log(name);
-    if (found !== undefined) return found;
-    const log = {
-      entries: [],
-      followers: new Set<string>(),
-      sequence: 0,
-      bytes: 0,
-      endsAt: 0,
-    };
-    this.#shared.logs.set(name, log);
-    return log;
   }
 
   /** Later, as over a network, and only to a node that is still there then. */
   #tell(node: string, pass: (receiver: EngineReceiver) => void): void {
     queueMicrotask(() => {
-      const receiver = this.#shared.nodes.get(node);
+      const receiver = this.#all.nodes.get(node);
       if (receiver !== undefined) pass(receiver);
     });
   }
-}
-
-function nameOf({ kind, tag }: ValueKey): string {
-  return `${kind} ${tag}`;
 }
 
 function endOf(ttlMs: number | undefined): number {

@@ -4,6 +4,7 @@
  * @module
  */
 export { type Respond, type Question, questionsIn, retryOf } from "./answering.ts";
+export { backplaneContract } from "./backplane.ts";
 export { connect, type ConnectOptions } from "./memory.ts";
 export { type Received, RpcRejection, TestClient, type Wire } from "./client.ts";
 export { protocolRevisions } from "./protocol-revisions.ts";

@@ -1,0 +1,139 @@
+// The connections of a node to Redis: one for commands, one that receives. If one fails, both are replaced.
+import { inBackground } from "../async/timers.ts";
+import { backOffMs, type Commands, type Connector, type Subscriber } from "./connection.ts";
+
+/** Milliseconds that connecting may take. */
+const connectMs = 10_000;
+
+/** What a link does with its connections. */
+export interface LinkUser {
+  /** Prepares new connections: subscribes, and whatever else must be done before they are used. */
+  prepare(commands: Commands, subscriber: Subscriber): Promise<void>;
+  lost(error: unknown): void;
+  back(): void;
+}
+
+export class Link {
+  readonly #connector: Connector;
+  readonly #user: LinkUser;
+  #commands: Commands | undefined;
+  #close: () => void = () => {};
+  #isClosed = false;
+
+  constructor(connector: Connector, user: LinkUser) {
+    this.#connector = connector;
+    this.#user = user;
+  }
+
+  /** Connects for the first time. */
+  async open(): Promise<void> {
+    await this.#connect();
+  }
+
+  /** Sends a command. Rejects at once while there is no connection. */
+  async call(key: string, command: readonly string[]): Promise<unknown> {
+    const commands = this.#commands;
+    if (commands === undefined) {
+      throw new Error(this.#isClosed ? "This node has closed its engine" : "There is no connection to Redis");
+    }
+    try {
+      return await commands.call(key, command);
+    } catch (error) {
+      // After a failover the connection leads to a replica: a new one finds the server that took over.
+      if (String(error).includes("READONLY") && this.#commands === commands) this.#lose(error);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  #drop(): void {
+    this.#commands = undefined;
+    this.#close();
+    this.#close = () => {};
+  }
+
+  #lose(error: unknown): void {
+    this.#drop();
+    this.#user.lost(error);
+    void this.#reconnect();
+  }
+
+  async #reconnect(): Promise<void> {
+    for (let attempts = 0; !this.#isClosed; attempts++) {
+      await new Promise((resolve) => inBackground(setTimeout(resolve, backOffMs(attempts))));
+      if (this.#isClosed) return;
+      const isBack = await this.#connect().then(
+        () => true,
+        () => false,
+      );
+      if (isBack && this.#commands !== undefined) return this.#user.back();
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const attempt = new Attempt((error) => {
+      if (attempt.commands === this.#commands) this.#lose(error);
+    });
+    try {
+      await inTime(attempt.run(this.#connector, this.#user));
+    } catch (error) {
+      attempt.close();
+      throw error;
+    }
+    if (this.#isClosed) return attempt.close();
+    this.#commands = attempt.commands;
+    this.#close = () => attempt.close();
+  }
+}
+
+/** A pair of connections, from the first step of connecting until it is closed. */
+class Attempt {
+  readonly #failed: (error: unknown) => void;
+  readonly #opened: (Commands | Subscriber)[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #isClosed = false;
+  /** The connection for commands, once both can be used. */
+  commands: Commands | undefined;
+
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed;
+  }
+
+  async run(connector: Connector, user: LinkUser): Promise<void> {
+    const commands = await this.#add(connector.create());
+    const subscriber = await this.#add(await commands.subscriber());
+    await user.prepare(commands, subscriber);
+    if (this.#failure !== undefined) throw this.#failure.error;
+    this.commands = commands;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#opened) connection.close();
+  }
+
+  async #add<T extends Commands | Subscriber>(connection: T): Promise<T> {
+    if (this.#isClosed) throw new Error("Connecting took too long");
+    this.#opened.push(connection);
+    connection.onFailure((error) => {
+      const isFirst = this.#failure === undefined && !this.#isClosed;
+      this.#failure ??= { error };
+      if (isFirst && this.commands !== undefined) this.#failed(error);
+    });
+    await connection.connect();
+    return connection;
+  }
+}
+
+/** Rejects if `work` takes longer than connecting may. */
+async function inTime(work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No answer within ${connectMs} ms`)), connectMs);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

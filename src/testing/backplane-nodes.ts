@@ -1,0 +1,75 @@
+// Nodes that a check of the backplane contract opens, and what each of them received.
+import type { Backplane, Engine, LogEntry } from "../backplane/engine.ts";
+import { pause } from "./expect-same.ts";
+
+/** One node: its engine, and everything that the engine passed to it. */
+export interface ContractNode {
+  readonly id: string;
+  readonly engine: Engine;
+  readonly messages: string[];
+  /** The entries of each log, in the order of their arrival. */
+  readonly entriesOf: (log: string) => readonly LogEntry[];
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The nodes of one check. They share a prefix that no other check has. */
+export class ContractNodes {
+  readonly #backplane: Backplane;
+  readonly #prefix = `contract:${crypto.randomUUID()}:`;
+  readonly #open: Engine[] = [];
+
+  constructor(backplane: Backplane) {
+    this.#backplane = backplane;
+  }
+
+  /** Opens a node. Nodes with another `suffix` have another prefix. */
+  async open(suffix = ""): Promise<ContractNode> {
+    const id = crypto.randomUUID();
+    const messages: string[] = [];
+    const entries: (LogEntry & { readonly log: string })[] = [];
+    const engine = await this.#backplane.open({
+      prefix: this.#prefix + suffix,
+      node: id,
+      logger: silent,
+      receiver: {
+        message: (text) => void messages.push(text),
+        entry: (log, entry) => void entries.push({ log, ...entry }),
+        lost() {},
+        back() {},
+      },
+    });
+    this.#open.push(engine);
+    const entriesOf = (wanted: string): LogEntry[] =>
+      entries
+        .filter(({ log }) => log === wanted)
+        .map(({ sequence, previous, text }) => ({ sequence, previous, text }));
+    return { id, engine, messages, entriesOf };
+  }
+
+  /** Opens this many nodes. */
+  openAll(count: number): Promise<ContractNode[]> {
+    return Promise.all(Array.from({ length: count }, () => this.open()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#open.map((engine) => engine.close()));
+  }
+}
+
+/** Waits until `holds` is true, for longer than any engine needs on a busy machine. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 15_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`Waited 15 s in vain: ${what}`);
+    await pause(5);
+  }
+}
+
+/** Waits until the nodes have received everything that `sender` sent before. */
+export async function settled(sender: ContractNode, ...nodes: readonly ContractNode[]): Promise<void> {
+  const mark = `settled ${crypto.randomUUID()}`;
+  await sender.engine.send("all", mark);
+  await until("a message reaches every node", () => nodes.every(({ messages }) => messages.includes(mark)));
+  for (const { messages } of nodes) messages.splice(messages.indexOf(mark), 1);
+}
