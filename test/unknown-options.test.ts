@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { McpServer, memoryBackplane, MemoryTaskStore, result } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
+import { natsBackplane } from "halyard/nats";
 import { nodeHandler, serveHttp } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect } from "halyard/testing";
@@ -76,6 +77,10 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
   memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
+  natsBackplane: {
+    give: (options) => natsBackplane({} as never, options),
+    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+  },
   "server.tool": {
     give: (definition) => makeServer().server.tool("x", definition, () => ""),
     type: ["src/server/catalogue/tool-definition.ts", "ToolDefinition"],

@@ -1,5 +1,7 @@
 // Every backplane that a test can run on: the one in memory, and each client of each engine. One row each.
+import { connect as connectNats } from "@nats-io/transport-node";
 import { type Backplane, memoryBackplane } from "halyard";
+import { natsBackplane } from "halyard/nats";
 import { type EngineName, type EngineOptions, EngineProcess, hasEngine } from "./engines.ts";
 
 /** A backplane to test. */
@@ -20,6 +22,14 @@ interface Connected {
 
 const rows: readonly BackplaneRow[] = [
   { name: "memory", connect: () => ({ backplane: memoryBackplane(), close() {} }) },
+  {
+    name: "NATS with @nats-io/transport-node",
+    engine: "nats-server",
+    async connect(url) {
+      const connection = await connectNats({ servers: url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+      return { backplane: natsBackplane(connection), close: () => connection.close() };
+    },
+  },
 ];
 
 /** The rows whose engine is installed, or must be. */
