@@ -309,6 +309,21 @@ describe("public entries", () => {
     `);
   });
 
+  test("halyard/nats exports these values and types", () => {
+    expect(names("halyard/nats", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "natsBackplane",
+      ]
+    `);
+    expect(names("halyard/nats", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "NatsConnection",
+        "NatsMessage",
+        "NatsSubscription",
+      ]
+    `);
+  });
+
   test("halyard/testing exports these values and types", () => {
     expect(names("halyard/testing", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [

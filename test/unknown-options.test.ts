@@ -5,6 +5,7 @@ import { createClient } from "@redis/client";
 import { McpServer, memoryBackplane, MemoryTaskStore, result } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
+import { natsBackplane } from "halyard/nats";
 import { nodeHandler, serveHttp } from "halyard/node";
 import { redisBackplane } from "halyard/redis";
 import { serveStdio } from "halyard/stdio";
@@ -80,6 +81,10 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
   memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
   redisBackplane: {
     give: (options) => redisBackplane(createClient(), options),
+    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+  },
+  natsBackplane: {
+    give: (options) => natsBackplane({} as never, options),
     type: ["src/backplane/engine.ts", "BackplaneOptions"],
   },
   "server.tool": {

@@ -1,6 +1,8 @@
 // Every backplane that a test can run on: the one in memory, and each client of each engine. One row each.
+import { connect as connectNats } from "@nats-io/transport-node";
 import { createClient, createCluster } from "@redis/client";
 import { type Backplane, memoryBackplane } from "halyard";
+import { natsBackplane } from "halyard/nats";
 import { redisBackplane } from "halyard/redis";
 import { Cluster, Redis } from "ioredis";
 import { type EngineName, type EngineOptions, EngineProcess, hasEngine } from "./engines.ts";
@@ -52,6 +54,14 @@ const rows: readonly BackplaneRow[] = [
     connect: (url) => {
       const client = new Cluster([url]);
       return { backplane: redisBackplane(client), close: () => client.disconnect() };
+    },
+  },
+  {
+    name: "NATS with @nats-io/transport-node",
+    engine: "nats-server",
+    async connect(url) {
+      const connection = await connectNats({ servers: url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+      return { backplane: natsBackplane(connection), close: () => connection.close() };
     },
   },
 ];

@@ -56,10 +56,11 @@ export class EngineProcess {
     return `${this.name === "redis-server" ? "redis" : "nats"}://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again on the same port, after {@link kill}. */
-  async start(): Promise<void> {
+  /** Starts it again on the same port, after {@link kill}, with further arguments. */
+  async start(...args: readonly string[]): Promise<void> {
+    if (!this.#options.isPersistent) await this.#removeFolder();
     this.#folder ||= await mkdtemp(join(tmpdir(), "halyard-engine-"));
-    const child = spawn(this.name, [...this.#arguments(), ...(this.#options.args ?? [])], {
+    const child = spawn(this.name, [...this.#arguments(), ...(this.#options.args ?? []), ...args], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#process = child;
@@ -75,18 +76,18 @@ export class EngineProcess {
     if (this.#options.isCluster) await this.#ownAllSlots();
   }
 
-  /** Ends it without a chance to say goodbye. */
-  async kill(): Promise<void> {
+  /** Ends it, by default without a chance to say goodbye. */
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const closed = new Promise((resolve) => child.once("close", resolve));
-    child.kill("SIGKILL");
+    child.kill(signal);
     await closed;
   }
 
   /** Kills it, and starts it again: with its data if it is persistent. */
-  async restart(): Promise<void> {
-    await this.kill();
+  async restart(signal?: NodeJS.Signals): Promise<void> {
+    await this.kill(signal);
     await this.start();
   }
 
@@ -102,7 +103,12 @@ export class EngineProcess {
   /** Ends it, and removes its folder. */
   async stop(): Promise<void> {
     await this.kill();
+    await this.#removeFolder();
+  }
+
+  async #removeFolder(): Promise<void> {
     if (this.#folder !== "") await rm(this.#folder, { recursive: true, force: true });
+    this.#folder = "";
   }
 
   /** Runs a command of redis-cli, and returns what it prints. */

@@ -26,6 +26,7 @@ export const sources = {
   "halyard/auth": "src/auth/index.ts",
   "halyard/stdio": "src/stdio/index.ts",
   "halyard/redis": "src/redis/index.ts",
+  "halyard/nats": "src/nats/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;
 

@@ -1,0 +1,142 @@
+// The requests of JetStream that Halyard needs: JSON in, JSON out, and messages that a stream stores.
+import type { NatsMessage } from "./connection.ts";
+import type { Link, NatsHeaders } from "./link.ts";
+import { textFromBase64 } from "../wire/base64.ts";
+
+/** The errors of JetStream that mean something to Halyard, by what they mean. */
+export const apiErrors = {
+  noMessage: 10037,
+  disabledForAccount: 10039,
+  messageNotDeleted: 10057,
+  streamExists: 10058,
+  noStream: 10059,
+  subjectsOverlap: 10065,
+  wrongSequence: 10071,
+} as const;
+
+/** What JetStream says of an operation that failed. */
+interface ApiError {
+  readonly err_code: number;
+  readonly description: string;
+}
+
+/** The reply of JetStream to a request. */
+export type Reply<Result> = Result & { readonly error?: ApiError };
+
+/** A message as a stream stores it. */
+export interface StoredMessage {
+  readonly sequence: number;
+  readonly text: string;
+  /** When the engine stored it, by its own clock. */
+  readonly storedAt: number;
+  /** Milliseconds that it is valid from then on; for ever without. */
+  readonly ttlMs: number | undefined;
+}
+
+const ttlHeader = "Halyard-Ttl";
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class JetStream {
+  readonly #link: Link;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  /** Calls the API. Of the errors, the caller handles those in `expected`. */
+  async call<Result>(
+    name: string,
+    body: object | undefined,
+    expected: readonly number[] = [],
+  ): Promise<Reply<Result>> {
+    const payload = encoder.encode(body && JSON.stringify(body));
+    return this.#replyOf<Result>(await this.#request(`$JS.API.${name}`, payload), expected);
+  }
+
+  /**
+   * Stores a message, and resolves with its sequence number. With `last`, only if the newest message of the subject has that
+   * number (0: there is none); otherwise it resolves with undefined.
+   */
+  async publish(
+    subject: string,
+    text: string,
+    ttlMs: number | undefined,
+    last?: number,
+  ): Promise<number | undefined> {
+    const headers = headersOf({ [ttlHeader]: ttlMs, "Nats-Expected-Last-Subject-Sequence": last });
+    const message = await this.#request(subject, encoder.encode(text), headers);
+    const { error, seq } = this.#replyOf<{ seq: number }>(message, [apiErrors.wrongSequence]);
+    return error ? undefined : seq;
+  }
+
+  /** The newest message of a subject, or the one with a number. */
+  async find(
+    stream: string,
+    which: { last_by_subj: string } | { seq: number },
+  ): Promise<StoredMessage | undefined> {
+    type Found = { message: { seq: number; data?: string; hdrs?: string; time: string } };
+    const { error, message } = await this.call<Found>(`STREAM.MSG.GET.${stream}`, which, [
+      apiErrors.noMessage,
+    ]);
+    if (error) return undefined;
+    const text = textFromBase64(message.data ?? "");
+    if (text === undefined) return undefined;
+    const ttl = new RegExp(`^${ttlHeader}: (\\d+)`, "m").exec(textFromBase64(message.hdrs ?? "") ?? "")?.[1];
+    const ttlMs = ttl === undefined ? undefined : Number(ttl);
+    return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs };
+  }
+
+  async #request(subject: string, payload: Uint8Array, headers?: NatsHeaders): Promise<NatsMessage> {
+    try {
+      return await this.#link.request(subject, payload, headers);
+    } catch (error) {
+      if (!isNoResponders(error)) throw error;
+      const missing = new Error(`JetStream does not take ${subject}: it is disabled, or the stream is gone`, {
+        cause: error,
+      });
+      this.#link.interrupt(missing);
+      throw missing;
+    }
+  }
+
+  #replyOf<Result>(message: NatsMessage, expected: readonly number[]): Reply<Result> {
+    const reply = JSON.parse(decoder.decode(message.data)) as Reply<Result>;
+    const { error } = reply;
+    if (error === undefined || expected.includes(error.err_code)) return reply;
+    const failure = new Error(`JetStream: ${error.description} (${error.err_code})`, { cause: error });
+    if (error.err_code === apiErrors.noStream) this.#link.interrupt(failure);
+    throw failure;
+  }
+}
+
+/** A delivered message of a push consumer, whose reply subject says where it is in the stream. */
+export function deliveredMessage({ data, reply, headers }: NatsMessage): StoredMessage & { pending: number } {
+  // $JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>: newer servers put two tokens
+  // before the stream and one at the end.
+  const tokens = (reply ?? "").split(".");
+  const [sequence, , nanoseconds, pending] = tokens.slice(tokens.length > 9 ? 7 : 5);
+  const ttl = headers?.get(ttlHeader);
+  return {
+    sequence: Number(sequence),
+    text: decoder.decode(data),
+    storedAt: Number(nanoseconds) / 1e6,
+    ttlMs: ttl ? Number(ttl) : undefined,
+    pending: Number(pending),
+  };
+}
+
+function headersOf(fields: Readonly<Record<string, number | undefined>>): NatsHeaders | undefined {
+  const lines = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${value}\r\n`],
+  );
+  if (lines.length === 0) return undefined;
+  const bytes = encoder.encode(`NATS/1.0\r\n${lines.join("")}\r\n`);
+  return { encode: () => bytes };
+}
+
+/** Whether nobody takes the subject of a request, as either generation of the client says it. */
+export function isNoResponders(error: unknown): boolean {
+  const { isNoResponders: says, code } = error as { isNoResponders?: () => boolean; code?: unknown };
+  return (typeof says === "function" && says.call(error)) || code === "503";
+}

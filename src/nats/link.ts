@@ -1,0 +1,204 @@
+// A node's use of the NATS connection: what it asks fails at once while the server is away, and it gets ready again afterwards.
+import { inBackground } from "../async/timers.ts";
+import type { EngineReceiver } from "../backplane/engine.ts";
+import type { Logger } from "../diagnostics/logger.ts";
+import type { NatsConnection, NatsMessage, NatsSubscription } from "./connection.ts";
+
+/** Milliseconds that a request may take. */
+const requestMs = 5000;
+
+/** Milliseconds between attempts to get ready again: the first, and the longest. */
+const [firstPauseMs, longestPauseMs] = [50, 2000];
+
+export interface LinkOptions {
+  readonly connection: NatsConnection;
+  readonly receiver: EngineReceiver;
+  readonly logger: Logger;
+  /** Creates what this node needs on the server, unless it exists. */
+  readonly prepare: () => Promise<void>;
+}
+
+export class Link {
+  readonly #options: LinkOptions;
+  readonly #statuses: AsyncIterable<{ readonly type: string }> & { stop?: () => void };
+  readonly #waiting = new Set<(error: Error) => void>();
+  readonly #subscriptions = new Set<NatsSubscription>();
+  /** Why the engine cannot be used now. */
+  #problem: Error | undefined = new Error("The node is joining");
+  #isConnected = true;
+  #outages = 0;
+  /** The outage from which the node recovers. */
+  #recovering = -1;
+  #isClosed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#statuses = options.connection.status();
+  }
+
+  /** Resolves when everything is there that the node needs. */
+  async open(): Promise<void> {
+    void this.#watch();
+    void this.#options.connection.closed().then((reason) => {
+      if (!this.#isClosed) this.#disconnect(new Error("The NATS connection is closed", { cause: reason }));
+    });
+    const { prepare } = this.#options;
+    const outages = this.#outages;
+    await prepare();
+    if (outages === this.#outages) this.#problem = undefined;
+  }
+
+  /** Throws while the server is away, or lacks what this node needs. */
+  check(): void {
+    if (this.#problem !== undefined) throw this.#problem;
+  }
+
+  /** Sends a request. Rejects after a time, and as soon as the connection is lost. */
+  request(subject: string, payload: Uint8Array, headers?: NatsHeaders): Promise<NatsMessage> {
+    const connection = this.#connected(payload.length + (headers?.encode().length ?? 0));
+    const options = { timeout: requestMs, ...(headers && { headers }) };
+    return this.unlessLost(connection.request(subject, payload, options));
+  }
+
+  /** Rejects as soon as the connection is lost, although the client of NATS waits on. */
+  async unlessLost<Result>(work: Promise<Result>): Promise<Result> {
+    let reject: (error: Error) => void = () => {};
+    const lost = new Promise<never>((_, fail) => {
+      reject = fail;
+    });
+    this.#waiting.add(reject);
+    try {
+      return await Promise.race([work, lost]);
+    } finally {
+      this.#waiting.delete(reject);
+    }
+  }
+
+  publish(subject: string, payload: Uint8Array): void {
+    this.#connected(payload.length).publish(subject, payload);
+  }
+
+  /** The client of NATS subscribes again by itself after it has reconnected. */
+  subscribe(subject: string, take: (message: NatsMessage) => void): NatsSubscription {
+    const { connection, logger } = this.#options;
+    // An exception in a callback would stop the client of NATS from reading.
+    const callback = (error: unknown, message: NatsMessage): void => {
+      try {
+        if (error)
+          logger.error(`NATS rejects the subscription to ${subject}: check the permissions`, { error });
+        else take(message);
+      } catch (failure) {
+        logger.error("A message from NATS could not be handled", { error: failure });
+      }
+    };
+    const subscription = connection.subscribe(subject, { callback });
+    this.#subscriptions.add(subscription);
+    return {
+      unsubscribe: () => {
+        if (this.#subscriptions.delete(subscription)) subscription.unsubscribe();
+      },
+    };
+  }
+
+  /** Something that the node needs has disappeared from the server: what it held is lost. */
+  interrupt(error: Error): void {
+    if (this.#problem !== undefined) return;
+    this.#lose(error);
+    void this.#recover();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isConnected = false;
+    this.#outages++;
+    this.#problem = new Error("The node has left the cluster");
+    this.#statuses.stop?.();
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    this.#subscriptions.clear();
+    this.#rejectWaiting(this.#problem);
+  }
+
+  /** The client of NATS would queue what it is given while it has no connection, and send it later. */
+  #connected(bytes: number): NatsConnection {
+    const { connection } = this.#options;
+    if (!this.#isConnected) this.check();
+    checkSize(connection, bytes);
+    return connection;
+  }
+
+  async #watch(): Promise<void> {
+    for await (const { type } of this.#statuses) {
+      if (this.#isClosed) return;
+      if (type === "disconnect") this.#disconnect(new Error("The connection to the NATS server is lost"));
+      if (type !== "reconnect") continue;
+      this.#isConnected = true;
+      void this.#recover();
+    }
+  }
+
+  #disconnect(error: Error): void {
+    this.#isConnected = false;
+    this.#lose(error);
+  }
+
+  #lose(error: Error): void {
+    const isNews = this.#problem === undefined;
+    this.#problem = error;
+    this.#outages++;
+    this.#rejectWaiting(error);
+    if (isNews) this.#options.receiver.lost(error);
+  }
+
+  #rejectWaiting(error: Error): void {
+    for (const reject of this.#waiting) reject(error);
+    this.#waiting.clear();
+  }
+
+  /** The client of NATS may say several times that it has reconnected. */
+  async #recover(): Promise<void> {
+    const outage = this.#outages;
+    if (this.#recovering === outage) return;
+    this.#recovering = outage;
+    const isOver = (): boolean => outage !== this.#outages;
+    for (let pauseMs = firstPauseMs; !(await this.#isPrepared(pauseMs)); pauseMs = nextPause(pauseMs)) {
+      if (isOver()) return;
+      await new Promise((resolve) => void inBackground(setTimeout(resolve, pauseMs)));
+      if (isOver()) return;
+    }
+    if (isOver()) return;
+    this.#problem = undefined;
+    this.#options.receiver.back();
+  }
+
+  /** The server reads subscriptions and requests in order, so its replies say also that this node receives again. */
+  async #isPrepared(pauseMs: number): Promise<boolean> {
+    const { prepare, logger } = this.#options;
+    try {
+      await prepare();
+      return true;
+    } catch (error) {
+      if (pauseMs === longestPauseMs && this.#isConnected) {
+        logger.warn("The NATS server is there again, but cannot be used", { error });
+      }
+      return false;
+    }
+  }
+}
+
+function nextPause(pauseMs: number): number {
+  return Math.min(2 * pauseMs, longestPauseMs);
+}
+
+/** Headers as the client of NATS takes them: it calls `encode`. */
+export interface NatsHeaders {
+  encode(): Uint8Array;
+}
+
+/** The client of NATS would reject it too, but without the numbers. */
+function checkSize({ info }: NatsConnection, bytes: number): void {
+  if (info === undefined || bytes <= info.max_payload) return;
+  throw new RangeError(
+    `A message of ${bytes} bytes is too large for NATS, which takes ${info.max_payload}: raise max_payload in the configuration of the server`,
+  );
+}

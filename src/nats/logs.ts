@@ -1,0 +1,175 @@
+// Logs: the messages of a subject, which the server publishes again, with their numbers, to the nodes that follow the log.
+import { type AppendOptions, type LogEntry, maxLogEntries } from "../backplane/engine.ts";
+import type { EngineClock } from "./clock.ts";
+import type { NatsMessage, NatsSubscription } from "./connection.ts";
+import type { JetStream, StoredMessage } from "./jetstream.ts";
+import type { Link } from "./link.ts";
+import { LogReads } from "./log-reads.ts";
+import { type Names, tokenOf } from "./names.ts";
+import { Stream } from "./stream.ts";
+
+/** How many times its `keepMs` an entry stays on the server, since nothing can lengthen the time of a message while its log is followed. */
+const agesKept = 4;
+
+/** Marks that are written at the same time. */
+const marksAtOnce = 64;
+
+interface Followed {
+  readonly subscription: NatsSubscription;
+  /** The number of the newest entry that has arrived. */
+  arrived: number;
+  /** The number of the entry after which this node follows no longer. */
+  last: number;
+}
+
+export interface LogsOptions {
+  readonly link: Link;
+  readonly jetstream: JetStream;
+  readonly clock: EngineClock;
+  readonly names: Names;
+  readonly node: string;
+  readonly entry: (log: string, entry: LogEntry) => void;
+}
+
+export class Logs {
+  readonly #options: LogsOptions;
+  readonly #entries: Stream;
+  /** A mark for each followed log, which keeps the log although nothing is added to it. */
+  readonly #marks: Stream;
+  readonly #reads: LogReads;
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(options: LogsOptions) {
+    this.#options = options;
+    const { jetstream, names, link, node } = options;
+    this.#entries = new Stream(jetstream, {
+      name: names.stream("log"),
+      subjects: [names.subject("log", "*"), names.subject("clock")],
+      // One more than a log has, to know the number of the one before the first.
+      max_msgs_per_subject: maxLogEntries + 1,
+      republish: { src: names.subject("log", "*"), dest: names.subject("live", "{{wildcard(1)}}") },
+    });
+    this.#marks = new Stream(jetstream, {
+      name: names.stream("followed"),
+      subjects: [names.subject("followed", "*")],
+      max_msgs_per_subject: 1,
+    });
+    this.#reads = new LogReads(link, jetstream, this.#entries.name, (id) => names.subject("inbox", node, id));
+  }
+
+  get streams(): Iterable<Stream> {
+    return [this.#entries, this.#marks];
+  }
+
+  /** Has the engine stamp a message, and returns the time. */
+  async stamp(): Promise<number> {
+    const { jetstream, names } = this.#options;
+    const seq = (await jetstream.publish(names.subject("clock"), "", undefined)) ?? 0;
+    const stamped = await jetstream.find(this.#entries.name, { seq });
+    if (stamped === undefined) throw new Error("JetStream did not keep the message that it stamped");
+    return stamped.storedAt;
+  }
+
+  async append(log: string, text: string, { keepMs, follow }: AppendOptions): Promise<number> {
+    const { jetstream, names } = this.#options;
+    await this.#entries.keep(agesKept * keepMs);
+    const token = await tokenOf(log);
+    const wasFollowed = this.#followed.has(log);
+    // The server reads the subscription before the entry.
+    if (follow === "start") this.#subscribe(log, token);
+    try {
+      const sequence = (await jetstream.publish(names.subject("log", token), text, keepMs)) ?? 0;
+      if (follow === "stop") this.#stopAfter(log, sequence);
+      return sequence;
+    } catch (error) {
+      if (follow === "start" && !wasFollowed) this.#stopAfter(log, 0);
+      throw error;
+    }
+  }
+
+  async read(log: string, from: number): Promise<readonly LogEntry[]> {
+    const subject = this.#options.names.subject("log", await tokenOf(log));
+    // With the entry before `from`, the number before the next one is known. Who names an entry of the log has read it before.
+    let messages = await this.#reads.read(subject, Math.max(from - 1, 1));
+    const isWhole = from <= 1 || (messages[0]?.sequence ?? 0) > from;
+    if (isWhole && from > 1) messages = await this.#reads.read(subject, 1);
+    const newest = messages.at(-1);
+    if (newest === undefined || (await this.#isOver(log, newest))) return [];
+    return entriesOf(messages, isWhole).filter(({ sequence }) => sequence >= from);
+  }
+
+  async follow(logs: readonly string[], keepMs: number): Promise<void> {
+    const { jetstream, names } = this.#options;
+    await this.#marks.keep(keepMs);
+    const followOne = async (log: string): Promise<void> => {
+      const token = await tokenOf(log);
+      this.#subscribe(log, token);
+      await jetstream.publish(names.subject("followed", token), "", keepMs);
+    };
+    for (let from = 0; from < logs.length; from += marksAtOnce) {
+      await Promise.all(logs.slice(from, from + marksAtOnce).map(followOne));
+    }
+  }
+
+  unfollow(log: string): void {
+    this.#stopAfter(log, 0);
+  }
+
+  async removeLog(log: string): Promise<void> {
+    const { jetstream, names } = this.#options;
+    const filter = names.subject("log", await tokenOf(log));
+    await jetstream.call(`STREAM.PURGE.${this.#entries.name}`, { filter });
+  }
+
+  /** Whether the log has expired: its newest entry has, and no node keeps it by following. */
+  async #isOver(log: string, { storedAt, ttlMs = 0 }: StoredMessage): Promise<boolean> {
+    const { jetstream, clock, names } = this.#options;
+    if (!(await clock.hasPassed(storedAt + ttlMs))) return false;
+    const subject = names.subject("followed", await tokenOf(log));
+    const mark = await jetstream.find(this.#marks.name, { last_by_subj: subject });
+    return mark === undefined || clock.hasPassed(mark.storedAt + (mark.ttlMs ?? 0));
+  }
+
+  #subscribe(log: string, token: string): void {
+    const already = this.#followed.get(log);
+    if (already !== undefined) {
+      already.last = Number.POSITIVE_INFINITY;
+      return;
+    }
+    const { link, names } = this.#options;
+    const subscription = link.subscribe(names.subject("live", token), (message) =>
+      this.#arrive(log, message),
+    );
+    this.#followed.set(log, { subscription, arrived: 0, last: Number.POSITIVE_INFINITY });
+  }
+
+  #arrive(log: string, { data, headers }: NatsMessage): void {
+    const followed = this.#followed.get(log);
+    const sequence = Number(headers?.get("Nats-Sequence"));
+    const previous = Number(headers?.get("Nats-Last-Sequence"));
+    // Somebody else can publish to the subject, without these headers.
+    if (followed === undefined || !(sequence > previous)) return;
+    this.#options.entry(log, { sequence, previous, text: new TextDecoder().decode(data) });
+    followed.arrived = sequence;
+    this.#stopAfter(log, followed.last);
+  }
+
+  /** Follows the log no longer, once it has the entry with this number. */
+  #stopAfter(log: string, sequence: number): void {
+    const followed = this.#followed.get(log);
+    if (followed === undefined) return;
+    followed.last = sequence;
+    if (followed.arrived < sequence) return;
+    followed.subscription.unsubscribe();
+    this.#followed.delete(log);
+  }
+}
+
+/** The messages as entries, each with the number of the one before it. `isWhole`: the first is the first one that the server has. */
+function entriesOf(messages: readonly StoredMessage[], isWhole: boolean): LogEntry[] {
+  const entries = messages.map(({ sequence, text }, index) => {
+    const previous = messages[index - 1]?.sequence ?? (isWhole ? 0 : sequence - 1);
+    return { sequence, previous, text };
+  });
+  return entries.slice(-maxLogEntries);
+}

@@ -1,0 +1,131 @@
+// A JetStream stream of the cluster: created where it is missing, and kept long enough for what is written to it.
+import { ignoreRejection } from "../async/promises.ts";
+import { inBackground } from "../async/timers.ts";
+import { unusable } from "./connection.ts";
+import { apiErrors, type JetStream, type Reply } from "./jetstream.ts";
+
+/** What the streams of the cluster differ in. */
+export interface StreamShape {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  readonly max_msgs_per_subject: number;
+  readonly republish?: { readonly src: string; readonly dest: string };
+}
+
+interface StreamInfo {
+  readonly config: { readonly max_age: number };
+  readonly created: string;
+  readonly state: { readonly messages: number };
+}
+
+/** The shortest `max_age` that the server takes, in milliseconds. */
+const shortestAgeMs = 100;
+
+/** Milliseconds after a change until the node looks whether it stands: longer than a request of another node takes. */
+const lookAgainMs = 6000;
+
+/** Attempts to raise the age of a stream. */
+const maxAttempts = 20;
+
+export class Stream {
+  readonly name: string;
+  readonly #jetstream: JetStream;
+  readonly #shape: StreamShape;
+  /** What this node has written for, and what the server keeps; infinite without a limit. */
+  #neededMs = shortestAgeMs;
+  #maxAgeMs = 0;
+  #created = "";
+  #raising: Promise<void> | undefined;
+
+  constructor(jetstream: JetStream, shape: StreamShape) {
+    this.#jetstream = jetstream;
+    this.#shape = shape;
+    this.name = shape.name;
+  }
+
+  /** Differs from that of a stream with the same name that was created after the server had lost this one. */
+  get epoch(): string {
+    return this.#created;
+  }
+
+  /** Milliseconds after which the server removes every message. */
+  get maxAgeMs(): number {
+    return this.#maxAgeMs;
+  }
+
+  /** Creates the stream, unless it exists. */
+  async ensure(): Promise<void> {
+    const expected = [apiErrors.streamExists, apiErrors.subjectsOverlap];
+    const config = this.#newConfig();
+    const reply = await this.#jetstream.call<StreamInfo>(`STREAM.CREATE.${this.name}`, config, expected);
+    if (reply.error === undefined) return void this.#learn(reply);
+    // The subjects overlap also with those of this very stream, while another node creates it in a cluster of servers.
+    const found = await this.#find([apiErrors.noStream]);
+    if (!found.error) return this.#raise();
+    const subjects = this.#shape.subjects.join(", ");
+    throw unusable(`has a stream that takes ${subjects}: pass another \`prefix\`, or remove that stream`);
+  }
+
+  /** Makes the server keep messages of this age; without a number for ever. */
+  async keep(ageMs: number | undefined): Promise<void> {
+    const neededMs = ageMs ?? Number.POSITIVE_INFINITY;
+    while (neededMs > this.#maxAgeMs) {
+      this.#neededMs = Math.max(this.#neededMs, neededMs);
+      this.#raising ??= this.#raise().finally(() => (this.#raising = undefined));
+      await this.#raising;
+    }
+  }
+
+  async count(): Promise<number> {
+    return this.#learn(await this.#find()).state.messages;
+  }
+
+  /** Raises the age. It is never lowered, since another node may need it, and what an operator has set stays. */
+  async #raise(): Promise<void> {
+    let { config } = this.#learn(await this.#find());
+    if (this.#neededMs <= this.#maxAgeMs) return;
+    for (let attempt = 1; this.#neededMs > this.#maxAgeMs; attempt++) {
+      const raised = { ...config, max_age: nanosecondsOf(this.#neededMs) };
+      // In a cluster of servers, nodes that raise it at the same time may meet an overlap of the stream with itself.
+      const expected = attempt < maxAttempts ? [apiErrors.subjectsOverlap] : [];
+      await this.#jetstream.call(`STREAM.UPDATE.${this.name}`, raised, expected);
+      ({ config } = this.#learn(await this.#find()));
+    }
+    // Another node may have raised it at the same time, to a lower age, and not have seen this one.
+    inBackground(setTimeout(() => void ignoreRejection(this.#raise()), lookAgainMs));
+  }
+
+  #find(expected: readonly number[] = []): Promise<Reply<StreamInfo>> {
+    return this.#jetstream.call<StreamInfo>(`STREAM.INFO.${this.name}`, undefined, expected);
+  }
+
+  #learn(info: StreamInfo): StreamInfo {
+    const { max_age } = info.config;
+    this.#maxAgeMs = max_age === 0 ? Number.POSITIVE_INFINITY : max_age / 1e6;
+    this.#created = Date.parse(info.created).toString(36);
+    return info;
+  }
+
+  #newConfig(): object {
+    return {
+      ...this.#shape,
+      // With several, servers of 2.9 let more than one of concurrent writers believe that it has replaced a value.
+      num_replicas: 1,
+      retention: "limits",
+      storage: "file",
+      discard: "old",
+      max_consumers: -1,
+      max_msgs: -1,
+      max_bytes: -1,
+      max_msg_size: -1,
+      max_age: nanosecondsOf(this.#neededMs),
+      // Nothing here has a message id; the window must not be longer than the age.
+      duplicate_window: nanosecondsOf(shortestAgeMs),
+    };
+  }
+}
+
+/** As the server has it: 0 is for ever. */
+function nanosecondsOf(timeMs: number): number {
+  return timeMs === Number.POSITIVE_INFINITY ? 0 : Math.ceil(timeMs) * 1e6;
+}
