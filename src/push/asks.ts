@@ -75,6 +75,7 @@ export class Asks {
     const ended = this.#watch?.(ask);
     return new Promise<JsonObject>((resolve, reject) => {
       const fail = (problem: string, error = askFailed(ask.method, problem)): void => {
+        if (!this.#pending.has(key)) return;
         release();
         ended?.(problem);
         reject(error);
@@ -82,7 +83,8 @@ export class Asks {
       const giveUp = (problem: string): void => {
         // For a question of a task, `_meta` ties the notification to the task, too.
         const about = { requestId: id, reason: problem, _meta: metaOf(ask.params) };
-        ask.stream.write(encodeNotification("notifications/cancelled", about));
+        // If it cannot be sent, the client answers in vain.
+        void write(ask.stream, encodeNotification("notifications/cancelled", about)).catch(() => {});
         fail(problem);
       };
       const onAbort = (): void => giveUp(String(ask.signal?.reason));
@@ -114,7 +116,7 @@ export class Asks {
         },
         reject: fail,
       });
-      ask.stream.write(text);
+      write(ask.stream, text).catch((error: HalyardError) => fail(error.message, error));
     });
   }
 
@@ -137,6 +139,11 @@ export class Asks {
   #find(session: string | undefined, id: unknown): Pending | undefined {
     return typeof id === "string" ? this.#pending.get(`${session} ${id}`) : undefined;
   }
+}
+
+async function write(stream: Stream, text: string): Promise<void> {
+  if (stream.ask) await stream.ask(text);
+  else stream.write(text);
 }
 
 function metaOf(params: object | undefined): object | undefined {

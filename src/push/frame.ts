@@ -8,16 +8,25 @@ export class Frame {
   readonly mergeKey: string | undefined;
   /** The scopes that a reader must have. */
   readonly scopes: readonly string[] | undefined;
+  /** Its place in the log of changes that all nodes share; undefined if it is not in that log. */
+  readonly position: string | undefined;
   readonly #head: string;
   readonly #params: string;
   readonly #meta: string;
   #plain: string | undefined;
   #beforeStamp: string | undefined;
 
-  constructor(method: string, params: object = {}, mergeKey?: string, scopes?: readonly string[]) {
+  constructor(
+    method: string,
+    params: object = {},
+    mergeKey?: string,
+    scopes?: readonly string[],
+    position?: string,
+  ) {
     const { _meta = {}, ...rest } = params as { _meta?: object };
     this.mergeKey = mergeKey;
     this.scopes = scopes;
+    this.position = position;
     this.#head = `{"jsonrpc":"2.0","method":${JSON.stringify(method)}`;
     this.#params = members(rest);
     this.#meta = members(_meta);

@@ -3,6 +3,8 @@ import { Shares } from "../limits/shares.ts";
 import { isLogged, isLogLevel } from "../protocol/model.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AskTarget } from "./asks.ts";
+import type { Change } from "./change.ts";
+import type { ChangeLog } from "./changes.ts";
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
@@ -31,6 +33,7 @@ export class Hub {
   readonly #scopesOf: TopicScopes;
   /** The characters in the keys of each caller's topics. */
   readonly #keyLength: Shares;
+  #changes: ChangeLog | undefined;
 
   constructor(
     { maxTotalQueueBytes, maxTotalSubscribedLength }: HubLimits,
@@ -41,6 +44,11 @@ export class Hub {
     this.#keyLength = new Shares(maxTotalSubscribedLength);
     this.#scopesOf = scopesOf;
     this.#watch = watch;
+  }
+
+  /** Shares changes with other nodes from now on. */
+  share(changes: ChangeLog): void {
+    this.#changes = changes;
   }
 
   /** Whether the caller may subscribe to keys with `keyLength` more characters. */
@@ -82,8 +90,8 @@ export class Hub {
   }
 
   /**
-   * Sends a change to every listener of its topic that has the scopes, and returns how many it reached. A queued notification of
-   * the same topic is replaced.
+   * Sends a change to every listener of its topic that has the scopes, on all nodes, and resolves with how many it reached on this
+   * one. A queued notification of the same topic is replaced.
    */
   async publish(
     notification: string,
@@ -91,15 +99,55 @@ export class Hub {
     params?: object,
     scopes?: readonly string[],
   ): Promise<number> {
-    const topic = topicOf(notification, key);
-    const listeners = this.#topics.get(topic);
-    if (listeners === undefined) return 0;
-    return this.#deliver(listeners, new Frame(notification, params, topic, scopes ?? this.#scopesOf(topic)));
+    const needed = scopes ?? this.#scopesOf(topicOf(notification, key));
+    return this.#tell({ k: "publish", method: notification, key, params, scopes: needed });
   }
 
-  /** Sends a notification to every session, once each. */
+  /** Sends a notification to every session on all nodes, once each, and resolves with the number of those on this node. */
   async broadcast(method: string, params?: object): Promise<number> {
-    return this.#deliver(takersOf(this.#sessions.values(), method, params), new Frame(method, params));
+    return this.#tell({ k: "broadcast", method, params });
+  }
+
+  #tell(change: Change): number | Promise<number> {
+    return this.#changes?.isShared ? this.#changes.append(change) : this.deliver(change);
+  }
+
+  /** Delivers a change to the listeners of this node, and returns how many it reached. */
+  deliver(change: Change, position?: string): number {
+    if (change.k === "broadcast") {
+      const { method, params } = change;
+      const frame = new Frame(method, params, undefined, undefined, position);
+      return this.#deliver(takersOf(this.#sessions.values(), method, params), frame);
+    }
+    const listeners = change.k === "publish" && this.#topics.get(topicOf(change.method, change.key));
+    return listeners ? this.#deliver(listeners, this.#frameOf(change, position)) : 0;
+  }
+
+  /** The frame of a change, if the listener takes it. */
+  frameFor(listener: Listener, change: Change, position: string): Frame | undefined {
+    if (change.k === "broadcast") {
+      const { method, params } = change;
+      const isTaken = listener.session !== undefined && takes(listener, method, params);
+      return isTaken ? new Frame(method, params, undefined, undefined, position) : undefined;
+    }
+    if (change.k !== "publish" || !listener.topics.has(topicOf(change.method, change.key))) return undefined;
+    const frame = this.#frameOf(change, position);
+    return listener.streamFor(frame.scopes) && frame;
+  }
+
+  #frameOf({ method, key, params, scopes }: Change & { readonly k: "publish" }, position?: string): Frame {
+    const topic = topicOf(method, key);
+    return new Frame(method, params, topic, scopes ?? this.#scopesOf(topic), position);
+  }
+
+  /** Tells every listener of this node that each of its topics may have changed. */
+  tellEverything(): void {
+    const listeners = [...this.#listeners].filter(({ isAway }) => !isAway);
+    for (const listener of listeners) listener.markGap();
+    // Later, so that changes that follow at once are merged with it.
+    queueMicrotask(() => {
+      for (const listener of listeners) if (!deliver(listener)) this.close(listener);
+    });
   }
 
   /**
@@ -143,6 +191,7 @@ export class Hub {
   #deliver(listeners: Iterable<Listener>, frame: Frame): number {
     let reached = 0;
     for (const listener of listeners) {
+      if (listener.isAway) continue;
       if (frame.scopes !== undefined && listener.streamFor(frame.scopes) === undefined) continue;
       if (deliver(listener, frame)) reached++;
       else this.close(listener);
@@ -176,21 +225,24 @@ export class Hub {
   }
 }
 
-/** Returns false if the transport throws, so that the other listeners still get the frame. */
-function deliver(listener: Listener, frame: Frame): boolean {
+/** Delivers a frame, or what is queued. Returns false if the transport throws, so that the other listeners still get theirs. */
+function deliver(listener: Listener, frame?: Frame): boolean {
   try {
-    return listener.deliver(frame);
+    if (frame) return listener.deliver(frame);
+    listener.flush();
+    return true;
   } catch {
     return false;
   }
 }
 
-/** The listeners that want a message. A log message with a level goes only to those whose level includes it. */
-function takersOf(
-  listeners: Iterable<Listener>,
-  method: string,
-  params: { readonly level?: unknown } = {},
-): Iterable<Listener> {
-  if (method !== logMessage || !isLogLevel(params.level)) return listeners;
-  return [...listeners].filter(({ log }) => isLogged(params.level, log?.logLevel));
+/** The listeners that take a message. */
+function takersOf(listeners: Iterable<Listener>, method: string, params?: object): Iterable<Listener> {
+  if (method !== logMessage) return listeners;
+  return [...listeners].filter((listener) => takes(listener, method, params));
+}
+
+/** Whether a listener takes a message: one with a log level only if the listener's level includes it. */
+function takes({ log }: Listener, method: string, params: { readonly level?: unknown } = {}): boolean {
+  return method !== logMessage || !isLogLevel(params.level) || isLogged(params.level, log?.logLevel);
 }

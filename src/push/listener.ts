@@ -9,8 +9,16 @@ import { changeFrame, type TopicScopes } from "./topic.ts";
 
 /** A way to send messages to a peer, provided by a transport: a pipe, or the response to one request. */
 export interface Stream {
-  /** Writes one encoded message. Returns false if the reader is behind: write no more until it has drained. */
-  write(text: string): boolean;
+  /**
+   * Writes one encoded message. Returns false if the reader is behind: write no more until it has drained. `position` is the place
+   * of the message in the log of changes that the nodes of a cluster share.
+   */
+  write(text: string, position?: string): boolean;
+  /**
+   * Writes a question, or withdraws one, on a stream that keeps only those. If the promise rejects, the question fails with its error.
+   * @default {write}
+   */
+  ask?(text: string): void | Promise<void>;
   /** Whether the reader is behind now. */
   readonly congested: boolean;
   /**
@@ -18,6 +26,11 @@ export interface Stream {
    * {@link Stream.onDrain} calls back. @default {true}
    */
   readonly reachable?: boolean;
+  /**
+   * Set if the stream reads from the logs what it missed while no client was connected: the listener then drops messages instead of
+   * queueing them. Call {@link Listener.forget} when the client disconnects.
+   */
+  readonly recovers?: true;
   /** Calls back each time the reader has caught up, until the returned function is called. */
   onDrain(callback: () => void): () => void;
   /** Calls back when the client can no longer be reached on this stream, until the returned function is called. */
@@ -113,6 +126,11 @@ export class Listener implements Waiting {
     return !this.#held && !this.#closed && this.stream.reachable !== false;
   }
 
+  /** Whether nobody reads now and a later reader gets everything from the logs, so that nothing needs to be queued. */
+  get isAway(): boolean {
+    return this.stream.recovers === true && !this.reachable;
+  }
+
   /** How many topics were added since it opened. */
   get addedTopics(): number {
     return this.topics.size - this.#initialTopics;
@@ -132,7 +150,7 @@ export class Listener implements Waiting {
     if (this.#closed) return false;
     const stream = this.streamFor(frame.scopes);
     if (!this.reachable || this.#waits || stream?.congested) return this.#keep(frame);
-    stream?.write(this.#textOf(frame));
+    stream?.write(this.textOf(frame), frame.position);
     return true;
   }
 
@@ -150,7 +168,7 @@ export class Listener implements Waiting {
       const stream = this.streamFor(letter.scopes);
       if (!this.#mayWrite || stream?.congested) return;
       mailbox?.remove(key, letter);
-      stream?.write(letter.text);
+      stream?.write(letter.text, letter.position);
     }
   }
 
@@ -158,6 +176,17 @@ export class Listener implements Waiting {
   markGap(): void {
     this.#hasGap = true;
     this.#flushWhenDrained();
+  }
+
+  /** Drops what is queued, because the client has disconnected and gets it from the logs when it returns. */
+  forget(): void {
+    this.#hasGap = false;
+    this.#mailbox?.takeAll();
+  }
+
+  /** The text of a frame for this listener. */
+  textOf(frame: Frame): string {
+    return this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
   }
 
   /** Called when the mailbox of this listener, or the budget of all, is exceeded. */
@@ -193,14 +222,11 @@ export class Listener implements Waiting {
     for (const [key, letter] of waiting) this.#mailbox?.put(key, letter);
   }
 
-  #textOf(frame: Frame): string {
-    return this.#stamp === undefined ? frame.plain() : frame.stamped(this.#stamp);
-  }
-
   #put(frame: Frame): Mailbox {
     const mailbox = (this.#mailbox ??= new Mailbox(this, this.#budget));
     this.#flushWhenDrained();
-    mailbox.put(frame.mergeKey ?? Symbol(), { text: this.#textOf(frame), scopes: frame.scopes });
+    const { mergeKey = Symbol(), scopes, position } = frame;
+    mailbox.put(mergeKey, { text: this.textOf(frame), scopes, position });
     return mailbox;
   }
 

@@ -1,10 +1,19 @@
 // The messages queued for one listener, in order; a later message with the same key replaces the earlier.
 import type { QueueBudget, Waiting } from "./queue-budget.ts";
 
-/** A queued message, and the scopes that its reader must have. */
+/** A message for one listener. */
 export interface Letter {
   readonly text: string;
+  /** The scopes that its reader must have. */
   readonly scopes: readonly string[] | undefined;
+  /** The position of its frame. A client that has received it has received everything up to this position. */
+  readonly position?: string | undefined;
+}
+
+/** The letter in the place of an earlier one: it keeps the earlier position, since letters between the two are still to come. */
+export function merged(letter: Letter, earlier: Letter | undefined): Letter {
+  if (earlier === undefined || earlier.position === letter.position) return letter;
+  return { ...letter, position: earlier.position };
 }
 
 export class Mailbox {
@@ -30,8 +39,9 @@ export class Mailbox {
 
   /** Queues a message, in the place of one with the same key if there is one. */
   put(key: string | symbol, letter: Letter): void {
-    this.#count(this.#bytes + letter.text.length - (this.#letters.get(key)?.text.length ?? 0));
-    this.#letters.set(key, letter);
+    const earlier = this.#letters.get(key);
+    this.#count(this.#bytes + letter.text.length - (earlier?.text.length ?? 0));
+    this.#letters.set(key, merged(letter, earlier));
   }
 
   [Symbol.iterator](): Iterator<[string | symbol, Letter]> {

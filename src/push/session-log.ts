@@ -56,6 +56,7 @@ function isSequence(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-function areScopes(value: unknown): boolean {
+/** Whether a value from another node is a list of scopes, or undefined. */
+export function areScopes(value: unknown): boolean {
   return value === undefined || (Array.isArray(value) && value.every((scope) => typeof scope === "string"));
 }

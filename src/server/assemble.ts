@@ -6,6 +6,7 @@ import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
 import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
+import { ChangeLog } from "../push/changes.ts";
 import { Hub } from "../push/hub.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
@@ -37,6 +38,7 @@ interface Assembled {
   readonly loads: Loads;
   readonly requestState: RequestState;
   readonly cluster: Cluster | undefined;
+  readonly changes: ChangeLog | undefined;
 }
 
 export function assemble(info: Implementation, options: ServerOptions): Assembled {
@@ -45,24 +47,34 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const { observe, logger, backplane } = settings;
   const cluster = backplane && new Cluster(backplane, { info, logger, observe });
   const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
+  const changes = cluster && new ChangeLog(cluster, hub, settings);
+  if (changes) hub.share(changes);
   const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)));
   const elicitationIds = new ElicitationIds(maxElicitations);
   const push = new Push({ hub, asks, elicitationIds, observe });
 
   const table = new TaskTable(resolveTaskOptions(options.tasks ?? {}, refuseOption), hub);
-  const changes = collectChanges(settings, push);
+  const listChanges = collectChanges(settings, push);
   const offerTasks = (): void => {
     if (!table.offered) catalogue.extensions.add(extensionIds.tasks, tasksExtension(table));
     table.offered = true;
   };
-  const catalogue: Catalogue = new Catalogue(settings, changes.note, offerTasks);
+  const catalogue: Catalogue = new Catalogue(settings, listChanges.note, offerTasks);
   const features = new Features(catalogue, settings, table);
 
   const requestState = new RequestState(info.name, logger);
   const conversations = new Conversations({ requestState, elicitationIds, settings });
   const tasks = tasksOf({ table, conversations, features, settings, hub, asks });
   const methods = new Map([
-    ...protocolMethods({ info, settings, catalogue, features, hub, tasks, onAnnounced: changes.announced }),
+    ...protocolMethods({
+      info,
+      settings,
+      catalogue,
+      features,
+      hub,
+      tasks,
+      onAnnounced: listChanges.announced,
+    }),
     ...coreTaskMethods(table, settings.pageSize),
   ]);
   const core: Core = {
@@ -78,7 +90,8 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     asking: conversations,
     serverMetas: new Map(),
   };
-  return { core, push, loads: new Loads(settings.limits.maxInFlightBytes), requestState, cluster };
+  const loads = new Loads(settings.limits.maxInFlightBytes);
+  return { core, push, loads, requestState, cluster, changes };
 }
 
 /** Collects the changes of one turn and publishes each list once. */

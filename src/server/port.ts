@@ -6,6 +6,7 @@ import type { Implementation } from "../protocol/model.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import type { SpokenRevisions } from "../protocol/revisions/index.ts";
+import type { ChangeLog } from "../push/changes.ts";
 import type { Stream } from "../push/listener.ts";
 import {
   type Incoming,
@@ -79,6 +80,8 @@ export interface ServerPort {
   readonly usesScopes: boolean;
   /** The cluster that this process is a node of. A transport joins it before it serves, and leaves it when it closes. */
   readonly cluster: Cluster | undefined;
+  /** The changes that the nodes of the cluster share. */
+  readonly changes: ChangeLog | undefined;
   /** All scopes that a message, or the messages of a batch, require together. */
   neededScopes(value: unknown): readonly string[];
 }
@@ -94,10 +97,12 @@ interface Driven {
   readonly loads: Loads;
   readonly requestState: RequestState;
   readonly cluster: Cluster | undefined;
+  readonly changes: ChangeLog | undefined;
 }
 
 /** Creates the port of a server. */
-export function openPort(server: Servable, { core, loads, requestState, cluster }: Driven): ServerPort {
+export function openPort(server: Servable, parts: Driven): ServerPort {
+  const { core, loads, requestState, cluster, changes } = parts;
   const { catalogue } = core;
   const { mode, revisions, limits, logger, observe } = core.settings;
   const port: ServerPort = {
@@ -108,6 +113,7 @@ export function openPort(server: Servable, { core, loads, requestState, cluster 
     loads,
     observe,
     cluster,
+    changes,
     handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
     handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }) }) =>
       answerText(core, loads, text, exchange),

@@ -1,0 +1,76 @@
+// A change that nodes tell each other: as it is written to the shared log, and read back.
+import { maxLogBytes } from "../backplane/engine.ts";
+import { isObject } from "../wire/message.ts";
+import { areScopes } from "./session-log.ts";
+
+/**
+ * - `publish`: a notification for the subscribers of its topic. `print` is the fingerprint of the list that it announces.
+ * - `broadcast`: a notification for every session.
+ * - `start`: the first entry, so that there is a position before the first change.
+ * - `missed`: a node could not add its changes, so that every topic may have changed.
+ */
+export type Change =
+  | {
+      readonly k: "publish";
+      readonly method: string;
+      readonly key?: string | undefined;
+      readonly params?: object | undefined;
+      readonly scopes?: readonly string[] | undefined;
+      readonly print?: string | undefined;
+    }
+  | { readonly k: "broadcast"; readonly method: string; readonly params?: object | undefined }
+  | { readonly k: "start" }
+  | { readonly k: "missed" };
+
+/** A change in the log. Its id begins with the node that wrote it, so that no two entries are equal. */
+export type ChangeEntry = Change & { readonly id: string };
+
+type Unchecked = Readonly<Record<string, unknown>>;
+
+/** What each kind must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
+const checks: Readonly<Record<Change["k"], (entry: Unchecked) => boolean>> = {
+  publish: ({ method, key, params, scopes, print }) =>
+    typeof method === "string" &&
+    isText(key) &&
+    (params === undefined || isObject(params)) &&
+    areScopes(scopes) &&
+    isText(print),
+  broadcast: ({ method, params }) => typeof method === "string" && (params === undefined || isObject(params)),
+  start: () => true,
+  missed: () => true,
+};
+
+/** Reads an entry. Undefined if it is none, or of a kind that this version does not know. */
+export function readChange(text: string): ChangeEntry | undefined {
+  let entry: unknown;
+  try {
+    entry = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(entry) || typeof entry["id"] !== "string") return undefined;
+  const { k } = entry;
+  const isValid = typeof k === "string" && Object.hasOwn(checks, k) && checks[k as Change["k"]](entry);
+  return isValid ? (entry as unknown as ChangeEntry) : undefined;
+}
+
+/** The text of an entry. Throws if a log cannot keep that much, or if it is not JSON. */
+export function encodeChange(entry: ChangeEntry): string {
+  const text = JSON.stringify(entry);
+  assertKeepable("method" in entry ? entry.method : entry.k, text);
+  return text;
+}
+
+/** Throws if a message is larger than all that an engine keeps in a log. */
+export function assertKeepable(method: string, text: string): void {
+  const isSmall = text.length * 3 <= maxLogBytes;
+  const bytes = isSmall ? 0 : new TextEncoder().encode(text).length;
+  if (bytes <= maxLogBytes) return;
+  throw new RangeError(
+    `${method} has ${bytes} bytes, and nodes can share at most ${maxLogBytes}: send a part of it, or a link`,
+  );
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
+}

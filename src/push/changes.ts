@@ -1,0 +1,218 @@
+// The log of changes that all nodes share: each node appends its own, and delivers every one to its own listeners, in order.
+import type { Cluster } from "../backplane/cluster.ts";
+import { type LogEntry, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
+import type { Feed } from "../backplane/feed.ts";
+import type { ServerEvent } from "../diagnostics/events.ts";
+import type { Logger } from "../diagnostics/logger.ts";
+import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { inBackground, within } from "../async/timers.ts";
+import { type Change, type ChangeEntry, encodeChange, readChange } from "./change.ts";
+import type { Frame } from "./frame.ts";
+import type { Listener } from "./listener.ts";
+import { type Letter, merged } from "./mailbox.ts";
+import { positionOf, startOfLog } from "../backplane/position.ts";
+
+const logName = "changes";
+
+/** Milliseconds that the log is kept after a change. Nodes keep it longer as long as they follow it. */
+const keepMs = 3_600_000;
+
+/** Milliseconds after which a node reads the log if its own change has not come back. */
+const echoMs = 1000;
+
+/** Milliseconds for which a node whose engine is back waits whether another says that changes were missed. */
+const settleMs = 500;
+
+/** Changes of this node that may still come back although the engine failed. */
+const maxDoubtful = 1000;
+
+/** What becomes of changes on this node. */
+export interface ChangeHost {
+  /** Delivers a change to the listeners of this node, and returns how many it reached. */
+  deliver(change: Change, position?: string): number;
+  /** The frame of a change, if the listener takes it. */
+  frameFor(listener: Listener, change: Change, position: string): Frame | undefined;
+  /** Tells every listener of this node that each of its topics may have changed. */
+  tellEverything(): void;
+}
+
+interface Diagnostics {
+  readonly logger: Logger;
+  readonly observe?: ((event: ServerEvent) => void) | undefined;
+}
+
+/** An entry of the log that this node has delivered; without `change` it was none. */
+interface Kept {
+  readonly position: string;
+  readonly length: number;
+  readonly change: ChangeEntry | undefined;
+}
+
+export class ChangeLog {
+  readonly #cluster: Cluster;
+  readonly #host: ChangeHost;
+  readonly #diagnostics: Diagnostics;
+  /** The newest entries, oldest first: as many as the engine keeps. */
+  #recent: Kept[] = [];
+  #length = 0;
+  #feed: Feed | undefined;
+  /** The own changes that have not come back, by id. */
+  readonly #awaited = new Map<string, (delivered: number) => void>();
+  /** The own changes that were delivered although the engine failed, so that they are not delivered again if they come back. */
+  readonly #doubtful = new Set<string>();
+  /** Whether other nodes have missed changes of this one. */
+  #owesGap = false;
+  /** How often listeners were told that everything may have changed. */
+  #gaps = 0;
+  #lastId = 0;
+
+  constructor(cluster: Cluster, host: ChangeHost, diagnostics: Diagnostics) {
+    this.#cluster = cluster;
+    this.#host = host;
+    this.#diagnostics = diagnostics;
+    cluster.onJoin(() => this.#join());
+    cluster.onBack(() => logRejection(diagnostics.logger, "Reading the log of changes", this.#resume()));
+  }
+
+  /** Whether changes go to all nodes: this one has joined the cluster. */
+  get isShared(): boolean {
+    return this.#feed !== undefined && this.#cluster.hasJoined;
+  }
+
+  /** The position in the log up to which this node has delivered changes. */
+  get position(): string {
+    return this.#recent.at(-1)?.position ?? startOfLog;
+  }
+
+  /**
+   * The changes after a position that a listener takes, merged by topic. Undefined if that is unknown, since the log is not kept that
+   * long or was lost: then tell the listener that everything may have changed.
+   */
+  since(position: string, listener: Listener): readonly Letter[] | undefined {
+    const at = this.#recent.findLastIndex((kept) => kept.position === position);
+    if (at < 0) return undefined;
+    const letters = new Map<string | symbol, Letter>();
+    for (const { change, position: place } of this.#recent.slice(at + 1)) {
+      if (change?.k === "missed") return undefined;
+      const frame = change && this.#host.frameFor(listener, change, place);
+      if (frame === undefined) continue;
+      const { mergeKey = Symbol(), scopes } = frame;
+      const letter = { text: listener.textOf(frame), scopes, position: place };
+      letters.set(mergeKey, merged(letter, letters.get(mergeKey)));
+    }
+    return [...letters.values()];
+  }
+
+  /**
+   * Tells a change to all nodes, and resolves when this one has delivered it, with the number of listeners that it reached here. If
+   * the engine fails, only this node delivers it, and the others are told later that they may have missed something.
+   */
+  async append(change: Change): Promise<number> {
+    const id = `${this.#cluster.node}.${++this.#lastId}`;
+    const text = encodeChange({ ...change, id });
+    let delivered: number | undefined;
+    const arrival = new Promise<void>((resolve) => {
+      this.#awaited.set(id, (count) => {
+        delivered = count;
+        resolve();
+      });
+    });
+    try {
+      await this.#cluster.engine.append(logName, text, { keepMs });
+      if (delivered === undefined) await within(echoMs, arrival);
+      if (delivered === undefined) await this.#feed?.catchUp();
+    } catch (error) {
+      if (delivered === undefined) return this.#deliverAlone(id, change, error);
+    } finally {
+      this.#awaited.delete(id);
+    }
+    return delivered ?? 0;
+  }
+
+  #deliverAlone(id: string, change: Change, error: unknown): number {
+    const { logger } = this.#diagnostics;
+    RateLimitedLog.of(logger).warn("A change reaches only the clients of this node", { error });
+    this.#owesGap = true;
+    this.#doubtful.add(id);
+    for (const oldest of this.#doubtful) {
+      if (this.#doubtful.size <= maxDoubtful) break;
+      this.#doubtful.delete(oldest);
+    }
+    return this.#host.deliver(change);
+  }
+
+  /** Reads what is kept, so that clients of other nodes can continue here, and follows the log. */
+  async #join(): Promise<void> {
+    this.#forget();
+    const { engine } = this.#cluster;
+    const reader = { entry: (entry: LogEntry) => this.#receive(entry), gap: () => this.#gap() };
+    this.#feed = this.#cluster.read(logName, reader);
+    await engine.follow([logName], keepMs);
+    const kept = await engine.read(logName, 1);
+    for (const entry of kept) this.#keep(entry);
+    this.#feed.start(kept.at(-1));
+    await this.#begin();
+  }
+
+  /** Without an entry there would be no position that a client can return to. */
+  async #begin(): Promise<void> {
+    if (this.#recent.length === 0) await this.append({ k: "start" });
+  }
+
+  #receive(entry: LogEntry): void {
+    const { position, change } = this.#keep(entry);
+    if (change === undefined) {
+      return RateLimitedLog.of(this.#diagnostics.logger).warn("Ignored an entry of the log of changes", {
+        position,
+      });
+    }
+    const delivered = this.#doubtful.delete(change.id) ? 0 : this.#deliver(change, position);
+    this.#awaited.get(change.id)?.(delivered);
+  }
+
+  #deliver(change: ChangeEntry, position: string): number {
+    if (change.k === "missed") this.#tellEverything();
+    return this.#host.deliver(change, position);
+  }
+
+  #keep(entry: LogEntry): Kept {
+    const { length } = entry.text;
+    const kept = { position: positionOf(entry), length, change: readChange(entry.text) };
+    this.#recent.push(kept);
+    this.#length += length;
+    while (this.#recent.length > maxLogEntries || (this.#length > maxLogBytes && this.#recent.length > 1)) {
+      this.#length -= this.#recent.shift()?.length ?? 0;
+    }
+    return kept;
+  }
+
+  #forget(): void {
+    this.#recent = [];
+    this.#length = 0;
+  }
+
+  #gap(): void {
+    this.#forget();
+    this.#tellEverything();
+  }
+
+  #tellEverything(): void {
+    this.#gaps++;
+    this.#diagnostics.observe?.({ type: "gap" });
+    this.#host.tellEverything();
+  }
+
+  /**
+   * When the engine is back: says so to all nodes if this one has delivered changes alone. Otherwise tells its own listeners, unless
+   * they have just been told: a node that failed meanwhile cannot say what the others have missed.
+   */
+  async #resume(): Promise<void> {
+    const gaps = this.#gaps;
+    await this.#feed?.catchUp();
+    await this.#begin();
+    if (this.#owesGap) {
+      this.#owesGap = false;
+      await this.append({ k: "missed" });
+    } else inBackground(setTimeout(() => this.#gaps === gaps && this.#tellEverything(), settleMs));
+  }
+}
