@@ -8,6 +8,7 @@ import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
 import { ChangeLog } from "../push/changes.ts";
 import { Hub } from "../push/hub.ts";
+import { RemoteSessions } from "../push/remote-sessions.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
@@ -48,10 +49,10 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const cluster = backplane && new Cluster(backplane, { info, logger, observe });
   const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
   const changes = cluster && new ChangeLog(cluster, hub, settings);
-  if (changes) hub.share(changes);
-  const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)));
+  if (changes) hub.connect(changes, new RemoteSessions(cluster, hub, logger));
+  const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
-  const push = new Push({ hub, asks, elicitationIds, observe });
+  const push = new Push({ hub, asks, elicitationIds, observe, cluster });
 
   const table = new TaskTable(resolveTaskOptions(options.tasks ?? {}, refuseOption), hub);
   const listChanges = collectChanges(settings, push);
