@@ -10,7 +10,7 @@ import { type Change, type ChangeEntry, encodeChange, readChange } from "./chang
 import type { Frame } from "./frame.ts";
 import type { Listener } from "./listener.ts";
 import { type Letter, merged } from "./mailbox.ts";
-import { positionOf, startOfLog } from "../backplane/position.ts";
+import { positionOf, sequenceOf, startOfLog } from "../backplane/position.ts";
 
 const logName = "changes";
 
@@ -35,6 +35,9 @@ export interface ChangeHost {
   /** Tells every listener of this node that each of its topics may have changed. */
   tellEverything(): void;
 }
+
+/** Called when a node announces a change without a key, with the fingerprint if it is that of another node. */
+type AnnounceWatch = (method: string, print: string | undefined) => void;
 
 interface Diagnostics {
   readonly logger: Logger;
@@ -64,14 +67,23 @@ export class ChangeLog {
   #owesGap = false;
   /** How often listeners were told that everything may have changed. */
   #gaps = 0;
+  /** The position at which a beat of another node was ahead of this one. */
+  #behindAt: string | undefined;
   #lastId = 0;
+  #onAnnounced: AnnounceWatch = () => {};
 
   constructor(cluster: Cluster, host: ChangeHost, diagnostics: Diagnostics) {
     this.#cluster = cluster;
     this.#host = host;
     this.#diagnostics = diagnostics;
     cluster.onJoin(() => this.#join());
+    cluster.introduce(() => ({ changes: this.position }));
+    cluster.on("beat", ({ changes }) => this.#compare(changes));
     cluster.onBack(() => logRejection(diagnostics.logger, "Reading the log of changes", this.#resume()));
+  }
+
+  onAnnounced(watch: AnnounceWatch): void {
+    this.#onAnnounced = watch;
   }
 
   /** Whether changes go to all nodes: this one has joined the cluster. */
@@ -154,6 +166,14 @@ export class ChangeLog {
     await this.#begin();
   }
 
+  /** Reads the log if another node is ahead and nothing arrives until its next beat: the last entry may be lost on its way. */
+  #compare(position: unknown): void {
+    if (typeof position !== "string" || !(sequenceOf(position) > sequenceOf(this.position))) return;
+    const isStuck = this.#behindAt === this.position;
+    this.#behindAt = isStuck ? undefined : this.position;
+    if (isStuck) this.#feed?.catchUp().catch(() => {});
+  }
+
   /** Without an entry there would be no position that a client can return to. */
   async #begin(): Promise<void> {
     if (this.#recent.length === 0) await this.append({ k: "start" });
@@ -172,7 +192,14 @@ export class ChangeLog {
 
   #deliver(change: ChangeEntry, position: string): number {
     if (change.k === "missed") this.#tellEverything();
+    if (change.k === "publish" && change.key === undefined) {
+      this.#onAnnounced(change.method, this.#isOwn(change) ? undefined : change.print);
+    }
     return this.#host.deliver(change, position);
+  }
+
+  #isOwn({ id }: ChangeEntry): boolean {
+    return id.startsWith(`${this.#cluster.node}.`);
   }
 
   #keep(entry: LogEntry): Kept {

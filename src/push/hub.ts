@@ -106,6 +106,11 @@ export class Hub {
     return this.#tell({ k: "publish", method: notification, key, params, scopes: needed });
   }
 
+  /** Tells all nodes that a list has changed. `print` is the fingerprint of this node's list. */
+  async announce(notification: string, print: string | undefined): Promise<number> {
+    return this.#tell({ k: "publish", method: notification, print });
+  }
+
   /** Sends a notification to every session on all nodes, once each, and resolves with the number of those on this node. */
   async broadcast(method: string, params?: object): Promise<number> {
     return this.#tell({ k: "broadcast", method, params });

@@ -243,8 +243,14 @@ describe("entries that no node has written", () => {
     ["an unknown kind", '{"k":"shutdown","id":"a.1"}'],
     ["the name of a prototype's member", '{"k":"constructor","id":"a.1"}'],
     ["a method that is no text", '{"k":"broadcast","method":{"toString":1},"id":"a.1"}'],
-    ["params that are no object", '{"k":"publish","method":"notifications/tools/list_changed","params":[1],"id":"a.1"}'],
-    ["scopes that are no texts", '{"k":"publish","method":"notifications/tools/list_changed","scopes":[1],"id":"a.1"}'],
+    [
+      "params that are no object",
+      '{"k":"publish","method":"notifications/tools/list_changed","params":[1],"id":"a.1"}',
+    ],
+    [
+      "scopes that are no texts",
+      '{"k":"publish","method":"notifications/tools/list_changed","scopes":[1],"id":"a.1"}',
+    ],
     ["__proto__", '{"__proto__":{"k":"missed","id":"a.1"}}'],
   ];
 
