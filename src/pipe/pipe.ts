@@ -1,4 +1,5 @@
 // Serves a peer over one pipe for all messages in both directions: stdio, the in-memory pair, HTTP+SSE and sockets use it.
+import { newIdOn } from "../backplane/node-ids.ts";
 import { errorCodes } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal } from "../protocol/principal.ts";
@@ -115,7 +116,7 @@ export class Pipe {
     assertPrincipal(options.principal, "The principal of a pipe");
     this.connection = new Connection({
       transport: options.transport,
-      session: crypto.randomUUID(),
+      session: newIdOn(server.cluster),
       principal: options.principal,
       peerIsUser: options.peerIsUser,
       caller: options.caller,

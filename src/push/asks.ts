@@ -1,4 +1,7 @@
 // Questions that wait for a client's answer, by session and question id.
+import { askNode } from "../backplane/ask-nodes.ts";
+import type { Cluster } from "../backplane/cluster.ts";
+import { newIdOn, nodeOf } from "../backplane/node-ids.ts";
 import { askFailed, HalyardError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import { type Grant, isGranted } from "../protocol/scopes.ts";
@@ -55,9 +58,18 @@ interface Pending {
 export class Asks {
   readonly #pending = new Map<string, Pending>();
   readonly #watch: AskWatch | undefined;
+  readonly #cluster: Cluster | undefined;
 
-  constructor(watch?: AskWatch) {
+  constructor(watch?: AskWatch, cluster?: Cluster) {
     this.#watch = watch;
+    this.#cluster = cluster;
+    cluster?.on("answer", ({ session, response, grant }) => {
+      if (typeof session !== "string" || !isObject(response)) return undefined;
+      return { isSettled: this.settle(session, response as unknown as RpcResponse, readGrant(grant)) };
+    });
+    cluster?.on("ask-progress", ({ session, token }) => {
+      if (typeof session === "string") this.#find(session, token)?.keepWaiting();
+    });
   }
 
   get size(): number {
@@ -66,7 +78,7 @@ export class Asks {
 
   /** Sends a question. Rejects if the client returns an error, does not answer in time, or can no longer be reached. */
   ask(ask: Ask): Promise<JsonObject> {
-    const id = crypto.randomUUID();
+    const id = newIdOn(this.#cluster);
     const key = `${ask.to.session} ${id}`;
     if (ask.signal?.aborted) return Promise.reject(askFailed(ask.method, String(ask.signal.reason)));
     const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
@@ -120,9 +132,14 @@ export class Asks {
     });
   }
 
-  /** Restarts the timeout of the question that a client reports progress on. */
-  progressed(session: string | undefined, progressToken: unknown): void {
-    this.#find(session, progressToken)?.keepWaiting();
+  /** Restarts the timeout of the question that a client reports progress on, which another node may have asked. */
+  progressed(session: string | undefined, token: unknown): void {
+    const pending = this.#find(session, token);
+    const asker = this.#asker(token);
+    if (pending) pending.keepWaiting();
+    else if (asker && this.#cluster?.hears(asker)) {
+      this.#cluster.bus.sendSoon(asker, "ask-progress", { session, token });
+    }
   }
 
   /** Settles the question that a response answers. Returns false if there is none, or its sender lacks the scopes. */
@@ -135,10 +152,36 @@ export class Asks {
     return true;
   }
 
+  /**
+   * Passes a response to the node that asked the question. Resolves with whether it settles one there: that node may be gone, or have
+   * an answer already. Rejects with `BACKPLANE_UNAVAILABLE` if the client should send it again. Undefined if no other node asked it.
+   */
+  forward(session: string | undefined, response: RpcResponse, grant: Grant): Promise<boolean> | undefined {
+    const asker = this.#asker(response.id);
+    if (asker === undefined || this.#cluster === undefined) return undefined;
+    // Only the scopes: the other node needs to know nothing else about the sender.
+    const scopes = grant === "everything" ? grant : grant?.scopes;
+    const answered = askNode(this.#cluster, asker, "answer", { session, response, grant: scopes });
+    return answered.then((answer) => answer?.["isSettled"] === true);
+  }
+
+  /** The other node that asked the question with this id. */
+  #asker(id: unknown): string | undefined {
+    if (!this.#cluster?.hasJoined) return undefined;
+    const node = nodeOf(id);
+    return node === this.#cluster.node ? undefined : node;
+  }
+
   /** A client may send any id; ours are strings. */
   #find(session: string | undefined, id: unknown): Pending | undefined {
     return typeof id === "string" ? this.#pending.get(`${session} ${id}`) : undefined;
   }
+}
+
+/** The grant of a sender on another node. */
+function readGrant(grant: unknown): Grant {
+  if (grant === "everything") return grant;
+  return Array.isArray(grant) ? { scopes: grant.filter((scope) => typeof scope === "string") } : undefined;
 }
 
 async function write(stream: Stream, text: string): Promise<void> {

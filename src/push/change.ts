@@ -57,17 +57,17 @@ export function readChange(text: string): ChangeEntry | undefined {
 /** The text of an entry. Throws if a log cannot keep that much, or if it is not JSON. */
 export function encodeChange(entry: ChangeEntry): string {
   const text = JSON.stringify(entry);
-  assertKeepable("method" in entry ? entry.method : entry.k, text);
+  assertKeepable(text, "method" in entry ? entry.method : entry.k);
   return text;
 }
 
 /** Throws if a message is larger than all that an engine keeps in a log. */
-export function assertKeepable(method: string, text: string): void {
+export function assertKeepable(text: string, what = "A message"): void {
   const isSmall = text.length * 3 <= maxLogBytes;
   const bytes = isSmall ? 0 : new TextEncoder().encode(text).length;
   if (bytes <= maxLogBytes) return;
   throw new RangeError(
-    `${method} has ${bytes} bytes, and nodes can share at most ${maxLogBytes}: send a part of it, or a link`,
+    `${what} has ${bytes} bytes, and nodes can share at most ${maxLogBytes}: send less, or a link to the rest`,
   );
 }
 

@@ -10,7 +10,7 @@ import { type Change, type ChangeEntry, encodeChange, readChange } from "./chang
 import type { Frame } from "./frame.ts";
 import type { Listener } from "./listener.ts";
 import { type Letter, merged } from "./mailbox.ts";
-import { positionOf, startOfLog } from "../backplane/position.ts";
+import { positionOf, sequenceOf, startOfLog } from "../backplane/position.ts";
 
 const logName = "changes";
 
@@ -36,6 +36,9 @@ export interface ChangeHost {
   tellEverything(): void;
 }
 
+/** Called when a node announces a change without a key, with the fingerprint if it is that of another node. */
+type AnnounceWatch = (method: string, print: string | undefined) => void;
+
 interface Diagnostics {
   readonly logger: Logger;
   readonly observe?: ((event: ServerEvent) => void) | undefined;
@@ -56,7 +59,6 @@ export class ChangeLog {
   #recent: Kept[] = [];
   #length = 0;
   #feed: Feed | undefined;
-  #isJoining = false;
   /** The own changes that have not come back, by id. */
   readonly #awaited = new Map<string, (delivered: number) => void>();
   /** The own changes that were delivered although the engine failed, so that they are not delivered again if they come back. */
@@ -65,14 +67,23 @@ export class ChangeLog {
   #owesGap = false;
   /** How often listeners were told that everything may have changed. */
   #gaps = 0;
+  /** The position at which a beat of another node was ahead of this one. */
+  #behindAt: string | undefined;
   #lastId = 0;
+  #onAnnounced: AnnounceWatch = () => {};
 
   constructor(cluster: Cluster, host: ChangeHost, diagnostics: Diagnostics) {
     this.#cluster = cluster;
     this.#host = host;
     this.#diagnostics = diagnostics;
     cluster.onJoin(() => this.#join());
+    cluster.introduce(() => ({ changes: this.position }));
+    cluster.on("beat", ({ changes }) => this.#compare(changes));
     cluster.onBack(() => logRejection(diagnostics.logger, "Reading the log of changes", this.#resume()));
+  }
+
+  onAnnounced(watch: AnnounceWatch): void {
+    this.#onAnnounced = watch;
   }
 
   /** Whether changes go to all nodes: this one has joined the cluster. */
@@ -145,17 +156,22 @@ export class ChangeLog {
   /** Reads what is kept, so that clients of other nodes can continue here, and follows the log. */
   async #join(): Promise<void> {
     this.#forget();
-    this.#isJoining = true;
-    try {
-      await this.#cluster.engine.follow([logName], keepMs);
-      const reader = { entry: (entry: LogEntry) => this.#receive(entry), gap: () => this.#gap() };
-      this.#feed = this.#cluster.read(logName, reader);
-      this.#feed.start(undefined);
-      await this.#feed.catchUp();
-    } finally {
-      this.#isJoining = false;
-    }
+    const { engine } = this.#cluster;
+    const reader = { entry: (entry: LogEntry) => this.#receive(entry), gap: () => this.#gap() };
+    this.#feed = this.#cluster.read(logName, reader);
+    await engine.follow([logName], keepMs);
+    const kept = await engine.read(logName, 1);
+    for (const entry of kept) this.#keep(entry);
+    this.#feed.start(kept.at(-1));
     await this.#begin();
+  }
+
+  /** Reads the log if another node is ahead and nothing arrives until its next beat: the last entry may be lost on its way. */
+  #compare(position: unknown): void {
+    if (typeof position !== "string" || !(sequenceOf(position) > sequenceOf(this.position))) return;
+    const isStuck = this.#behindAt === this.position;
+    this.#behindAt = isStuck ? undefined : this.position;
+    if (isStuck) this.#feed?.catchUp().catch(() => {});
   }
 
   /** Without an entry there would be no position that a client can return to. */
@@ -164,10 +180,7 @@ export class ChangeLog {
   }
 
   #receive(entry: LogEntry): void {
-    const change = readChange(entry.text);
-    const position = positionOf(entry);
-    this.#keep({ position, length: entry.text.length, change });
-    if (this.#isJoining) return;
+    const { position, change } = this.#keep(entry);
     if (change === undefined) {
       return RateLimitedLog.of(this.#diagnostics.logger).warn("Ignored an entry of the log of changes", {
         position,
@@ -179,15 +192,25 @@ export class ChangeLog {
 
   #deliver(change: ChangeEntry, position: string): number {
     if (change.k === "missed") this.#tellEverything();
+    if (change.k === "publish" && change.key === undefined) {
+      this.#onAnnounced(change.method, this.#isOwn(change) ? undefined : change.print);
+    }
     return this.#host.deliver(change, position);
   }
 
-  #keep(kept: Kept): void {
+  #isOwn({ id }: ChangeEntry): boolean {
+    return id.startsWith(`${this.#cluster.node}.`);
+  }
+
+  #keep(entry: LogEntry): Kept {
+    const { length } = entry.text;
+    const kept = { position: positionOf(entry), length, change: readChange(entry.text) };
     this.#recent.push(kept);
-    this.#length += kept.length;
+    this.#length += length;
     while (this.#recent.length > maxLogEntries || (this.#length > maxLogBytes && this.#recent.length > 1)) {
       this.#length -= this.#recent.shift()?.length ?? 0;
     }
+    return kept;
   }
 
   #forget(): void {
@@ -197,7 +220,7 @@ export class ChangeLog {
 
   #gap(): void {
     this.#forget();
-    if (!this.#isJoining) this.#tellEverything();
+    this.#tellEverything();
   }
 
   #tellEverything(): void {

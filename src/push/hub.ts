@@ -1,13 +1,14 @@
 // The hub that delivers every unsolicited message to the listeners of its topic.
 import { Shares } from "../limits/shares.ts";
-import { isLogged, isLogLevel } from "../protocol/model.ts";
+import { isLogged, isLogLevel, type LogLevel } from "../protocol/model.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AskTarget } from "./asks.ts";
 import type { Change } from "./change.ts";
 import type { ChangeLog } from "./changes.ts";
 import { Frame } from "./frame.ts";
-import { Listener, type ListenerOptions } from "./listener.ts";
+import { Listener, type ListenerOptions, type Stream } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
+import type { RemoteSessions, SessionPush } from "./remote-sessions.ts";
 import { keyLengthOf, topicOf, type TopicScopes } from "./topic.ts";
 
 /** Called when a topic gets its first listener, and when it loses its last. */
@@ -34,6 +35,7 @@ export class Hub {
   /** The characters in the keys of each caller's topics. */
   readonly #keyLength: Shares;
   #changes: ChangeLog | undefined;
+  #remote: RemoteSessions | undefined;
 
   constructor(
     { maxTotalQueueBytes, maxTotalSubscribedLength }: HubLimits,
@@ -46,9 +48,10 @@ export class Hub {
     this.#watch = watch;
   }
 
-  /** Shares changes with other nodes from now on. */
-  share(changes: ChangeLog): void {
+  /** Shares changes with other nodes, and reaches their sessions, once this node has joined them. */
+  connect(changes: ChangeLog, remote: RemoteSessions): void {
     this.#changes = changes;
+    this.#remote = remote;
   }
 
   /** Whether the caller may subscribe to keys with `keyLength` more characters. */
@@ -103,6 +106,11 @@ export class Hub {
     return this.#tell({ k: "publish", method: notification, key, params, scopes: needed });
   }
 
+  /** Tells all nodes that a list has changed. `print` is the fingerprint of this node's list. */
+  async announce(notification: string, print: string | undefined): Promise<number> {
+    return this.#tell({ k: "publish", method: notification, print });
+  }
+
   /** Sends a notification to every session on all nodes, once each, and resolves with the number of those on this node. */
   async broadcast(method: string, params?: object): Promise<number> {
     return this.#tell({ k: "broadcast", method, params });
@@ -127,7 +135,7 @@ export class Hub {
   frameFor(listener: Listener, change: Change, position: string): Frame | undefined {
     if (change.k === "broadcast") {
       const { method, params } = change;
-      const isTaken = listener.session !== undefined && takes(listener, method, params);
+      const isTaken = listener.session !== undefined && takes(listener.log, method, params);
       return isTaken ? new Frame(method, params, undefined, undefined, position) : undefined;
     }
     if (change.k !== "publish" || !listener.topics.has(topicOf(change.method, change.key))) return undefined;
@@ -151,8 +159,8 @@ export class Hub {
   }
 
   /**
-   * Sends a notification to one session. Returns false if the session does not exist, no reader has the scopes, or its log level
-   * excludes the message.
+   * Sends a notification to one session, on any node. Resolves with false if the session does not exist, no reader has the scopes, or
+   * its log level excludes the message.
    */
   async toSession(
     session: string,
@@ -160,6 +168,19 @@ export class Hub {
     params?: object,
     scopes?: readonly string[],
   ): Promise<boolean> {
+    const listener = this.#sessions.get(session);
+    const push = { method, params, scopes };
+    const remote = this.#remote?.isJoined ? this.#remote : undefined;
+    if (!remote || (listener && !listener.stream.recovers)) return this.pushHere(session, push);
+    const text = new Frame(method, params).plain();
+    if (!listener) return remote.push(session, push, text, (logLevel) => takes({ logLevel }, method, params));
+    if (!takes(listener.log, method, params)) return false;
+    await remote.append(session, text, scopes);
+    return true;
+  }
+
+  /** Sends a notification to a session that this node has. */
+  pushHere(session: string, { method, params, scopes }: SessionPush): boolean {
     const listener = this.#sessions.get(session);
     if (listener === undefined) return false;
     const frame = new Frame(method, params, undefined, scopes);
@@ -171,11 +192,30 @@ export class Hub {
     return [...this.#sessions].filter(([, listener]) => listener.reachable).map(([session]) => session);
   }
 
-  /** The stream of a session on which a reader with these scopes can be asked. */
+  /** The stream of a session on this node on which a reader with these scopes can be asked. */
   reach(session: string, scopes?: readonly string[]): AskTarget | undefined {
     const listener = this.#sessions.get(session);
     const stream = listener?.reachable ? listener.streamFor(scopes) : undefined;
-    return listener && stream && { to: listener, stream };
+    if (!listener || !stream) return undefined;
+    return { to: listener, stream: this.#logOf(listener, scopes) ?? stream };
+  }
+
+  /**
+   * Where a session can be asked, on any node. In a cluster, a question to an HTTP session waits for its next stream; without one, the
+   * session needs an open stream.
+   */
+  async find(session: string, scopes?: readonly string[]): Promise<AskTarget | undefined> {
+    const reached = this.reach(session, scopes);
+    if (reached || !this.#remote?.isJoined) return reached;
+    const listener = this.#sessions.get(session);
+    const stream = listener && this.#logOf(listener, scopes);
+    return stream ? { to: listener, stream } : this.#remote.find(session, scopes);
+  }
+
+  /** The log of a session that reads its messages from there. */
+  #logOf({ session, stream }: Listener, scopes: readonly string[] | undefined): Stream | undefined {
+    if (!this.#remote?.isJoined || !stream.recovers || session === undefined) return undefined;
+    return this.#remote.streamTo(session, scopes);
   }
 
   /** Whether the topic has a listener. */
@@ -239,10 +279,14 @@ function deliver(listener: Listener, frame?: Frame): boolean {
 /** The listeners that take a message. */
 function takersOf(listeners: Iterable<Listener>, method: string, params?: object): Iterable<Listener> {
   if (method !== logMessage) return listeners;
-  return [...listeners].filter((listener) => takes(listener, method, params));
+  return [...listeners].filter(({ log }) => takes(log, method, params));
 }
 
-/** Whether a listener takes a message: one with a log level only if the listener's level includes it. */
-function takes({ log }: Listener, method: string, params: { readonly level?: unknown } = {}): boolean {
+/** Whether a listener with this log level takes a message: a log message only if the level includes it. */
+function takes(
+  log: { readonly logLevel: LogLevel | undefined } | undefined,
+  method: string,
+  params: { readonly level?: unknown } = {},
+): boolean {
   return method !== logMessage || !isLogLevel(params.level) || isLogged(params.level, log?.logLevel);
 }

@@ -1,27 +1,27 @@
-// Assembles the parts of a server, and turns changes of the catalogue into notifications, one per burst.
+// Assembles the parts of a server.
 import { Cluster } from "../backplane/cluster.ts";
-import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { Loads } from "../limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
-import { listChanged } from "../protocol/notifications.ts";
 import { Asks } from "../push/asks.ts";
 import { ChangeLog } from "../push/changes.ts";
 import { Hub } from "../push/hub.ts";
+import { RemoteSessions } from "../push/remote-sessions.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
 import type { Core } from "./calls/core.ts";
 import { Middlewares } from "./calls/middleware.ts";
-import { Catalogue, type ChangingList } from "./catalogue/catalogue.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
 import { Features } from "./catalogue/features.ts";
 import { topicScopes } from "./catalogue/scopes.ts";
 import { watchSubscribers } from "./catalogue/subscriptions.ts";
+import { ListChanges } from "./list-changes.ts";
 import { protocolMethods } from "./methods/index.ts";
 import { checkServerOptions, type ServerOptions } from "./options.ts";
 import { Push } from "./push.ts";
 import { RequestState } from "./request-state/request-state.ts";
-import { refuseOption, resolveSettings, type Settings } from "./settings/settings.ts";
+import { refuseOption, resolveSettings } from "./settings/settings.ts";
 import { tasksOf } from "./tasks/begin.ts";
 import { coreTaskMethods } from "./tasks/core-methods.ts";
 import { tasksExtension } from "./tasks/extension.ts";
@@ -48,18 +48,23 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const cluster = backplane && new Cluster(backplane, { info, logger, observe });
   const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
   const changes = cluster && new ChangeLog(cluster, hub, settings);
-  if (changes) hub.share(changes);
-  const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)));
+  if (changes) hub.connect(changes, new RemoteSessions(cluster, hub, logger));
+  const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
-  const push = new Push({ hub, asks, elicitationIds, observe });
+  const push = new Push({ hub, asks, elicitationIds, observe, cluster });
 
   const table = new TaskTable(resolveTaskOptions(options.tasks ?? {}, refuseOption), hub);
-  const listChanges = collectChanges(settings, push);
+  const listChanges = new ListChanges({
+    settings,
+    hub,
+    catalogue: () => catalogue,
+    shared: cluster && changes && { cluster, changes },
+  });
   const offerTasks = (): void => {
     if (!table.offered) catalogue.extensions.add(extensionIds.tasks, tasksExtension(table));
     table.offered = true;
   };
-  const catalogue: Catalogue = new Catalogue(settings, listChanges.note, offerTasks);
+  const catalogue: Catalogue = new Catalogue(settings, (list) => listChanges.note(list), offerTasks);
   const features = new Features(catalogue, settings, table);
 
   const requestState = new RequestState(info.name, logger);
@@ -73,7 +78,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
       features,
       hub,
       tasks,
-      onAnnounced: listChanges.announced,
+      onAnnounced: () => listChanges.declared(),
     }),
     ...coreTaskMethods(table, settings.pageSize),
   ]);
@@ -92,39 +97,4 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   };
   const loads = new Loads(settings.limits.maxInFlightBytes);
   return { core, push, loads, requestState, cluster, changes };
-}
-
-/** Collects the changes of one turn and publishes each list once. */
-interface Changes {
-  note(list: ChangingList): void;
-  /** From now on, legacy clients know the capabilities and do not learn of new ones. */
-  announced(): void;
-}
-
-function collectChanges({ logger, capabilities }: Settings, push: Push): Changes {
-  const pending = new Set<ChangingList>();
-  const seen = new Set<ChangingList>();
-  let isAnnounced = false;
-  const publish = (): void => {
-    const lists = [...pending];
-    pending.clear();
-    for (const list of lists) logRejection(logger, "Publishing a change", push.publish(listChanged[list]));
-  };
-  const warnIfLate = (list: ChangingList): void => {
-    if (seen.has(list)) return;
-    seen.add(list);
-    if (!isAnnounced || capabilities[list]) return;
-    const remedy = `pass { capabilities: { ${list}: true } } to the McpServer constructor`;
-    logger.warn(`Connected clients do not know that the server has ${list}: ${remedy}`);
-  };
-  return {
-    note(list) {
-      warnIfLate(list);
-      if (pending.size === 0) queueMicrotask(publish);
-      pending.add(list);
-    },
-    announced() {
-      isAnnounced = true;
-    },
-  };
 }

@@ -1,4 +1,6 @@
 // `server.push`: sends notifications and requests to clients outside a call.
+import { answerNodes, askNodes } from "../backplane/ask-nodes.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import { askFailed } from "../errors.ts";
 import type { Known } from "../options.ts";
 import type { Asks } from "../push/asks.ts";
@@ -25,10 +27,12 @@ interface PushParts {
   readonly asks: Asks;
   readonly elicitationIds: ElicitationIds;
   readonly observe: ServerOptions["observe"];
+  readonly cluster: Cluster | undefined;
 }
 
 /**
- * Sends notifications and requests outside a call: to every session, to one session, or to subscribers.
+ * Sends notifications and requests outside a call: to every session, to one session, or to subscribers. With a `backplane`, they reach
+ * the clients of all nodes; the numbers are those of this node.
  *
  * @example
  * ```ts
@@ -45,17 +49,32 @@ export class Push {
 
   constructor(parts: PushParts) {
     this.#parts = parts;
+    const { cluster, hub } = parts;
+    if (cluster === undefined) return;
+    answerNodes(cluster, "subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
+    answerNodes(cluster, "elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
+  }
+
+  /** The cluster, if this node is in it. */
+  get #joined(): Cluster | undefined {
+    const { cluster } = this.#parts;
+    return cluster?.hasJoined ? cluster : undefined;
   }
 
   /**
    * Sends a notification to every legacy session, once each, and resolves with their number. A `notifications/message` goes
-   * only to sessions that want log messages of its level.
+   * only to sessions that want log messages of its level. With a `backplane` it reaches the sessions of all nodes, and the number is
+   * that of the sessions with an open stream on this node. If the engine cannot be reached, only those get it.
    */
   async broadcast(method: string, params?: object): Promise<number> {
     return this.#sent(method, undefined, await this.#parts.hub.broadcast(method, params));
   }
 
-  /** Sends a notification to one legacy session. Resolves with false if it does not exist or does not want that log level. */
+  /**
+   * Sends a notification to one legacy session. Resolves with false if it does not exist or does not want that log level. With a
+   * `backplane` the session may be on any node: once the promise has resolved with true, the engine keeps the notification for the
+   * session's next stream. Rejects with `BACKPLANE_UNAVAILABLE` if the engine or the node of the session cannot be reached.
+   */
   async toSession(session: string, method: string, params?: object): Promise<boolean> {
     const reached = await this.#parts.hub.toSession(session, method, params);
     this.#sent(method, session, reached ? 1 : 0);
@@ -64,7 +83,8 @@ export class Push {
 
   /**
    * Sends a request to the client of a legacy session and resolves with its result. Rejects if the session does not exist or
-   * has no open stream, if the client responds with an error, or if it does not respond in time.
+   * has no open stream, if the client responds with an error, or if it does not respond in time. With a `backplane`, a request to a
+   * session over HTTP waits for its next stream on any node until `timeoutMs` is over (60,000 by default).
    */
   async request(
     session: string,
@@ -72,7 +92,8 @@ export class Push {
     params?: object,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<JsonObject> {
-    const place = this.#parts.hub.reach(session);
+    const { hub } = this.#parts;
+    const place = hub.reach(session) ?? (await hub.find(session));
     if (!place) {
       throw askFailed(method, `session ${session} has no open stream`);
     }
@@ -86,35 +107,50 @@ export class Push {
 
   /**
    * Notifies the client that opened a page under this id that its user is done there. Resolves with false if there is no such
-   * client, or if it was notified before. Modern clients find out when they retry.
+   * client, or if it was notified before. Modern clients find out when they retry. You can call it on any node.
    */
   async elicitationComplete(elicitationId: string): Promise<boolean> {
+    if (await this.#completeHere(elicitationId)) return true;
+    const cluster = this.#joined;
+    return cluster !== undefined && (await askNodes(cluster, "elicited", { id: elicitationId })) === "yes";
+  }
+
+  async #completeHere(elicitationId: string): Promise<boolean> {
     const session = this.#parts.elicitationIds.take(elicitationId);
     if (session === undefined) return false;
     return this.toSession(session, "notifications/elicitation/complete", { elicitationId });
   }
 
-  /** Resolves with the number of questions that clients have not answered yet. */
+  /** Resolves with the number of questions of this node that clients have not answered yet. */
   async pendingAsks(): Promise<number> {
     return this.#parts.asks.size;
   }
 
-  /** Notifies subscribers: modern clients that listen for it, legacy clients that subscribed. Resolves with their number. */
+  /**
+   * Notifies subscribers: modern clients that listen for it, legacy clients that subscribed. Resolves with their number. With a
+   * `backplane` it reaches the subscribers of all nodes, and the number is that of this node. To announce that a list has changed on
+   * all nodes, publish its notification, as in `publish("notifications/tools/list_changed")`.
+   */
   async publish(notification: string, key?: string, params?: object): Promise<number> {
     return this.#sent(notification, key, await this.#parts.hub.publish(notification, key, params));
   }
 
-  /** Resolves with whether any client subscribes to the resource. */
-  isSubscribed(uri: string): Promise<boolean> {
-    return this.#parts.hub.isListened(topicOf(resourceUpdated, uri));
+  /** Resolves with whether any client subscribes to the resource, on any node. A node that does not answer within 1 s counts as yes. */
+  async isSubscribed(uri: string): Promise<boolean> {
+    const topic = topicOf(resourceUpdated, uri);
+    const isListened = await this.#parts.hub.isListened(topic);
+    const cluster = this.#joined;
+    if (isListened || cluster === undefined) return isListened;
+    const answer = await askNodes(cluster, "subscribed", { topic }).catch(() => "silence");
+    return answer !== "no";
   }
 
-  /** Resolves with the ids of the legacy sessions that can be reached now. */
+  /** Resolves with the ids of the legacy sessions that can be reached now on this node. */
   sessions(): Promise<string[]> {
     return this.#parts.hub.sessions();
   }
 
-  /** Resolves with the number of streams that receive notifications now: sessions and listen requests. */
+  /** Resolves with the number of streams of this node that receive notifications now: sessions and listen requests. */
   count(): Promise<number> {
     return this.#parts.hub.count();
   }

@@ -27,7 +27,7 @@ type Asking = Ask["to"] & {
   readonly askSignal: AbortSignal;
 };
 
-/** Sends the request on the stream of the call, or else on another stream of its session. */
+/** Sends the request on the stream of the call, or else on another stream of its session, which may be on another node. */
 export async function askClient(
   call: Asking,
   method: string,
@@ -35,7 +35,7 @@ export async function askClient(
   timeoutMs: number,
 ): Promise<JsonObject> {
   const { session, scopes, taskId, core } = call;
-  const stream = call.exchange.stream ?? (session && core.hub.reach(session, scopes)?.stream);
+  const stream = call.exchange.stream ?? (session && (await core.hub.find(session, scopes))?.stream);
   if (session !== undefined && stream) {
     return core.asks.ask({
       to: call,

@@ -1,5 +1,6 @@
 // From one message to its response: runs the handler, and encodes the result for the revision of the client.
 import { peerOf } from "../../diagnostics/events.ts";
+import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
 import { ProtocolError } from "../../errors.ts";
 import {
   isObject,
@@ -34,10 +35,38 @@ export function dispatch(core: Core, read: ReadMessage, exchange: Exchange): Ans
   if (!read.ok) return refuse(core, exchange, read.id, read.error);
   if (read.kind === "request") return answer(core, read.message, exchange);
   if (read.kind === "notification") return receiveNotification(core, read.message, exchange);
-  if (!core.asks.settle(exchange.connection.session, read.message, grantOf(exchange))) {
-    core.settings.logger.debug("Ignored a response that matches no open request", { id: read.message.id });
-  }
+  return receiveResponse(core, read.message, exchange);
+}
+
+/** Settles the question that a response answers. Another node may have asked it: then this returns a promise. */
+function receiveResponse(core: Core, response: RpcResponse, exchange: Exchange): Answering<never> {
+  const { session } = exchange.connection;
+  const grant = grantOf(exchange);
+  if (core.asks.settle(session, response, grant)) return undefined;
+  const forwarded = core.asks.forward(session, response, grant);
+  if (forwarded) return awaitForwarded(core, response, exchange, forwarded);
+  logIgnored(core, response);
   return undefined;
+}
+
+/** Rejects if the client should send its response again; on a pipe nobody can tell it so. */
+async function awaitForwarded(
+  core: Core,
+  response: RpcResponse,
+  { connection }: Exchange,
+  forwarded: Promise<boolean>,
+): Promise<undefined> {
+  try {
+    if (!(await forwarded)) logIgnored(core, response);
+  } catch (error) {
+    if (!connection.sharesPipe) throw error;
+    const log = RateLimitedLog.of(core.settings.logger);
+    log.error("A response did not reach the node that asked", { error });
+  }
+}
+
+function logIgnored(core: Core, { id }: RpcResponse): void {
+  core.settings.logger.debug("Ignored a response that matches no open request", { id });
 }
 
 /** Builds the error response for a message that the server rejects, and reports it to `observe`. */

@@ -44,7 +44,10 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
     this.#push = push;
   }
 
-  /** Notifies every client that subscribed to this URI that it has changed. Resolves with their number. */
+  /**
+   * Notifies every client that subscribed to this URI that it has changed. Resolves with their number; with a `backplane`, with the
+   * number of those on this node.
+   */
   updated(uri: string): Promise<number> {
     return this.#push.publish(resourceUpdated, uri, { uri });
   }

@@ -80,6 +80,8 @@ export class Registry<Options extends object, Compiled> {
   #sequence = 0;
   /** Whether any definition has, or had, `scopes`. */
   isScoped = false;
+  /** Whether a client has listed the definitions since another node announced that its own have changed. */
+  isListed = false;
   #visible: readonly Entry<Options, Compiled>[] | undefined;
 
   constructor(kind: DefinitionKind<Options, Compiled>, onChange: () => void) {

@@ -23,6 +23,7 @@ export function listHandler(list: List, catalogue: Catalogue, settings: Settings
   const registry: AnyRegistry = catalogue[list === "resourceTemplates" ? "templates" : list];
   return {
     run(call) {
+      registry.isListed = true;
       const visible = visibleTo(registry, call.grant, settings.listsAll);
       const position = readCursorOf(list, call.params["cursor"]);
       const isListed = list === "resources" && listingTemplates(catalogue, call).length > 0;

@@ -1,0 +1,15 @@
+// Ids that begin with the node that made them, so that every node knows where to send what belongs to them.
+import type { Cluster } from "./cluster.ts";
+
+const pattern = /^([\w-]{12})\.[\da-f-]{36}$/;
+
+/** An unguessable id. In a cluster it begins with the id of this node. */
+export function newIdOn(cluster: Cluster | undefined): string {
+  const id = crypto.randomUUID();
+  return cluster?.hasJoined ? `${cluster.node}.${id}` : id;
+}
+
+/** The node that made this id, if the id names one. Clients may send any value. */
+export function nodeOf(id: unknown): string | undefined {
+  return typeof id === "string" ? pattern.exec(id)?.[1] : undefined;
+}

@@ -1,0 +1,151 @@
+// Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
+import { askNode } from "../backplane/ask-nodes.ts";
+import type { Cluster } from "../backplane/cluster.ts";
+import type { AppendOptions, Engine } from "../backplane/engine.ts";
+import { nodeOf } from "../backplane/node-ids.ts";
+import type { Logger } from "../diagnostics/logger.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import type { LogLevel, Principal } from "../protocol/model.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
+import type { AskTarget } from "./asks.ts";
+import { assertKeepable } from "./change.ts";
+import type { Stream } from "./listener.ts";
+import { areScopes, type SessionEntry } from "./session-log.ts";
+
+/** Milliseconds that the log of a session is kept: as long as its record. */
+const keepMs = 1.25 * 30 * 60_000;
+
+/** Adds an entry to the log of a session, and resolves with its sequence number. */
+export function appendToSession(
+  engine: Engine,
+  session: string,
+  entry: SessionEntry,
+  options: Partial<AppendOptions> = {},
+): Promise<number> {
+  return engine.append(session, JSON.stringify(entry), { keepMs, ...options });
+}
+
+/** A notification for one session. */
+export interface SessionPush {
+  readonly method: string;
+  readonly params?: object | undefined;
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** The sessions of this node, for messages that other nodes pass on. */
+interface LocalSessions {
+  /** Sends a notification to a session that this node has. */
+  pushHere(session: string, push: SessionPush): boolean;
+  /** The stream on which a session that this node has can be asked. */
+  reach(session: string, scopes?: readonly string[]): AskTarget | undefined;
+}
+
+/** What nodes need of a session that they do not have. */
+interface KnownSession {
+  readonly principal: Principal | undefined;
+  readonly logLevel: LogLevel | undefined;
+}
+
+export class RemoteSessions {
+  readonly #cluster: Cluster;
+  readonly #logger: Logger;
+
+  constructor(cluster: Cluster, local: LocalSessions, logger: Logger) {
+    this.#cluster = cluster;
+    this.#logger = logger;
+    cluster.on("push", ({ session, method, params, scopes }) => {
+      const isValid = typeof session === "string" && typeof method === "string" && areScopes(scopes);
+      if (!isValid || (params !== undefined && !isObject(params))) return undefined;
+      const push = { method, params, scopes: scopes as SessionPush["scopes"] };
+      return { isReached: local.pushHere(session, push) };
+    });
+    cluster.on("ask", ({ session, text, scopes }) => {
+      if (typeof session !== "string" || typeof text !== "string" || !areScopes(scopes)) return undefined;
+      const place = local.reach(session, scopes as SessionPush["scopes"]);
+      place?.stream.write(text);
+      return { isReached: place !== undefined };
+    });
+  }
+
+  /** Whether this node is in the cluster. */
+  get isJoined(): boolean {
+    return this.#cluster.hasJoined;
+  }
+
+  /** Sends a notification to a session. Resolves with false if it does not exist, or `takes` excludes its log level. */
+  async push(
+    session: string,
+    push: SessionPush,
+    text: string,
+    takes: (logLevel: LogLevel | undefined) => boolean,
+  ): Promise<boolean> {
+    const node = nodeOf(session);
+    if (node !== undefined) return this.#pass(node, "push", { session, ...push });
+    const known = await this.#find(session);
+    if (known === undefined || !takes(known.logLevel)) return false;
+    await this.append(session, text, push.scopes);
+    return true;
+  }
+
+  /** Adds a message to the log of a session; the node that has its GET stream writes it. */
+  async append(session: string, text: string, scopes?: readonly string[]): Promise<void> {
+    assertKeepable(text);
+    await appendToSession(this.#cluster.engine, session, { k: "push", m: text, scopes });
+  }
+
+  /** Where a session can be asked that is not on this node; undefined if it does not exist. */
+  async find(session: string, scopes?: readonly string[]): Promise<AskTarget | undefined> {
+    const node = nodeOf(session);
+    if (node !== undefined) {
+      if (node === this.#cluster.node || !this.#cluster.hears(node)) return undefined;
+      const to = { transport: "pipe", session, principal: undefined };
+      return { to, stream: this.#streamBy((text) => this.#askOn(node, session, text, scopes)) };
+    }
+    const known = await this.#find(session);
+    const to = known && { transport: "http", session, principal: known.principal };
+    return to && { to, stream: this.streamTo(session, scopes) };
+  }
+
+  /** A stream whose messages wait in the log of the session for its next GET stream, on any node. */
+  streamTo(session: string, scopes?: readonly string[]): Stream {
+    return this.#streamBy((text) => this.append(session, text, scopes));
+  }
+
+  async #askOn(node: string, session: string, text: string, scopes?: readonly string[]): Promise<void> {
+    if (await this.#pass(node, "ask", { session, text, scopes })) return;
+    throw new Error(`Session ${session} has no open stream`);
+  }
+
+  #streamBy(send: (text: string) => Promise<void>): Stream {
+    const ignore = (): void => {};
+    return {
+      ask: send,
+      write: (text) => {
+        logRejection(this.#logger, "Sending a message to a session", send(text));
+        return true;
+      },
+      congested: false,
+      onDrain: () => ignore,
+      onLost: () => ignore,
+      destroy: ignore,
+    };
+  }
+
+  /** Passes a message to the node that has the pipe of a session; that node never passes it on. */
+  async #pass(node: string, kind: "push" | "ask", body: JsonObject): Promise<boolean> {
+    if (node === this.#cluster.node || !this.#cluster.hears(node)) return false;
+    return (await askNode(this.#cluster, node, kind, body))?.["isReached"] === true;
+  }
+
+  async #find(session: string): Promise<KnownSession | undefined> {
+    const stored = await this.#cluster.engine.get({ kind: "session", tag: session });
+    if (stored === undefined) return undefined;
+    const record = JSON.parse(stored.text) as unknown;
+    if (!isObject(record)) throw new Error(`The record of session ${session} is not valid`);
+    const { principal, logLevel } = record;
+    return {
+      principal: isObject(principal) ? (principal as unknown as Principal) : undefined,
+      logLevel: logLevel as LogLevel | undefined,
+    };
+  }
+}
