@@ -163,12 +163,20 @@ export class TaskTable {
   /** Waits for a task of any process. With a target, its questions may use that stream meanwhile. */
   wait(task: TaskRecord, target: AskTarget | undefined): TaskWait {
     const run = this.runs.get(task.id);
-    if (run || !this.#remotePlaces) {
-      const detach = target && run?.attach(placeHere(this.#parts.asks, target));
-      return this.#waits.open(task, { close: () => detach?.() });
-    }
-    const remote = target && task.form === "core" ? this.#remotePlaces.waitFor(task, target) : undefined;
-    return this.#waits.open(task, { renew: () => remote?.renew(), close: () => remote?.close() });
+    const asksElsewhere = !run && target && task.form === "core";
+    const remote = asksElsewhere ? this.#remotePlaces?.waitFor(task, target) : undefined;
+    const detach = target && run?.attach(placeHere(this.#parts.asks, target));
+    return this.#waits.open(task, {
+      before: () => {
+        remote?.renew();
+        if (this.runs.has(task.id)) return undefined;
+        return this.#elsewhere ? readAgainMs : task.pollIntervalMs;
+      },
+      close: () => {
+        remote?.close();
+        detach?.();
+      },
+    });
   }
 
   /** Remembers that a client of this node listens to a task, to tell it if the node that runs the task is gone. */
@@ -252,6 +260,9 @@ export class TaskTable {
 }
 
 const tasksTopic = "notifications/tasks";
+
+/** Milliseconds after which a request reads a task of another node although no message has come: a message may be lost. */
+const readAgainMs = 15_000;
 
 /** How many tasks the table remembers for later, of each kind. */
 const maxRemembered = 10_000;

@@ -20,6 +20,9 @@ import type { RunningTask, TaskAsker, TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
 
+/** Milliseconds that the store has to forget a task before those who wait for it look: a timer may be early. */
+const expiryMarginMs = 2;
+
 /** The parts of the server that a running task uses. */
 export interface RunParts {
   readonly table: TaskTable;
@@ -100,7 +103,7 @@ export class TaskRun implements RunningTask, OwnTask {
     this.#parts.table.runs.set(this.id, this);
     this.#observe();
     const expire = (): void => this.stop("expired", "The task has expired");
-    this.#timer = inBackground(setTimeout(expire, this.record.ttlMs));
+    this.#timer = inBackground(setTimeout(expire, this.record.ttlMs + expiryMarginMs));
   }
 
   /** Stores the response of the handler, unless the task has already ended. */

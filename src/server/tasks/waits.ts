@@ -2,9 +2,6 @@
 import { inBackground } from "../../async/timers.ts";
 import type { TaskRecord } from "./store.ts";
 
-/** Milliseconds after which a request reads a task of another node although no message has come: a message may be lost. */
-const readAgainMs = 15_000;
-
 /** A request that waits for a task. */
 export interface TaskWait {
   /** Resolves when the task may have ended since it was last read. */
@@ -14,9 +11,10 @@ export interface TaskWait {
   close(): void;
 }
 
-/** What a wait does besides. Only a wait for a task of another node has `renew`: it is called each time before it waits. */
+/** What a wait does besides. */
 interface WaitHooks {
-  readonly renew?: () => void;
+  /** Called each time before it waits. Returns after how many milliseconds to read the task even if no message comes. */
+  readonly before: () => number | undefined;
   readonly close: () => void;
 }
 
@@ -40,12 +38,12 @@ export class TaskWaits {
     this.#open.set(id, waiting.add(entry));
     return {
       async next() {
-        hooks.renew?.();
+        const againMs = hooks.before();
         let timer: ReturnType<typeof setTimeout> | undefined;
         await new Promise<void>((resolve) => {
           resolveNext = resolve;
           if (isAwake) resolve();
-          if (hooks.renew) timer = inBackground(setTimeout(resolve, readAgainMs));
+          if (againMs !== undefined) timer = inBackground(setTimeout(resolve, againMs));
         });
         clearTimeout(timer);
         isAwake = false;
