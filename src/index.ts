@@ -65,7 +65,6 @@ export {
   ToolResult,
 } from "./server/results/results.ts";
 export type { RequestStateOptions } from "./server/request-state/options.ts";
-export { MemorySingleUseStore, type SingleUseStore } from "./server/request-state/single-use.ts";
 export type { CompletionHandler } from "./server/catalogue/completers.ts";
 export type { MethodDefinition, RequestHandler } from "./server/catalogue/methods.ts";
 export type { PromptDefinition, PromptHandler, PromptReturn } from "./server/catalogue/prompts.ts";
@@ -104,6 +103,4 @@ export { type ClusterView, McpServer } from "./server/server.ts";
 export type { Backplane, BackplaneOptions } from "./backplane/engine.ts";
 export { memoryBackplane } from "./backplane/memory.ts";
 export type { ClusterNode } from "./backplane/presence.ts";
-export { MemoryTaskStore } from "./server/tasks/memory-store.ts";
-export type { TaskChange, TaskQuery, TaskRecord, TaskStore } from "./server/tasks/store.ts";
 export type { JsonObject, RequestId } from "./wire/message.ts";

@@ -20,8 +20,6 @@ describe("public entries", () => {
         "InputPending",
         "InputRequired",
         "McpServer",
-        "MemorySingleUseStore",
-        "MemoryTaskStore",
         "ProtocolError",
         "ResourceNotFoundError",
         "ToolError",
@@ -101,13 +99,8 @@ describe("public entries", () => {
         "ServerMode",
         "ServerOptions",
         "SessionEnd",
-        "SingleUseStore",
         "StandardSchema",
         "StructuredReturn",
-        "TaskChange",
-        "TaskQuery",
-        "TaskRecord",
-        "TaskStore",
         "TemplateDefinition",
         "TemplateHandler",
         "TemplateParams",
@@ -335,8 +328,6 @@ describe("public entries", () => {
         "questionsIn",
         "retryOf",
         "sessionStoreContract",
-        "singleUseStoreContract",
-        "taskStoreContract",
       ]
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`

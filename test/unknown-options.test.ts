@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@redis/client";
-import { McpServer, memoryBackplane, MemoryTaskStore, result } from "halyard";
+import { McpServer, memoryBackplane, result } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
 import { natsBackplane } from "halyard/nats";
@@ -128,10 +128,6 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     give: (options) => makeServer().server.secureRequestState(options),
     type: ["src/server/request-state/options.ts", "RequestStateOptions"],
   },
-  "new MemoryTaskStore": {
-    give: (options) => new MemoryTaskStore(options),
-    type: ["src/server/tasks/memory-store.ts", "MemoryTaskStoreOptions"],
-  },
   "result()": { give: result, type: ["src/server/results/results.ts", "ToolResultParts"] },
   "ctx.elicit": {
     give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
@@ -158,7 +154,7 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
 
 /** What an option holds that is no further options: names of the author's or of the protocol's, schemas, stores. */
 const opaque = new Set(
-  "_meta input output arguments complete requires logger store singleUse sessionStore auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities".split(
+  "_meta input output arguments complete requires logger sessionStore auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities".split(
     " ",
   ),
 );

@@ -11,8 +11,9 @@ import type { JsonObject } from "../wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
 import type { Backplane, Engine, EngineReceiver } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
-import { GuardedEngine } from "./guarded-engine.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
+import { openEngine } from "./sealed-engine.ts";
+import { readSecrets } from "./sealing.ts";
 
 /** How long the logs that a node follows are kept, unless it follows them again before. */
 const followMs = 3_600_000;
@@ -47,6 +48,8 @@ interface Stay {
  */
 export class Cluster {
   readonly leaseMs: number;
+  /** The secrets of the backplane, the one that seals first; empty if it has none. */
+  readonly secrets: readonly string[];
   readonly #backplane: Backplane;
   readonly #host: ClusterHost;
   readonly #handlers = new Map<string, BusHandler[]>();
@@ -64,6 +67,7 @@ export class Cluster {
     this.#backplane = backplane;
     this.#host = host;
     this.leaseMs = backplane.options.leaseMs ?? defaultLeaseMs;
+    this.secrets = readSecrets(backplane.options.secret);
     this.on("beat", (info, from) => this.#stay?.presence.heard(from, info));
     this.on("hello", (info, from) => {
       this.#stay?.presence.heard(from, info);
@@ -218,8 +222,8 @@ export class Cluster {
       lost: (error) => this.#lost(error),
       back: () => this.#back(),
     };
-    const opened = await this.#backplane.open({ prefix, node, receiver, logger });
-    const engine = new GuardedEngine(opened, this.#backplane.engine);
+    const { secrets, leaseMs } = this;
+    const engine = await openEngine(this.#backplane, { prefix, node, receiver, logger, secrets, leaseMs });
     bus.connect(engine);
     const presence = new Presence(node, this.leaseMs, (other, state, about) => {
       observe?.({ type: "node", state, node: other });

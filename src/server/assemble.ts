@@ -53,7 +53,8 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const elicitationIds = new ElicitationIds(maxElicitations);
   const push = new Push({ hub, asks, elicitationIds, observe, cluster });
 
-  const table = new TaskTable(resolveTaskOptions(options.tasks ?? {}, refuseOption), hub);
+  const taskSettings = resolveTaskOptions(options.tasks ?? {}, refuseOption);
+  const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });
   const listChanges = new ListChanges({
     settings,
     hub,
@@ -67,7 +68,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const catalogue: Catalogue = new Catalogue(settings, (list) => listChanges.note(list), offerTasks);
   const features = new Features(catalogue, settings, table);
 
-  const requestState = new RequestState(info.name, logger);
+  const requestState = new RequestState(info.name, logger, cluster);
   const conversations = new Conversations({ requestState, elicitationIds, settings });
   const tasks = tasksOf({ table, conversations, features, settings, hub, asks });
   const methods = new Map([

@@ -1,7 +1,7 @@
 // The options of a server: those of its core, and those of tasks.
 import { checkOptions, type Known } from "../options.ts";
 import { type CoreOptions, knownCoreOptions } from "./settings/settings.ts";
-import { knownTaskOptions, type TaskOptions } from "./tasks/options.ts";
+import { defaultTaskOptions, type TaskOptions } from "./tasks/options.ts";
 
 /** The options of a server. All have defaults. */
 export interface ServerOptions extends CoreOptions {
@@ -9,7 +9,7 @@ export interface ServerOptions extends CoreOptions {
   readonly tasks?: TaskOptions;
 }
 
-const knownOptions: Known<ServerOptions> = { ...knownCoreOptions, tasks: knownTaskOptions };
+const knownOptions: Known<ServerOptions> = { ...knownCoreOptions, tasks: defaultTaskOptions };
 
 /** Throws for an unknown option and names the nearest known one. */
 export function checkServerOptions(options: ServerOptions): void {

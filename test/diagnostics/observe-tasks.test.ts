@@ -1,10 +1,11 @@
 // observe: every task as it is created and as it ends, however it ends.
-import { MemoryTaskStore, type ServerEvent, type ServerOptions } from "halyard";
+import { memoryBackplane, type ServerEvent, type ServerOptions } from "halyard";
 import { expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { ofType } from "../support/events.ts";
 import { describeMatrix } from "../support/matrix.ts";
-import { storeThat } from "../support/task-store.ts";
+import { join } from "../support/backplane.ts";
+import { tasksThat } from "../support/task-backplane.ts";
 import { capabilities, taskServer, type TaskFixture, Tasks, withTasks } from "../support/tasks.ts";
 import { until } from "../support/turns.ts";
 
@@ -23,6 +24,7 @@ describeMatrix("observe of tasks", withTasks, (cell) => {
   async function begin(options: ServerOptions = {}): Promise<Begun> {
     const events: ServerEvent[] = [];
     const fixture = taskServer({ ...options, observe: (event) => void events.push(event) });
+    await join(fixture.server);
     const told = (): TaskEvent[] => ofType(events, "task");
     const ended = (): Promise<void> => until(() => told().some(({ state }) => state === "ended"));
     return { ...fixture, told, ended, tasks: new Tasks(await open(cell, fixture.server, { capabilities })) };
@@ -76,21 +78,19 @@ describeMatrix("observe of tasks", withTasks, (cell) => {
   });
 
   test.each(["result", "status"] as const)("sees one fail that a store keeps no %s of", async (member) => {
-    const store = storeThat((kept) => ({
-      change: (owner, id, change) =>
-        change[member] === undefined
-          ? kept.change(owner, id, change)
-          : Promise.reject(new Error("The disk is full")),
-    }));
-    const { tasks, told, ended } = await begin({ tasks: { store } });
+    const backplane = tasksThat({
+      change: (stored, go) =>
+        stored[member] === undefined ? go() : Promise.reject(new Error("The disk is full")),
+    });
+    const { tasks, told, ended } = await begin({ backplane });
     const { taskId } = await tasks.start("quick");
     await ended();
     expect(told()).toEqual(lifeOf(taskId, "quick", "failed"));
   });
 
   test("sees one end, where it runs, that another process has cancelled", async () => {
-    const store = new MemoryTaskStore();
-    const [here, there] = [await begin({ tasks: { store } }), await begin({ tasks: { store } })];
+    const backplane = memoryBackplane();
+    const [here, there] = [await begin({ backplane }), await begin({ backplane })];
     const { taskId } = await here.tasks.start("wait");
     await there.tasks.cancel(taskId);
     here.gate.resolve();
@@ -100,8 +100,7 @@ describeMatrix("observe of tasks", withTasks, (cell) => {
   });
 
   test("sees nothing of a call that the store has no room for, nor of one that stays a call", async () => {
-    const store = storeThat(() => ({ create: () => Promise.resolve(false) }));
-    const { tasks, told } = await begin({ tasks: { store } });
+    const { tasks, told } = await begin({ tasks: { maxSize: 1 } });
     await expect(tasks.start("quick")).rejects.toMatchObject({ code: -32600 });
     await tasks.client.request("tools/call", { name: "plain" });
     expect(told()).toEqual([]);

@@ -1,8 +1,10 @@
 // The clock on the wall is set, an hour ahead or back: nothing that waits or is idle notices.
-import { McpServer, MemorySingleUseStore, MemoryTaskStore } from "halyard";
+import { McpServer } from "halyard";
 import { describe, expect, test, vi } from "vitest";
 import { holdTime, setWallClock } from "../support/clock.ts";
+import { askingServer, begin, retry, ways } from "../support/asking-server.ts";
 import { recordingLogger } from "../support/log.ts";
+import { type Answer, metaKeys, newestModern, RawPeer } from "../support/raw.ts";
 import { listenOver, serve, SessionClient } from "../support/sessions.ts";
 import { until } from "../support/turns.ts";
 
@@ -65,28 +67,22 @@ describe.each([hour, -hour])("a clock that is set by %i seconds", (seconds) => {
 
   test("forgets no task, and no mark of what was used", async () => {
     holdTime();
-    const store = new MemoryTaskStore();
-    const singleUse = new MemorySingleUseStore();
-    const now = new Date().toISOString();
-    await store.create({
-      id: "a",
-      owner: "",
-      tool: "t",
-      form: "extension",
-      status: "working",
-      createdAt: now,
-      lastUpdatedAt: now,
-      ttlMs: 60_000,
-      pollIntervalMs: 1000,
-    });
-    await singleUse.claim("used", 60_000);
+    const { server } = askingServer({ singleUse: true, ttlMs: 120_000 }, { tasks: { ttlMs: 60_000 } });
+    server.tool("quick", { task: "optional" }, () => "quick");
+    const say = await ways.memory(server);
+    const peer = new RawPeer(server, newestModern);
+    const _meta = { [metaKeys.clientCapabilities]: { extensions: { "io.modelcontextprotocol/tasks": {} } } };
+    const { result } = await peer.request("tools/call", { name: "quick", _meta });
+    const look = (): Promise<Answer> => peer.request("tasks/get", { taskId: result?.["taskId"], _meta });
+    const call = { method: "tools/call", params: { name: "ask" } };
+    const state = await begin(say, call);
+    expect(await say(retry(call, state))).toHaveProperty("result");
     setWallClock(seconds);
-    expect(await store.read("", "a")).toBeDefined();
-    expect(await singleUse.claim("used", 60_000)).toBe(false);
+    expect(await look()).toHaveProperty("result");
     setWallClock(-seconds);
-    expect(await singleUse.claim("used", 60_000)).toBe(false);
+    // The state is good again, as far as the clock on the wall tells.
+    expect(await say(retry(call, state))).toHaveProperty("error.code", -32602);
     vi.advanceTimersByTime(60_000);
-    expect(await store.read("", "a")).toBeUndefined();
-    expect(await singleUse.claim("used", 60_000)).toBe(true);
+    expect(await look()).toHaveProperty("error.code", -32602);
   });
 });

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { stopClock, passSeconds } from "../support/clock.ts";
 import { recordingLogger } from "../support/log.ts";
 import { describeMatrix } from "../support/matrix.ts";
-import { storeThat } from "../support/task-store.ts";
+import { join } from "../support/backplane.ts";
+import { tasksThat } from "../support/task-backplane.ts";
 import { type Deferred, deferred, nextTurn, until } from "../support/turns.ts";
 
 const capabilities = { sampling: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
@@ -73,17 +74,18 @@ describeMatrix(
 describe("ctx.startTask() that a handler does not wait for", () => {
   test("counts the call out once: as many may run at once as before", async () => {
     const kept = deferred();
-    const store = storeThat((inner) => ({
-      create: async (task) => {
-        const isKept = await inner.create(task);
+    const backplane = tasksThat({
+      create: async (_, go) => {
+        const version = await go();
         kept.resolve();
-        return isKept;
+        return version;
       },
-    }));
+    });
     const server = new McpServer(
       { name: "test", version: "1.0.0" },
-      { logger: recordingLogger(), limits: { maxInFlight: 1 }, tasks: { store } },
+      { logger: recordingLogger(), limits: { maxInFlight: 1 }, backplane },
     );
+    await join(server);
     const gate = deferred();
     server.tool("hasty", { task: { starts: "handler" } }, (_, ctx) => {
       void ctx.startTask();

@@ -2,13 +2,12 @@
 import { ConfigurationError } from "../../errors.ts";
 import { checkOptions, type Known } from "../../options.ts";
 import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
-import { MemorySingleUseStore, type SingleUseStore } from "./single-use.ts";
 
 /** How the server seals request state. */
 export interface RequestStateOptions {
   /**
    * Secrets of at least 32 bytes. The first one seals, all of them open. Processes that serve the same clients need the same
-   * secrets. @default {a random one of this process}
+   * secrets. @default {a random one of this process; with `backplane`, keys that all nodes share}
    */
   readonly keys?: readonly (string | Uint8Array)[];
   /** How long a client may take for one round, in milliseconds. @default {900000} */
@@ -17,8 +16,10 @@ export interface RequestStateOptions {
   readonly audience?: string;
   /** The maximum length of the sealed text. @default {65536} */
   readonly maxBytes?: number;
-  /** Open each state only once. If several processes share the keys, pass a store that they share too. @default {false} */
-  readonly singleUse?: boolean | SingleUseStore;
+  /** Open each state only once; with `backplane`, once among all nodes. @default {false} */
+  readonly singleUse?: boolean;
+  /** How many used states this process remembers, with `singleUse`. @default {100000} */
+  readonly maxMarks?: number;
 }
 
 /** The options with their defaults. Without `keys`, a key is created on first use. */
@@ -27,7 +28,8 @@ export interface RequestStateSettings {
   readonly ttlMs: number;
   readonly audience: string;
   readonly maxBytes: number;
-  readonly singleUse: SingleUseStore | undefined;
+  readonly singleUse: boolean;
+  readonly maxMarks: number;
 }
 
 const knownOptions: Known<RequestStateOptions> = {
@@ -36,17 +38,22 @@ const knownOptions: Known<RequestStateOptions> = {
   audience: true,
   maxBytes: true,
   singleUse: true,
+  maxMarks: true,
 };
 
 /** Fills in the defaults. Throws for an invalid or unknown option: a typo would silently weaken the seal. */
 export function resolveRequestState(options: RequestStateOptions, name: string): RequestStateSettings {
   checkOptions({ subject: "secureRequestState" }, options, knownOptions);
-  const { keys, ttlMs = 15 * 60_000, audience = name, maxBytes = 64 * 1024, singleUse = false } = options;
-  for (const [field, value] of Object.entries({ ttlMs, maxBytes })) {
+  const { keys, ttlMs = 15 * 60_000, audience = name, maxBytes = 64 * 1024 } = options;
+  const { singleUse = false, maxMarks = 100_000 } = options;
+  for (const [field, value] of Object.entries({ ttlMs, maxBytes, maxMarks })) {
     if (!Number.isSafeInteger(value) || value <= 0) fail(field, "must be a positive integer");
   }
   if (typeof audience !== "string") fail("audience", "must be a string");
-  return { keys: keys && readKeys(keys), ttlMs, audience, maxBytes, singleUse: storeOf(singleUse) };
+  if (typeof singleUse !== "boolean") {
+    fail("singleUse", "must be true or false: processes that share a backplane share their marks");
+  }
+  return { keys: keys && readKeys(keys), ttlMs, audience, maxBytes, singleUse, maxMarks };
 }
 
 /** Copies the secrets, since the author may wipe the originals. */
@@ -65,14 +72,6 @@ function readKeys(keys: readonly Secret[]): Secret[] {
       `has a secret of less than ${minSecretBytes} bytes: create one with openssl rand -base64 32`,
     );
   });
-}
-
-function storeOf(singleUse: boolean | SingleUseStore): SingleUseStore | undefined {
-  if (singleUse === true) return new MemorySingleUseStore();
-  if (singleUse === false) return undefined;
-  if (typeof singleUse?.claim !== "function")
-    fail("singleUse", "must be true, false, or a store with claim()");
-  return singleUse;
 }
 
 function fail(field: string, problem: string): never {

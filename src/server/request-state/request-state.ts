@@ -1,4 +1,5 @@
 // Seals request state, which a client carries between rounds and cannot read, change or use for another request.
+import type { Cluster } from "../../backplane/cluster.ts";
 import { HalyardError, invalidParams } from "../../errors.ts";
 import { fromBase64Url, toBase64Url } from "../../wire/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -6,9 +7,11 @@ import { principalKey } from "../../protocol/principal.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
-import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
+import { agreeOnKeys } from "./key-agreement.ts";
+import { deriveKeys, minSecretBytes, type SealingKey, type Secret } from "./key-ring.ts";
 import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
-import { MemorySingleUseStore } from "./single-use.ts";
+import { keysChanged, SharedKeys } from "./shared-keys.ts";
+import { Marks } from "./single-use.ts";
 
 /** The request that a state belongs to. */
 export interface Bound {
@@ -32,25 +35,47 @@ const encoder = new TextEncoder();
 export class RequestState {
   readonly #name: string;
   readonly #logger: Logger;
+  readonly #cluster: Cluster | undefined;
+  readonly #shared: SharedKeys | undefined;
   #settings: RequestStateSettings;
+  #marks: Marks;
   #keys: Promise<readonly SealingKey[]> | undefined;
 
-  constructor(name: string, logger: Logger) {
+  constructor(name: string, logger: Logger, cluster?: Cluster) {
     this.#name = name;
     this.#settings = resolveRequestState({}, name);
+    this.#marks = new Marks(this.#settings.maxMarks, cluster);
     this.#logger = logger;
+    this.#cluster = cluster;
+    this.#shared = cluster && this.#share(cluster);
   }
 
   /** The option that is local to this process, so that another process cannot continue its calls. */
   get unshared(): "keys" | "singleUse" | undefined {
+    if (this.#cluster !== undefined) return undefined;
     const { keys, singleUse } = this.#settings;
     if (!keys) return "keys";
-    return singleUse instanceof MemorySingleUseStore ? "singleUse" : undefined;
+    return singleUse ? "singleUse" : undefined;
   }
 
   configure(options: RequestStateOptions): void {
     this.#settings = resolveRequestState(options, this.#name);
+    this.#marks = new Marks(this.#settings.maxMarks, this.#cluster);
     this.#keys = undefined;
+  }
+
+  #share(cluster: Cluster): SharedKeys {
+    const shared = new SharedKeys(cluster, this.#logger, () => this.#settings.ttlMs);
+    const isUsed = (): boolean => this.#usesShared;
+    agreeOnKeys(cluster, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
+    cluster.onJoin(async () => {
+      if (isUsed()) await shared.sync();
+    });
+    cluster.on(keysChanged, (_, from) => {
+      if (from !== cluster.node && isUsed()) shared.syncSoon();
+    });
+    cluster.onBack(() => isUsed() && shared.syncSoon());
+    return shared;
   }
 
   async seal(state: unknown, bound: Bound): Promise<string> {
@@ -105,7 +130,7 @@ export class RequestState {
     const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
     if (other !== undefined) return refused(others[other]);
     // At least ttlMs, not only the remaining time: the clock of another process may be behind.
-    if (singleUse && !(await singleUse.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
+    if (singleUse && !(await this.#marks.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
       return refused("it was already used");
     }
     return { ok: true, state };
@@ -114,7 +139,10 @@ export class RequestState {
   async #decrypt(token: string): Promise<JsonObject | undefined> {
     const [given, keyId, body, ...rest] = token.split(".", 4);
     if (given !== version || body === undefined || rest.length > 0) return undefined;
-    const key = (await this.#ring()).find(({ id }) => id === keyId);
+    const isIt = ({ id }: SealingKey): boolean => id === keyId;
+    let key = (await this.#ring()).find(isIt);
+    // Another node may have made a key that this one has not read yet.
+    if (!key && this.#usesShared) key = (await this.#shared?.keysAgain())?.find(isIt);
     const bytes = key && fromBase64Url(body);
     if (!key || !bytes || bytes.length < ivBytes + tagBytes) return undefined;
     try {
@@ -127,9 +155,20 @@ export class RequestState {
     }
   }
 
+  /** What is configured: keys, or else the secrets of the backplane. Undefined if the keys are made. */
+  get #secrets(): readonly Secret[] | undefined {
+    const { secrets = [] } = this.#cluster ?? {};
+    return this.#settings.keys ?? (secrets.length > 0 ? secrets : undefined);
+  }
+
+  get #usesShared(): boolean {
+    return this.#shared !== undefined && this.#secrets === undefined;
+  }
+
   #ring(): Promise<readonly SealingKey[]> {
-    const { keys = [crypto.getRandomValues(new Uint8Array(minSecretBytes))] } = this.#settings;
-    return (this.#keys ??= deriveKeys(keys));
+    if (this.#shared && this.#usesShared) return this.#shared.keys();
+    const secrets = this.#secrets ?? [crypto.getRandomValues(new Uint8Array(minSecretBytes))];
+    return (this.#keys ??= deriveKeys(secrets));
   }
 }
 

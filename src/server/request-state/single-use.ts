@@ -1,34 +1,6 @@
-// Stores the ids of used states, for request state that may be used only once.
+// Marks the states that were used, for request state that may be used only once.
+import type { Cluster } from "../../backplane/cluster.ts";
 import { Shares } from "../../limits/shares.ts";
-
-/**
- * Remembers which ids were used. Processes that serve the same clients must share one store.
- *
- * @example
- * ```ts
- * import type { SingleUseStore } from "halyard";
- *
- * interface Redis {
- *   set(key: string, value: string, options: { PX: number; NX: true }): Promise<string | null>;
- * }
- *
- * function redisStore(redis: Redis): SingleUseStore {
- *   return {
- *     async claim(id, ttlMs) {
- *       return (await redis.set(`used:${id}`, "", { PX: ttlMs, NX: true })) !== null;
- *     },
- *   };
- * }
- * ```
- */
-export interface SingleUseStore {
-  /**
-   * Marks the id as used for at least `ttlMs`. Resolves with false if it was marked before; of several concurrent calls, only
-   * one gets true. Reject if the store fails: the call fails, and the client can retry with the same state. `caller` lets a
-   * store divide its room fairly.
-   */
-  claim(id: string, ttlMs: number, caller?: string): Promise<boolean>;
-}
 
 /** When a mark expires, on the wall clock (as the states do) and on the monotonic clock. */
 interface End {
@@ -43,48 +15,56 @@ function isOver({ time, elapsed }: End): boolean {
 }
 
 /**
- * Keeps the marks in the memory of one process; several servers may share one store. When it is full, it rejects new claims,
+ * Keeps the marks of this process; in a cluster, the engine has those of all nodes, too. When it is full, it rejects new claims,
  * because dropping a mark would let a state be used again.
- *
- * @example
- * ```ts
- * import { McpServer, MemorySingleUseStore } from "halyard";
- *
- * const singleUse = new MemorySingleUseStore();
- * const keys = [crypto.getRandomValues(new Uint8Array(32))];
- * for (const version of ["1.0.0", "2.0.0"]) {
- *   new McpServer({ name: "demo", version }).secureRequestState({ keys, singleUse });
- * }
- * ```
  */
-export class MemorySingleUseStore implements SingleUseStore {
+export class Marks {
+  readonly #cluster: Cluster | undefined;
   readonly #ends = new Map<string, End>();
   readonly #shares: Shares;
 
-  constructor(maxMarks = 100_000) {
+  constructor(maxMarks: number, cluster: Cluster | undefined) {
     this.#shares = new Shares(maxMarks);
+    this.#cluster = cluster;
   }
 
-  async claim(id: string, ttlMs: number, caller: string = id): Promise<boolean> {
+  /**
+   * Marks the id as used for at least `ttlMs`. Resolves with false if it was marked before; of several concurrent calls, on any node,
+   * only one gets true. Rejects if the engine fails, so that the client can retry with the same state.
+   */
+  async claim(id: string, ttlMs: number, caller: string): Promise<boolean> {
+    if (!this.#mark(id, ttlMs, caller)) return false;
+    if (this.#cluster === undefined) return true;
+    try {
+      const key = { kind: "mark", tag: `used ${id}` } as const;
+      return (await this.#cluster.engine.create(key, "1", ttlMs)) !== undefined;
+    } catch (error) {
+      this.#forget(id);
+      throw error;
+    }
+  }
+
+  #mark(id: string, ttlMs: number, caller: string): boolean {
     const marked = this.#ends.get(id);
     if (marked && !isOver(marked)) return false;
     // Most marks have the same lifetime, so expired ones come first; one behind a longer-lived mark waits.
     for (const [old, end] of this.#ends) {
       if (!isOver(end)) break;
-      this.#forget(old, end);
+      this.#forget(old);
     }
     // Delete an expired mark of this id, so that the new one goes to the end.
-    if (marked) this.#forget(id, marked);
+    this.#forget(id);
     if (!this.#shares.fitsPastHalf(caller, 1)) {
       const { total } = this.#shares;
-      throw new Error(`The store is full: ${total} ids were claimed and have not expired yet`);
+      throw new Error(`Too many states are marked as used: ${total} of them have not expired yet`);
     }
     this.#shares.count(caller, 1);
     this.#ends.set(id, { caller, time: Date.now() + ttlMs, elapsed: performance.now() + ttlMs });
     return true;
   }
 
-  #forget(id: string, { caller }: End): void {
-    if (this.#ends.delete(id)) this.#shares.count(caller, -1);
+  #forget(id: string): void {
+    const end = this.#ends.get(id);
+    if (end && this.#ends.delete(id)) this.#shares.count(end.caller, -1);
   }
 }

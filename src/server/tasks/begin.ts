@@ -43,7 +43,7 @@ export function tasksOf(parts: TaskParts): Tasks {
 /** Stores the task and detaches the call from its request: from now on, a client that disconnects does not cancel it. */
 async function begin(tool: CompiledTool, form: TaskForm, call: Call, parts: TaskParts): Promise<void> {
   const { table, conversations } = parts;
-  const record = newRecord(tool, form, call, table.settings);
+  const record = newRecord(tool, form, call, table);
   const caller = callerOf(call.exchange);
   const leave = table.enter(caller, record.owner);
   try {
@@ -76,14 +76,16 @@ async function withdraw(record: TaskRecord, table: TaskTable): Promise<never> {
   throw invalidRequest("The call ended before it could become a task");
 }
 
-function newRecord(tool: CompiledTool, form: TaskForm, call: Call, settings: TaskSettings): TaskRecord {
+function newRecord(tool: CompiledTool, form: TaskForm, call: Call, table: TaskTable): TaskRecord {
   const { session } = call;
+  const { settings, node } = table;
   const { scopes } = tool.options;
   const now = new Date().toISOString();
   return {
     id: randomId(),
     owner: ownerOf(call.principal),
     ...(session !== undefined && { session }),
+    ...(node !== undefined && { node }),
     tool: tool.name,
     ...(scopes?.length && { scopes }),
     form,

@@ -31,12 +31,22 @@ async function cancelTask(table: TaskTable, call: Call): Promise<JsonObject> {
 
 /** Waits until the task ends. Meanwhile its questions are sent on this stream. */
 async function taskResult(table: TaskTable, call: Call): Promise<JsonObject> {
-  let task = await find(table, call);
-  while (!hasEnded(task) && !call.cancelled) {
-    await nextChange(table, call, task);
-    task = await find(table, call);
+  const first = await find(table, call);
+  if (hasEnded(first)) return resultOf(first);
+  const { stream } = call.exchange;
+  const wait = table.wait(first, call.session !== undefined && stream ? { to: call, stream } : undefined);
+  try {
+    call.onCancel(() => wait.wake());
+    // Again, because it may have ended before the wait began.
+    let task = await find(table, call);
+    while (!hasEnded(task) && !call.cancelled) {
+      await wait.next();
+      task = await find(table, call);
+    }
+    return resultOf(task);
+  } finally {
+    wait.close();
   }
-  return resultOf(task);
 }
 
 async function listTasks(table: TaskTable, pageSize: number, call: Call): Promise<JsonObject> {
@@ -65,24 +75,6 @@ const minChunk = 100;
 
 function find(table: TaskTable, call: Call): Promise<TaskRecord> {
   return table.find(call, "core", call.params["taskId"]);
-}
-
-/** Waits until the task ends if it runs in this process, or else for one poll interval. */
-async function nextChange(table: TaskTable, call: Call, task: TaskRecord): Promise<void> {
-  const run = table.runs.get(task.id);
-  const { stream } = call.exchange;
-  const detach = call.session !== undefined && stream ? run?.attach({ to: call, stream }) : undefined;
-  let forget = (): void => {};
-  await new Promise<void>((resolve) => {
-    call.onCancel(resolve);
-    if (run) forget = run.whenDone(() => resolve());
-    else {
-      const timer = setTimeout(resolve, task.pollIntervalMs);
-      forget = () => clearTimeout(timer);
-    }
-  });
-  forget();
-  detach?.();
 }
 
 /** The response that the call would have had without a task. */

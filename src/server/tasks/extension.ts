@@ -18,8 +18,7 @@ export function tasksExtension(tasks: TaskTable): Extension {
         mirrors: "taskId",
         async run({ taskId, inputResponses }, ctx) {
           const task = await tasks.find(callOf(ctx), "extension", taskId);
-          const responses = readResponses(inputResponses);
-          await tasks.runs.get(task.id)?.answer(responses);
+          await tasks.answer(task, readResponses(inputResponses));
           return {};
         },
       },
@@ -41,7 +40,10 @@ export function tasksExtension(tasks: TaskTable): Extension {
         async permits(ids, ctx) {
           const found = ids.map((id) =>
             tasks.find(callOf(ctx), "extension", id).then(
-              () => id,
+              (task) => {
+                tasks.listened(task);
+                return id;
+              },
               () => undefined,
             ),
           );

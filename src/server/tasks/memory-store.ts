@@ -1,9 +1,9 @@
 // Stores tasks in the memory of one process, as JSON text like a remote store.
-import { Shares } from "../../limits/shares.ts";
-import { checkOptions, givenOf } from "../../options.ts";
-import { inBackground } from "../../async/timers.ts";
+import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
 import {
   hasEnded,
+  isAfter,
+  noRoom,
   type TaskChange,
   type TaskPosition,
   type TaskQuery,
@@ -11,85 +11,27 @@ import {
   type TaskStore,
 } from "./store.ts";
 
-/** The limits of a {@link MemoryTaskStore}. */
-export interface MemoryTaskStoreOptions {
-  /** The maximum number of tasks. Further ones are rejected until others expire. @default {10000} */
-  readonly maxTasks?: number;
-  /** The maximum size of all tasks with their results, in characters. Each counts as at least 1024. @default {67108864} */
-  readonly maxSize?: number;
-  /** The maximum number of tasks of one principal. @default {1000} */
-  readonly maxTasksPerOwner?: number;
-  /** The maximum size of the tasks of one principal, in characters. @default {16777216} */
-  readonly maxSizePerOwner?: number;
-}
-
-const defaults: Required<MemoryTaskStoreOptions> = {
-  maxTasks: 10_000,
-  maxSize: 64 * 1024 * 1024,
-  maxTasksPerOwner: 1000,
-  maxSizePerOwner: 16 * 1024 * 1024,
-};
-
 /** A task as text, with the fields that searches use, so that they parse no other task. */
 interface Kept extends TaskPosition {
   readonly owner: string;
-  /** The caller that the limits count it for. */
-  readonly caller: string;
   readonly session: string | undefined;
-  readonly endsAt: number;
   text: string;
 }
 
-/** The size that each task counts at least: it reserves room for the end of the task. */
-const minSize = 1024;
-
-function sizeOf(text: string): number {
-  return Math.max(text.length, minSize);
-}
-
-/** What an operation adds to the store. */
-interface Amount {
-  readonly tasks: number;
-  readonly size: number;
-}
-
-/**
- * Stores tasks in the memory of one process, as JSON text.
- *
- * @example
- * ```ts
- * import { McpServer, MemoryTaskStore } from "halyard";
- *
- * const store = new MemoryTaskStore({ maxTasks: 100 });
- * const server = new McpServer({ name: "demo", version: "1.0.0" }, { tasks: { store, ttlMs: 600_000 } });
- * ```
- */
 export class MemoryTaskStore implements TaskStore {
   readonly #tasks = new Map<string, Kept>();
-  readonly #number: Shares;
-  readonly #size: Shares;
-  readonly #maxPerOwner: Amount;
-  #sweeping = false;
+  readonly #room: TaskRoom;
 
-  constructor(options: MemoryTaskStoreOptions = {}) {
-    checkOptions({ subject: "MemoryTaskStore" }, options, defaults);
-    const limits = { ...defaults, ...givenOf(options) };
-    this.#number = new Shares(limits.maxTasks);
-    this.#size = new Shares(limits.maxSize);
-    this.#maxPerOwner = { tasks: limits.maxTasksPerOwner, size: limits.maxSizePerOwner };
+  constructor(limits: TaskLimits) {
+    this.#room = new TaskRoom(limits, (id) => this.#tasks.delete(id));
   }
 
-  async create(task: TaskRecord, caller: string = task.owner): Promise<boolean> {
-    const { id, owner, session, createdAt } = task;
+  async create(task: TaskRecord, caller: string): Promise<boolean> {
+    const { id, owner, session, createdAt, ttlMs } = task;
     const text = JSON.stringify(task);
-    const more = { tasks: 1, size: sizeOf(text) };
-    if (!this.#hasRoom(task, caller, more)) this.#sweep();
-    if (!this.#hasRoom(task, caller, more)) return false;
-    // On the monotonic clock, so that changing the wall clock does not end a task.
-    const endsAt = performance.now() + (Date.parse(createdAt) - Date.now()) + task.ttlMs;
-    this.#tasks.set(id, { id, owner, caller, session, createdAt, endsAt, text });
-    this.#count(caller, more);
-    this.#sweepLater();
+    const endsAt = performance.now() + ttlMs;
+    if (!this.#room.take({ id, owner, caller, size: sizeOf(text), endsAt })) return false;
+    this.#tasks.set(id, { id, owner, session, createdAt, text });
     return true;
   }
 
@@ -103,10 +45,7 @@ export class MemoryTaskStore implements TaskStore {
     const before = kept && parse(kept);
     if (!kept || !before || hasEnded(before)) return undefined;
     const text = JSON.stringify({ ...before, ...change });
-    const more = { tasks: 0, size: sizeOf(text) - sizeOf(kept.text) };
-    if (more.size > 0 && !this.#hasRoom(kept, kept.caller, more))
-      throw new RangeError("The task store is full: raise maxSize or maxSizePerOwner");
-    this.#count(kept.caller, more);
+    if (!this.#room.resize(id, sizeOf(text))) throw noRoom();
     kept.text = text;
     return parse(kept);
   }
@@ -126,53 +65,10 @@ export class MemoryTaskStore implements TaskStore {
 
   #find(owner: string, id: string): Kept | undefined {
     const kept = this.#tasks.get(id);
-    return kept?.owner === owner && kept.endsAt > performance.now() ? kept : undefined;
-  }
-
-  #hasRoom({ owner }: { readonly owner: string }, caller: string, { tasks, size }: Amount): boolean {
-    const isPastOwn =
-      owner !== "" &&
-      (this.#number.of(caller) + tasks > this.#maxPerOwner.tasks ||
-        this.#size.of(caller) + size > this.#maxPerOwner.size);
-    if (isPastOwn || this.#size.total + size > this.#size.max) return false;
-    return tasks === 0 || this.#number.fitsPastHalf(caller, tasks);
-  }
-
-  #count(caller: string, { tasks, size }: Amount): void {
-    this.#number.count(caller, tasks);
-    this.#size.count(caller, size);
-  }
-
-  /** Deletes expired tasks. */
-  #sweep(): void {
-    const now = performance.now();
-    for (const [id, { endsAt, caller, text }] of this.#tasks) {
-      if (endsAt > now) continue;
-      this.#tasks.delete(id);
-      this.#count(caller, { tasks: -1, size: -sizeOf(text) });
-    }
-  }
-
-  /** Starts one timer for the task that expires first, if there is a task. It does not keep the process alive. */
-  #sweepLater(): void {
-    if (this.#sweeping || this.#tasks.size === 0) return;
-    this.#sweeping = true;
-    let first = Number.POSITIVE_INFINITY;
-    for (const { endsAt } of this.#tasks.values()) first = Math.min(first, endsAt);
-    const sweep = (): void => {
-      this.#sweeping = false;
-      this.#sweep();
-      this.#sweepLater();
-    };
-    inBackground(setTimeout(sweep, Math.min(Math.max(first - performance.now(), 50), 60_000)));
+    return kept?.owner === owner && this.#room.find(id) ? kept : undefined;
   }
 }
 
 function parse({ text }: Kept): TaskRecord {
   return JSON.parse(text) as TaskRecord;
-}
-
-function isAfter(one: TaskPosition, other: TaskPosition): boolean {
-  if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt;
-  return one.id > other.id;
 }

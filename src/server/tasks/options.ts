@@ -1,13 +1,9 @@
 // The options of tasks, with their defaults.
-import { givenOf, type Known } from "../../options.ts";
+import { givenOf } from "../../options.ts";
 import { isTimerMs } from "../../async/timers.ts";
-import { MemoryTaskStore } from "./memory-store.ts";
-import type { TaskStore } from "./store.ts";
 
 /** The options of tasks. All have defaults. */
 export interface TaskOptions {
-  /** Where tasks are stored. @default {in memory} */
-  readonly store?: TaskStore;
   /** How long a task is stored, from its start, in milliseconds. @default {3600000} */
   readonly ttlMs?: number;
   /** The longest `ttlMs` that a client may request. @default {86400000} */
@@ -21,28 +17,40 @@ export interface TaskOptions {
   readonly maxRunning?: number;
   /** How many tasks may run at once for one principal, or for one caller without a principal. @default {100} */
   readonly maxRunningPerPrincipal?: number;
+  /** How many tasks that this process has started may be stored; further ones are rejected until others expire. @default {10000} */
+  readonly maxTasks?: number;
+  /** How many tasks of one principal may be stored; with `backplane`, by all nodes together. @default {1000} */
+  readonly maxTasksPerPrincipal?: number;
+  /**
+   * The size of all tasks that this process has started, with their results, in characters. Each counts as at least 1024.
+   * @default {67108864}
+   */
+  readonly maxSize?: number;
+  /** The size of the tasks of one principal, in characters; with `backplane`, of all nodes together. @default {16777216} */
+  readonly maxSizePerPrincipal?: number;
 }
 
-const defaults: Required<Omit<TaskOptions, "store">> = {
+export type TaskSettings = Required<TaskOptions>;
+
+export const defaultTaskOptions: TaskSettings = {
   ttlMs: 3_600_000,
   maxTtlMs: 86_400_000,
   pollIntervalMs: 1000,
   maxRunning: 1000,
   maxRunningPerPrincipal: 100,
+  maxTasks: 10_000,
+  maxTasksPerPrincipal: 1000,
+  maxSize: 64 * 1024 * 1024,
+  maxSizePerPrincipal: 16 * 1024 * 1024,
 };
-
-export const knownTaskOptions: Known<TaskOptions> = { store: true, ...defaults };
-
-export type TaskSettings = Required<TaskOptions>;
 
 export function resolveTaskOptions(
   options: TaskOptions,
   fail: (field: string, problem: string) => never,
 ): TaskSettings {
-  const { store, ...given } = options;
-  const numbers = { ...defaults, ...givenOf(given) };
-  for (const [name, value] of Object.entries(numbers)) {
+  const settings = { ...defaultTaskOptions, ...givenOf(options) };
+  for (const [name, value] of Object.entries(settings)) {
     if (!isTimerMs(value)) fail(`tasks.${name}`, "must be a positive integer below 2^31");
   }
-  return { store: store ?? new MemoryTaskStore(), ...numbers };
+  return settings;
 }

@@ -1,4 +1,4 @@
-// The interface of a task store, and the records that it holds.
+// What a task store does, in memory or on the engine of a cluster, and the records that it holds.
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject, RpcError } from "../../wire/message.ts";
 
@@ -13,6 +13,8 @@ export interface TaskRecord {
   readonly owner: string;
   /** The legacy session that started it. */
   readonly session?: string;
+  /** The node that runs it, in a cluster. */
+  readonly node?: string;
   readonly tool: string;
   /** The scopes that its tool required at the start, if any. Callers without them cannot see the task. */
   readonly scopes?: readonly string[];
@@ -53,33 +55,18 @@ export interface TaskQuery {
 }
 
 /**
- * Stores tasks. If you run several processes, use a store that all of them can read. `taskStoreContract()` of `halyard/testing`
- * checks an implementation.
+ * Stores tasks.
  *
- * - When a promise resolves, the change MUST be durable: the client learns of it next, and may send its next request to another
- *   process.
- * - Every method takes the owner. Tasks of other owners, and tasks past `createdAt` + `ttlMs`, MUST look as if they did not
- *   exist.
- * - A task that has ended (`completed`, `failed`, `cancelled`) MUST NOT change. Check and change it in one atomic step: a
- *   cancellation and the end of the work may arrive from different processes at the same time.
- * - Records are plain JSON. The store MUST return them unchanged, and as copies.
- * - If the store is full, `create` may resolve with `false`. If the store fails, its methods reject: a failed `create` fails the
- *   call, a failed change is logged and the task continues, and a result that cannot be stored fails its task.
- *
- * @example
- * ```ts
- * import { McpServer, MemoryTaskStore, type TaskStore } from "halyard";
- *
- * const store: TaskStore = new MemoryTaskStore({ maxTasks: 100 });
- * const server = new McpServer({ name: "demo", version: "1.0.0" }, { tasks: { store } });
- * ```
+ * - When a promise resolves, the change is durable: the client learns of it next, and may send its next request to another node.
+ * - Every method takes the owner. Tasks of other owners, and those that have expired, look as if they did not exist.
+ * - A task that has ended (`completed`, `failed`, `cancelled`) does not change: a cancellation and the end of the work may arrive from
+ *   different nodes at the same time, and the first one counts.
+ * - If the store fails, its methods reject: a failed `create` fails the call, a failed change is logged and the task continues, and a
+ *   result that cannot be stored fails its task.
  */
 export interface TaskStore {
-  /**
-   * Stores a new task, whose id is unique. Resolves with false if there is no room. `caller` distinguishes callers without an
-   * owner, so that a store can divide its room fairly.
-   */
-  create(task: TaskRecord, caller?: string): Promise<boolean>;
+  /** Stores a new task. Resolves with false if there is no room. `caller` is whom the limits of this process count it for. */
+  create(task: TaskRecord, caller: string): Promise<boolean>;
   read(owner: string, id: string): Promise<TaskRecord | undefined>;
   /** Changes the given members. Resolves with the whole changed task, or with undefined if it does not exist or has ended. */
   change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined>;
@@ -89,4 +76,15 @@ export interface TaskStore {
 
 export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+/** Whether a task comes after another in a list. */
+export function isAfter(one: TaskPosition, other: TaskPosition): boolean {
+  if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt;
+  return one.id > other.id;
+}
+
+/** Thrown when the end of a task is too large for the store. */
+export function noRoom(): RangeError {
+  return new RangeError("The tasks take too much room: raise tasks.maxSize or tasks.maxSizePerPrincipal");
 }

@@ -10,6 +10,17 @@ import { inBackground } from "../../async/timers.ts";
 import { relatedTask } from "./forms.ts";
 import type { TaskAsker } from "./table.ts";
 
+/** A question of a task, without the place where it is asked. */
+export type TaskAsk = Omit<Ask, keyof AskTarget>;
+
+/** Where the client of a task can be asked. */
+export interface AskPlace {
+  /** Tells places apart that are lost together. */
+  readonly at: unknown;
+  /** Rejects with the cause `streamLost` if the client can no longer be reached there. */
+  ask(ask: TaskAsk): Promise<JsonObject>;
+}
+
 /** How to reach the client of a task. */
 export interface Reach {
   readonly taskId: string;
@@ -25,8 +36,8 @@ export interface Reach {
 export class StreamAsker implements TaskAsker {
   readonly #reach: Reach;
   readonly #changed: () => void;
-  readonly #places = new Set<AskTarget>();
-  readonly #waiting = new Set<(place: AskTarget) => void>();
+  readonly #places = new Set<AskPlace>();
+  readonly #waiting = new Set<(place: AskPlace) => void>();
   #open = 0;
 
   constructor(reach: Reach, changed: () => void) {
@@ -38,7 +49,7 @@ export class StreamAsker implements TaskAsker {
     return this.#open > 0;
   }
 
-  attach(place: AskTarget): () => void {
+  attach(place: AskPlace): () => void {
     this.#places.add(place);
     for (const take of this.#waiting) take(place);
     this.#waiting.clear();
@@ -74,28 +85,31 @@ export class StreamAsker implements TaskAsker {
   giveUp(): void {}
 
   /** Asks again if the client disconnects before it answers and then comes back for its task. */
-  async #put(session: string, request: Omit<Ask, keyof AskTarget>): Promise<JsonObject> {
-    const { asks, signal, mayReturn } = this.#reach;
+  async #put(session: string, request: TaskAsk): Promise<JsonObject> {
+    const { signal, mayReturn } = this.#reach;
     const giveUpAt = performance.now() + request.timeoutMs;
     for (;;) {
       const leftMs = giveUpAt - performance.now();
       const place = this.#place(session) ?? (await this.#nextPlace(request, leftMs));
       try {
-        return await asks.ask({ ...request, ...place, timeoutMs: leftMs, signal });
+        return await place.ask({ ...request, timeoutMs: leftMs, signal });
       } catch (error) {
         if (!mayReturn || (error as HalyardError).cause !== streamLost) throw error;
-        for (const other of this.#places) if (other.stream === place.stream) this.#places.delete(other);
+        for (const other of this.#places) if (other.at === place.at) this.#places.delete(other);
       }
     }
   }
 
-  #place(session: string): AskTarget | undefined {
+  #place(session: string): AskPlace | undefined {
     const [awaited] = this.#places;
-    return awaited ?? this.#reach.hub.reach(session, this.#reach.scopes);
+    if (awaited !== undefined) return awaited;
+    const { hub, asks, scopes } = this.#reach;
+    const target = hub.reach(session, scopes);
+    return target && placeHere(asks, target);
   }
 
   /** Waits for a stream: a client that sees `input_required` requests the result, and then it can be asked. */
-  #nextPlace({ method, timeoutMs }: Omit<Ask, keyof AskTarget>, leftMs: number): Promise<AskTarget> {
+  #nextPlace({ method, timeoutMs }: TaskAsk, leftMs: number): Promise<AskPlace> {
     const { signal } = this.#reach;
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
@@ -105,7 +119,7 @@ export class StreamAsker implements TaskAsker {
         finish();
       };
       const fail = (problem: string): void => settle(() => reject(askFailed(method, problem)));
-      const take = (place: AskTarget): void => settle(() => resolve(place));
+      const take = (place: AskPlace): void => settle(() => resolve(place));
       const onAbort = (): void => fail("the task was cancelled");
       const tooLate = (): void => fail(`the client did not connect within ${timeoutMs} ms`);
       const timer = inBackground(setTimeout(tooLate, leftMs));
@@ -114,4 +128,9 @@ export class StreamAsker implements TaskAsker {
       this.#waiting.add(take);
     });
   }
+}
+
+/** The place of a client that this process can ask on a stream. */
+export function placeHere(asks: Asks, target: AskTarget): AskPlace {
+  return { at: target.stream, ask: (ask) => asks.ask({ ...ask, ...target }) };
 }

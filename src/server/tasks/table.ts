@@ -1,27 +1,38 @@
-// The tasks of one server: which ones run in this process, who may use them, and how they are cancelled.
-import { invalidParams, invalidRequest } from "../../errors.ts";
+// The tasks of one server: which ones run in this process, who may use them, and how they end.
+import type { Cluster } from "../../backplane/cluster.ts";
+import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
+import { errorCodes, invalidParams, invalidRequest } from "../../errors.ts";
 import { Shares } from "../../limits/shares.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { type Grant, isGranted } from "../../protocol/scopes.ts";
-import type { AskTarget } from "../../push/asks.ts";
+import type { Asks, AskTarget } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
+import { topicOf } from "../../push/topic.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { Asker } from "../asking/question.ts";
 import type { TaskEnd } from "../../diagnostics/events.ts";
+import { TasksElsewhere } from "./elsewhere.ts";
+import { EngineTaskStore } from "./engine-store.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
+import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskSettings } from "./options.ts";
-import type { TaskRecord, TaskStore } from "./store.ts";
+import { RemotePlaces } from "./remote-places.ts";
+import { hasEnded, type TaskRecord, type TaskStore } from "./store.ts";
+import { type AskPlace, placeHere } from "./stream-asker.ts";
+import { TaskWaits, type TaskWait } from "./waits.ts";
 
 /** A task whose handler runs in this process. */
 export interface RunningTask {
+  readonly record: TaskRecord;
   /** Calls `callback` when the task has ended and its end is stored, unless you call the returned function before. */
   whenDone(callback: (end: TaskEnd) => void): () => void;
   /** Passes answers to its questions. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Lets its questions use that stream too, until you call the returned function. */
-  attach(place: AskTarget): () => void;
+  /** Lets its questions use that place too, until you call the returned function. */
+  attach(place: AskPlace): () => void;
   stop(status: TaskEnd, reason: string): void;
 }
 
@@ -33,30 +44,59 @@ export interface TaskAsker extends Asker {
   readonly requests?: Readonly<Record<string, InputRequest>> | undefined;
   /** Passes answers from `tasks/update`. */
   answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Lets questions use that stream too, where the client waits for the result, until you call the returned function. */
-  attach(place: AskTarget): () => void;
+  /** Lets questions use that place too, where the client waits for the result, until you call the returned function. */
+  attach(place: AskPlace): () => void;
   /** Rejects all open and further questions. */
   giveUp(problem: string): void;
 }
 
+/** The parts of the server that the table uses. */
+export interface TableParts {
+  readonly hub: Hub;
+  readonly asks: Asks;
+  readonly logger: Logger;
+  readonly cluster: Cluster | undefined;
+}
+
 export class TaskTable {
   readonly settings: TaskSettings;
+  readonly store: TaskStore;
   /** Whether any tool can run as a task. */
   offered = false;
   /** The unfinished tasks of this process. */
   readonly runs: Map<string, RunningTask> = new Map();
   /** Counts the running handlers of this process, by caller. */
   readonly #running: Shares;
-  readonly #hub: Hub;
+  readonly #parts: TableParts;
+  readonly #waits = new TaskWaits();
+  readonly #elsewhere: TasksElsewhere | undefined;
+  readonly #remotePlaces: RemotePlaces | undefined;
+  /** The tasks of other nodes that clients of this one listen to. */
+  readonly #listened = new Map<string, TaskRecord>();
+  /** The tasks of this node whose end could not be stored. */
+  readonly #unstored = new Map<string, TaskRecord>();
 
-  constructor(settings: TaskSettings, hub: Hub) {
+  constructor(settings: TaskSettings, parts: TableParts) {
+    const { cluster, asks, logger } = parts;
     this.settings = settings;
+    this.store = cluster ? new EngineTaskStore(cluster, settings) : new MemoryTaskStore(settings);
     this.#running = new Shares(settings.maxRunning);
-    this.#hub = hub;
+    this.#parts = parts;
+    if (cluster === undefined) return;
+    this.#remotePlaces = new RemotePlaces({ cluster, asks, logger, runs: this.runs });
+    this.#elsewhere = new TasksElsewhere(cluster, this.runs, {
+      ended: (id) => {
+        this.#listened.delete(id);
+        this.#waits.wake(id);
+      },
+      left: (node) => this.#left(node),
+      back: () => this.#back(),
+    });
   }
 
-  get store(): TaskStore {
-    return this.settings.store;
+  /** The id of this node, if there are others. */
+  get node(): string | undefined {
+    return this.#elsewhere?.node;
   }
 
   /**
@@ -79,7 +119,7 @@ export class TaskTable {
   async find({ principal, grant }: Caller, form: TaskForm, id: unknown): Promise<TaskRecord> {
     if (typeof id !== "string") throw invalidParams("taskId must be a string");
     // Spare the store ids that no task can have.
-    const task = id.length > maxIdLength ? undefined : await this.store.read(ownerOf(principal), id);
+    const task = id.length > maxIdLength ? undefined : await this.#read(ownerOf(principal), id);
     if (!task || !isFor(task, form, grant)) throw invalidParams("Unknown task");
     return task;
   }
@@ -89,6 +129,8 @@ export class TaskTable {
     const cancelled = await this.end(task);
     if (!cancelled) return undefined;
     this.runs.get(task.id)?.stop("cancelled", "The task was cancelled");
+    this.#elsewhere?.tell(task.id, "cancelled");
+    this.#waits.wake(task.id);
     await this.announce(cancelled);
     return cancelled;
   }
@@ -99,16 +141,131 @@ export class TaskTable {
     return this.store.change(owner, id, { status: "cancelled", inputRequests: undefined, lastUpdatedAt });
   }
 
+  /** Called when a task of this process has ended and its end is stored. A cancellation was told by the node that stored it. */
+  finished(id: string, status: TaskEnd): void {
+    this.runs.delete(id);
+    if (status !== "cancelled") this.#elsewhere?.tell(id, status);
+    this.#waits.wake(id);
+  }
+
+  /** Remembers a task whose end could not be stored, to store that when the engine is back. */
+  keepUnstored(task: TaskRecord): void {
+    if (this.#elsewhere && this.#unstored.size < maxRemembered) this.#unstored.set(task.id, task);
+  }
+
+  /** Passes answers to a task of any process. */
+  async answer(task: TaskRecord, responses: Readonly<Record<string, JsonObject>>): Promise<void> {
+    const run = this.runs.get(task.id);
+    if (run) await run.answer(responses);
+    else if (!hasEnded(task)) await this.#elsewhere?.update(task, responses);
+  }
+
+  /** Waits for a task of any process. With a target, its questions may use that stream meanwhile. */
+  wait(task: TaskRecord, target: AskTarget | undefined): TaskWait {
+    const run = this.runs.get(task.id);
+    const asksElsewhere = !run && target && task.form === "core";
+    const remote = asksElsewhere ? this.#remotePlaces?.waitFor(task, target) : undefined;
+    const detach = target && run?.attach(placeHere(this.#parts.asks, target));
+    return this.#waits.open(task, {
+      before: () => {
+        remote?.renew();
+        if (this.runs.has(task.id)) return undefined;
+        return this.#elsewhere ? readAgainMs : task.pollIntervalMs;
+      },
+      close: () => {
+        remote?.close();
+        detach?.();
+      },
+    });
+  }
+
+  /** Remembers that a client of this node listens to a task, to tell it if the node that runs the task is gone. */
+  listened(task: TaskRecord): void {
+    if (!this.#elsewhere || task.node === this.node || hasEnded(task)) return;
+    const [oldest] = this.#listened.keys();
+    if (oldest !== undefined && this.#listened.size >= maxRemembered) this.#listened.delete(oldest);
+    this.#listened.set(task.id, task);
+  }
+
   /** Notifies the subscribers or the session of the task's status. */
   async announce(task: TaskRecord): Promise<void> {
     const { form, id, session, scopes } = task;
+    const { hub } = this.#parts;
     if (form === "extension") {
-      await this.#hub.publish("notifications/tasks", id, detailedTask(task), scopes);
+      await hub.publish(tasksTopic, id, detailedTask(task), scopes);
     } else if (session !== undefined) {
-      await this.#hub.toSession(session, "notifications/tasks/status", coreTask(task), scopes);
+      await hub.toSession(session, "notifications/tasks/status", coreTask(task), scopes);
     }
   }
+
+  /** Reads a task. One that nobody runs any more is failed first. */
+  async #read(owner: string, id: string): Promise<TaskRecord | undefined> {
+    const task = await this.store.read(owner, id);
+    if (!task || !this.#elsewhere || hasEnded(task)) return task;
+    const reason = await this.#elsewhere.whyOver(task);
+    if (reason === undefined) return task;
+    await this.#fail(task, reason);
+    return this.store.read(owner, id);
+  }
+
+  async #fail({ owner, id }: TaskRecord, statusMessage: string): Promise<void> {
+    const failed = await this.store.change(owner, id, {
+      status: "failed",
+      statusMessage,
+      inputRequests: undefined,
+      error: { code: errorCodes.internal, message: statusMessage },
+      lastUpdatedAt: new Date().toISOString(),
+    });
+    this.#unstored.delete(id);
+    this.#listened.delete(id);
+    if (!failed) return;
+    this.#elsewhere?.tell(id, "failed");
+    this.#waits.wake(id);
+    await this.announce(failed);
+  }
+
+  #left(node: string): void {
+    this.#waits.wakeNode(node);
+    for (const task of this.#listened.values()) {
+      if (task.node === node) this.#checkListened(task);
+    }
+  }
+
+  #checkListened(task: TaskRecord): void {
+    const check = async (): Promise<void> => {
+      if (await this.#parts.hub.isListened(topicOf(tasksTopic, task.id)))
+        await this.#read(task.owner, task.id);
+      this.#listened.delete(task.id);
+    };
+    logRejection(this.#parts.logger, "Looking for a task of a node that is gone", check());
+  }
+
+  /** Messages may have been lost: reads everything that somebody waits for, and what runs here. */
+  #back(): void {
+    this.#waits.wakeAll();
+    const { logger } = this.#parts;
+    for (const task of this.#unstored.values()) {
+      logRejection(logger, "Storing the end of a task", this.#read(task.owner, task.id));
+    }
+    for (const run of this.runs.values()) {
+      logRejection(logger, "Reading a task", this.#stopIfEnded(run));
+    }
+  }
+
+  async #stopIfEnded(run: RunningTask): Promise<void> {
+    const task = await this.store.read(run.record.owner, run.record.id);
+    if (task?.status === "cancelled" || task?.status === "failed")
+      run.stop(task.status, "The task has ended");
+  }
 }
+
+const tasksTopic = "notifications/tasks";
+
+/** Milliseconds after which a request reads a task of another node although no message has come: a message may be lost. */
+const readAgainMs = 15_000;
+
+/** How many tasks the table remembers for later, of each kind. */
+const maxRemembered = 10_000;
 
 /** The caller of a task method. */
 export interface Caller {

@@ -5,7 +5,7 @@ import { warnUnwritable } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { errorCodes } from "../../errors.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
-import type { Asks, AskTarget } from "../../push/asks.ts";
+import type { Asks } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject, RpcResponse } from "../../wire/message.ts";
 import { watchAsk } from "../asking/ask-events.ts";
@@ -15,10 +15,13 @@ import type { Settings } from "../settings/settings.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";
 import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./store.ts";
-import { StreamAsker } from "./stream-asker.ts";
+import { type AskPlace, StreamAsker } from "./stream-asker.ts";
 import type { RunningTask, TaskAsker, TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
+
+/** Milliseconds that the store has to forget a task before those who wait for it look: a timer may be early. */
+const expiryMarginMs = 2;
 
 /** The parts of the server that a running task uses. */
 export interface RunParts {
@@ -56,7 +59,7 @@ export class TaskRun implements RunningTask, OwnTask {
     return this.record.id;
   }
 
-  attach(place: AskTarget): () => void {
+  attach(place: AskPlace): () => void {
     return this.asker.attach(place);
   }
 
@@ -100,7 +103,7 @@ export class TaskRun implements RunningTask, OwnTask {
     this.#parts.table.runs.set(this.id, this);
     this.#observe();
     const expire = (): void => this.stop("expired", "The task has expired");
-    this.#timer = inBackground(setTimeout(expire, this.record.ttlMs));
+    this.#timer = inBackground(setTimeout(expire, this.record.ttlMs + expiryMarginMs));
   }
 
   /** Stores the response of the handler, unless the task has already ended. */
@@ -148,7 +151,7 @@ export class TaskRun implements RunningTask, OwnTask {
     if (this.#end) return;
     this.#end = status;
     clearTimeout(this.#timer as number);
-    this.#parts.table.runs.delete(this.id);
+    this.#parts.table.finished(this.id, status);
     for (const callback of this.#waiting) callback(status);
     this.#waiting.clear();
   }
@@ -187,7 +190,10 @@ export class TaskRun implements RunningTask, OwnTask {
       return task?.status;
     } catch (error) {
       settings.logger.error("Could not store a change of a task", { taskId: id, error });
-      if (change.result === undefined) return "failed";
+      if (change.result === undefined) {
+        if (hasEnded({ status: change.status ?? "working" })) table.keepUnstored(this.record);
+        return "failed";
+      }
       const failure = { code: errorCodes.internal, message: "The server could not store the result" };
       const lost = {
         status: "failed",

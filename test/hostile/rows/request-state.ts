@@ -1,5 +1,5 @@
 // What a client carries from one round of a call to the next: of no use to anybody else, nor for anything else.
-import { inputRequired, type JsonObject, MemorySingleUseStore, type ServerOptions } from "halyard";
+import { inputRequired, type JsonObject, type ServerOptions } from "halyard";
 import type { TestClient } from "halyard/testing";
 import { expect } from "vitest";
 import { makeServer, refusal } from "../../support/catalogue.ts";
@@ -183,7 +183,7 @@ export const requestStateRows: readonly Row[] = [
     limit: "states marked as used",
     leftOut: noRounds,
     async attack(mount) {
-      const { door, finished } = await opened(mount, { singleUse: new MemorySingleUseStore(2) });
+      const { door, finished } = await opened(mount, { singleUse: true, maxMarks: 2 });
       const client = await connect(door);
       const states = [await begin(client), await begin(client), await begin(client)];
       await retry(client, states[0]);

@@ -1,10 +1,11 @@
 // Tasks: whose they are, how many there may be, and what those who look after them can be made to do.
-import { type JsonObject, MemoryTaskStore, type ServerOptions, type TaskStore } from "halyard";
+import type { Backplane, JsonObject, ServerOptions } from "halyard";
 import { RpcRejection, type TestClient } from "halyard/testing";
 import { expect, onTestFinished } from "vitest";
 import { makeServer, refusal } from "../../support/catalogue.ts";
 import { listen, settled } from "../../support/listen.ts";
 import { nameForm } from "../../support/asking-server.ts";
+import { backplaneThat, join } from "../../support/backplane.ts";
 import { deferred, until } from "../../support/turns.ts";
 import { type Door, type MountName, openDoor } from "../mounts.ts";
 import type { Row } from "../row.ts";
@@ -76,17 +77,13 @@ async function saidOf(client: TestClient, form: keyof typeof forms, taskId: unkn
   return said;
 }
 
-/** A store that counts what it is asked for. */
-function countingStore(): { readonly store: TaskStore; readonly reads: () => number } {
-  const kept = new MemoryTaskStore();
+/** A backplane that counts how often a task is looked up. */
+function countingBackplane(): { readonly backplane: Backplane; readonly reads: () => number } {
   let reads = 0;
-  const store: TaskStore = {
-    create: (task) => kept.create(task),
-    read: (owner, id) => (reads++, kept.read(owner, id)),
-    change: (owner, id, change) => kept.change(owner, id, change),
-    list: (owner, query) => kept.list(owner, query),
-  };
-  return { store, reads: () => reads };
+  const backplane = backplaneThat((engine) => ({
+    get: (key) => (key.kind === "task" && reads++, engine.get(key)),
+  }));
+  return { backplane, reads: () => reads };
 }
 
 /** The limit lets `allowed` tasks of one principal begin; whether others are let in is what is asked. */
@@ -196,8 +193,9 @@ export const taskRows: readonly Row[] = [
     name: "an id that no task can have is not looked up, and one that is looked up costs one look",
     leftOut: noTasks,
     async attack(mount) {
-      const { store, reads } = countingStore();
-      const { server } = taskServer({ tasks: { store } });
+      const { backplane, reads } = countingBackplane();
+      const { server } = taskServer({ backplane });
+      await join(server);
       const client = await connect(await openDoor(mount, server), "extension", "a");
       const long = client.request("tasks/get", { taskId: "x".repeat(5000) });
       expect(await refusal(long)).toMatchObject({ code: -32602 });
@@ -276,18 +274,17 @@ export const taskRows: readonly Row[] = [
   {
     over: "messages",
     name: "one principal cannot take the room of the tasks of others",
-    limit: "`maxTasksPerOwner`",
+    limit: "`maxTasksPerPrincipal`",
     leftOut: noUsers,
-    attack: (mount) => pastOwnLimit(mount, { store: new MemoryTaskStore({ maxTasksPerOwner: 2 }) }, "quick"),
+    attack: (mount) => pastOwnLimit(mount, { maxTasksPerPrincipal: 2 }, "quick"),
   },
   {
     over: "messages",
     name: "a result that is too large for all of one principal's fails its task, and no other's",
-    limit: "`maxSizePerOwner`",
+    limit: "`maxSizePerPrincipal`",
     leftOut: noUsers,
     async attack(mount) {
-      const store = new MemoryTaskStore({ maxSizePerOwner: 5000 });
-      const { server } = taskServer({ tasks: { store } });
+      const { server } = taskServer({ tasks: { maxSizePerPrincipal: 5000 } });
       const door = await openDoor(mount, server);
       const greedy = await connect(door, "extension", "greedy");
       const kept = await begin(greedy, "big", { size: 3000 });
@@ -305,7 +302,7 @@ export const taskRows: readonly Row[] = [
     limit: "`maxTasks`",
     leftOut: noTasks,
     async attack(mount) {
-      const { server } = taskServer({ tasks: { store: new MemoryTaskStore({ maxTasks: 2 }) } });
+      const { server } = taskServer({ tasks: { maxTasks: 2 } });
       const client = await connect(await openDoor(mount, server), "core", "a");
       const kept = [await begin(client, "quick"), await begin(client, "quick")];
       for (let count = 0; count < 5; count++)
@@ -319,7 +316,7 @@ export const taskRows: readonly Row[] = [
     limit: "`maxSize`",
     leftOut: noTasks,
     async attack(mount) {
-      const { server } = taskServer({ tasks: { store: new MemoryTaskStore({ maxSize: 5000 }) } });
+      const { server } = taskServer({ tasks: { maxSize: 5000 } });
       const client = await connect(await openDoor(mount, server), "extension", "a");
       const kept = await begin(client, "big", { size: 3000 });
       await until(async () => (await statusOf(client, kept)) === "completed");

@@ -9,7 +9,6 @@ import { askingServer, begin, retry, type Turn, ways } from "../../support/askin
 
 const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
 const [older, newer] = ["the older secret, of 32 bytes or more", "the newer secret, of 32 bytes or more"];
-const store = { claim: async () => true };
 
 /** Whether a server that is set like `opening` goes on with a call that one like `sealing` began. */
 async function opens(sealing: RequestStateOptions, opening: RequestStateOptions): Promise<boolean> {
@@ -32,8 +31,9 @@ describe("server.secureRequestState", () => {
     [{ ttlMs: Number.NaN }, "ttlMs", "positive integer"],
     [{ maxBytes: Number.POSITIVE_INFINITY }, "maxBytes", "positive integer"],
     [{ audience: 7 }, "audience", "a string"],
-    [{ singleUse: "yes" }, "singleUse", "claim()"],
-    [{ singleUse: null }, "singleUse", "claim()"],
+    [{ singleUse: "yes" }, "singleUse", "true or false"],
+    [{ singleUse: { claim: async () => true } }, "singleUse", "true or false"],
+    [{ maxMarks: 0 }, "maxMarks", "positive integer"],
   ])("refuses %j at once, and names the option", (options, field, problem) => {
     const server = new McpServer({ name: "test", version: "1.0.0" });
     const configure = (): unknown => server.secureRequestState(options as unknown as RequestStateOptions);
@@ -137,7 +137,6 @@ describe("a session store that processes share", () => {
 
     test.each([
       ["with keys", { keys: [newer] }, "both", shared],
-      ["with keys and a store of marks", { keys: [newer], singleUse: store }, "both", shared],
       ["in mode stateful, which serves no modern client", undefined, "stateful", shared],
       ["with a store in memory", { singleUse: true }, "both", memory],
       ["without a store", undefined, "both", undefined],

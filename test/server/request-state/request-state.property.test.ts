@@ -1,6 +1,5 @@
 // Whatever is brought as a request state: it opens to what was sealed, or gives the one error, in a time that grows with its length.
 import fc from "fast-check";
-import { MemorySingleUseStore } from "halyard";
 import { beforeAll, expect, test } from "vitest";
 import { askingServer, begin, retry, type Say, type Turn, ways } from "../../support/asking-server.ts";
 
@@ -151,16 +150,4 @@ test("the digest of arguments takes a time that does not grow with how deep they
   const [flat, deep] = [await cost(refused(1)), await cost(refused(50))];
   // To join the text of each level anew would take four times as long.
   expect(deep / flat).toBeLessThan(2.5);
-});
-
-test("a single-use store takes a time for a claim that does not grow with the marks it holds", async () => {
-  const store = new MemorySingleUseStore(300_000);
-  let id = 0;
-  const claims = async (): Promise<void> => {
-    for (let count = 0; count < 2000; count++) await store.claim(`id-${id++}`, 60_000);
-  };
-  const few = await cost(claims);
-  for (let round = 0; round < 100; round++) await claims();
-  const many = await cost(claims);
-  expect(many / few).toBeLessThan(20);
 });

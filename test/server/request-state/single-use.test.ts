@@ -1,7 +1,7 @@
-// States that open once: the contract of the store behind them, and servers that share one.
-import { type JsonObject, MemorySingleUseStore, type SingleUseStore } from "halyard";
-import { singleUseStoreContract } from "halyard/testing";
+// States that open once: in one process, and among the nodes of a cluster.
+import { type JsonObject, memoryBackplane } from "halyard";
 import { describe, expect, test } from "vitest";
+import { backplaneThat } from "../../support/backplane.ts";
 import { passSeconds, stopClock } from "../../support/clock.ts";
 import { askingServer, begin, retry, type Turn, ways } from "../../support/asking-server.ts";
 
@@ -11,67 +11,16 @@ const keys = ["a secret that both servers have, of 32 bytes"];
 const done = { resultType: "complete", content: [{ type: "text", text: "Hello Ada" }] };
 const refusal = { code: -32602, message: "Invalid or expired requestState" };
 
-describe("MemorySingleUseStore", () => {
-  test.each(singleUseStoreContract())("$title", ({ run }) => run(() => new MemorySingleUseStore()));
-
-  test("refuses to mark more than it may hold, until marks are over", async () => {
-    stopClock();
-    const store = new MemorySingleUseStore(2);
-    expect([await store.claim("a", 1000), await store.claim("b", 1000)]).toEqual([true, true]);
-    await expect(store.claim("c", 1000)).rejects.toThrow("2 ids");
-    expect(await store.claim("a", 1000)).toBe(false);
-    passSeconds(1);
-    expect([await store.claim("c", 1000), await store.claim("a", 1000)]).toEqual([true, true]);
-  });
-});
-
-describe("singleUseStoreContract", () => {
-  const forgetful = (): SingleUseStore => ({ claim: async () => true });
-  const stubborn = (): SingleUseStore => ({ claim: async () => false });
-  const prefixed = (): SingleUseStore => {
-    const store = new MemorySingleUseStore();
-    return { claim: (id, ttlMs) => store.claim(id.slice(0, 36).toLowerCase(), ttlMs) };
-  };
-  const racing = (): SingleUseStore => {
-    const used = new Set<string>();
-    return {
-      async claim(id) {
-        const isNew = !used.has(id);
-        await new Promise((resolve) => setImmediate(resolve));
-        used.add(id);
-        return isNew;
-      },
-    };
-  };
-  const renewing = (): SingleUseStore => {
-    const ends = new Map<string, number>();
-    return {
-      async claim(id, ttlMs) {
-        const isNew = (ends.get(id) ?? 0) <= Date.now();
-        ends.set(id, Date.now() + ttlMs);
-        return isNew;
-      },
-    };
-  };
-
-  test.each(Object.entries({ forgetful, stubborn, prefixed, racing, renewing }))(
-    "finds a store that is %s",
-    async (_, make) => {
-      const runs = await Promise.allSettled(singleUseStoreContract().map(({ run }) => run(make)));
-      expect(runs.some(({ status }) => status === "rejected")).toBe(true);
-    },
-  );
-});
-
 describe("secureRequestState({ singleUse })", () => {
-  test("opens a state once among the servers that share a store [MRTR-STATE-ONCE]", async () => {
-    const singleUse = new MemorySingleUseStore();
-    const servers = [askingServer({ keys, singleUse }), askingServer({ keys, singleUse })] as const;
+  test("opens a state once among the nodes of a cluster [MRTR-STATE-ONCE]", async () => {
+    const options = { backplane: memoryBackplane() };
+    const state = { keys, singleUse: true };
+    const servers = [askingServer(state, options), askingServer(state, options)] as const;
     const [one, other] = [await ways.http(servers[0].server), await ways.http(servers[1].server)];
-    const state = await begin(one, call);
-    expect((await other(retry(call, state))).result).toMatchObject(done);
-    expect((await one(retry(call, state))).error).toEqual(refusal);
-    expect((await other(retry(call, state))).error).toEqual(refusal);
+    const begun = await begin(one, call);
+    expect((await other(retry(call, begun))).result).toMatchObject(done);
+    expect((await one(retry(call, begun))).error).toEqual(refusal);
+    expect((await other(retry(call, begun))).error).toEqual(refusal);
     expect(servers.map(({ reasons }) => reasons())).toEqual([
       ["it was already used"],
       ["it was already used"],
@@ -111,28 +60,44 @@ describe("secureRequestState({ singleUse })", () => {
     expect((await say(retry({ ...call, user: alice }, state))).result).toMatchObject(done);
   });
 
-  test("has a mark kept for the whole time of a state, since the clock of another process may be behind", async () => {
+  test("has a mark kept for the whole time of a state, since the clock of another node may be behind", async () => {
     stopClock();
-    const claims: [string, number][] = [];
-    const singleUse = {
-      claim: async (id: string, ttlMs: number) => claims.push([id, ttlMs]) > 0,
-    };
-    const say = await ways.http(askingServer({ singleUse, ttlMs: 5000 }).server);
+    const marks: [string, number | undefined][] = [];
+    const backplane = backplaneThat((engine) => ({
+      create: (key, text, ttlMs) => {
+        if (key.kind === "mark") marks.push([key.tag, ttlMs]);
+        return engine.create(key, text, ttlMs);
+      },
+    }));
+    const say = await ways.http(askingServer({ singleUse: true, ttlMs: 5000 }, { backplane }).server);
     const state = await begin(say, call);
     passSeconds(3);
     await say(retry(call, state));
-    expect(claims).toEqual([[expect.stringMatching(/^[\w-]{16}$/), 5000]]);
+    expect(marks).toEqual([[expect.stringMatching(/^used [\w-]{16}$/), 5000]]);
   });
 
-  test("fails the call and leaves the state good when the store cannot tell", async () => {
+  test("refuses to mark more than maxMarks, until marks are over", async () => {
+    stopClock();
+    const say = await ways.http(askingServer({ singleUse: true, maxMarks: 2, ttlMs: 60_000 }).server);
+    const [one, two, three] = [await begin(say, call), await begin(say, call), await begin(say, call)];
+    expect((await say(retry(call, one))).result).toMatchObject(done);
+    expect((await say(retry(call, two))).result).toMatchObject(done);
+    expect((await say(retry(call, three))).error).toMatchObject({ code: -32603 });
+    expect((await say(retry(call, one))).error).toEqual(refusal);
+    passSeconds(61);
+    const four = await begin(say, call);
+    expect((await say(retry(call, four))).result).toMatchObject(done);
+  });
+
+  test("fails the call and leaves the state good when the engine cannot tell", async () => {
     let isDown = true;
-    const singleUse: SingleUseStore = {
-      async claim() {
-        if (isDown) throw new Error("redis://user:password@store is down");
-        return true;
+    const backplane = backplaneThat((engine) => ({
+      create: async (key, text, ttlMs) => {
+        if (isDown && key.kind === "mark") throw new Error("redis://user:password@store is down");
+        return engine.create(key, text, ttlMs);
       },
-    };
-    const { server, finished, log } = askingServer({ singleUse });
+    }));
+    const { server, finished, log } = askingServer({ singleUse: true }, { backplane });
     const say = await ways.http(server);
     const state = await begin(say, call);
     const { error } = await say(retry(call, state));

@@ -1,11 +1,13 @@
 // How many tasks run and are kept, and for how long.
-import { ConfigurationError, McpServer, MemoryTaskStore, type ServerOptions, type TaskRecord } from "halyard";
+import { ConfigurationError, McpServer, type ServerOptions } from "halyard";
+import { Connection } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { open } from "../../support/catalogue.ts";
 import { passSeconds, stopClock } from "../../support/clock.ts";
 import { cpuTime } from "../../support/cpu-time.ts";
 import { describeMatrix } from "../../support/matrix.ts";
 import { capabilities, taskServer, type TaskFixture, Tasks, textOf, withTasks } from "../../support/tasks.ts";
+import { type Answer, initializeRequest, metaKeys, newestModern, RawPeer } from "../../support/raw.ts";
 import { until } from "../../support/turns.ts";
 
 describeMatrix("limits of tasks", withTasks, (cell) => {
@@ -47,7 +49,7 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
 
   test("a store that is full refuses the next task, and takes one when another's time is up", async () => {
     stopClock();
-    const { tasks } = await begin({ store: new MemoryTaskStore({ maxTasks: 2 }), ttlMs: 60_000 });
+    const { tasks } = await begin({ maxTasks: 2, ttlMs: 60_000 });
     await tasks.start("quick");
     await tasks.start("quick");
     await expect(tasks.start("quick")).rejects.toMatchObject({ code: -32600 });
@@ -56,7 +58,7 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
   });
 
   test("a result that is too large for the store ends its task with an error, even in a full store", async () => {
-    const { server, tasks } = await begin({ store: new MemoryTaskStore({ maxSize: 1024 }) });
+    const { server, tasks } = await begin({ maxSize: 1024 });
     server.tool("large", { task: { pollIntervalMs: 10 } }, () => "x".repeat(2000));
     const { taskId } = await tasks.start("large");
     expect(await tasks.ended(taskId)).toMatchObject({
@@ -78,7 +80,7 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
 describe("times and numbers that cannot work", () => {
   const wrong = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31];
 
-  test.each(["ttlMs", "maxTtlMs", "pollIntervalMs", "maxRunning"])(
+  test.each(["ttlMs", "maxTtlMs", "pollIntervalMs", "maxRunning", "maxTasks", "maxSizePerPrincipal"])(
     "tasks.%s is refused when it is set",
     (name) => {
       for (const value of wrong) {
@@ -101,47 +103,39 @@ describe("times and numbers that cannot work", () => {
   });
 });
 
-describe("MemoryTaskStore", () => {
-  const recordOf = (id: string, more: Partial<TaskRecord> = {}): TaskRecord => {
-    const now = new Date().toISOString();
-    const fixed = { owner: "", tool: "t", form: "core", status: "working", pollIntervalMs: 1 } as const;
-    return { id, ...fixed, createdAt: now, lastUpdatedAt: now, ttlMs: 60_000, ...more };
-  };
+describe("tasks in memory", () => {
+  async function peerOf(server: McpServer, revision: string, subject: string): Promise<RawPeer> {
+    const connection = new Connection({ transport: "memory", principal: { issuer: "i", subject } });
+    const peer = new RawPeer(server, revision, connection);
+    if (revision !== newestModern) await peer.say(initializeRequest(0, revision));
+    return peer;
+  }
+  const _meta = { [metaKeys.clientCapabilities]: capabilities };
 
-  test("maxSize holds for all tasks together, and what a change gives back can be used again", async () => {
-    const store = new MemoryTaskStore({ maxSize: 4096 });
-    const lastUpdatedAt = new Date().toISOString();
-    const message = (length: number): { statusMessage: string; lastUpdatedAt: string } => ({
-      statusMessage: "x".repeat(length),
-      lastUpdatedAt,
-    });
-    expect(await store.create(recordOf("a"))).toBe(true);
-    expect(await store.create(recordOf("b"))).toBe(true);
-    await store.change("", "a", message(2500));
-    await expect(store.change("", "b", message(2000))).rejects.toThrow(RangeError);
-    expect(await store.create(recordOf("c"))).toBe(false);
-    await store.change("", "a", message(1));
-    expect(await store.create(recordOf("c"))).toBe(true);
-    await store.change("", "b", message(1500));
+  test("are forgotten when their time is up, without being asked, and let the process end", async () => {
+    const { server } = taskServer({ tasks: { maxTasks: 1, ttlMs: 1 } });
+    const peer = await peerOf(server, newestModern, "a");
+    const start = (): Promise<Answer> => peer.request("tools/call", { name: "quick", _meta });
+    await start();
+    await until(async () => (await start()).error === undefined);
   });
 
-  test("forgets tasks when their time is up, without being asked, and lets the process end", async () => {
-    const store = new MemoryTaskStore({ maxSize: 1024 });
-    expect(await store.create(recordOf("a", { ttlMs: 1 }))).toBe(true);
-    await until(() => store.create(recordOf("b")));
-  });
-
-  test("finds tasks without reading those of others: a list costs what it shows", async () => {
-    const store = new MemoryTaskStore();
-    const result = { content: [{ type: "text", text: "x".repeat(1_000_000) }] };
-    for (let index = 0; index < 40; index++) {
-      await store.create(recordOf(`big-${index}`, { owner: "other", result }));
-    }
-    await store.create(recordOf("mine"));
+  test("are found without reading those of others: a list costs what it shows", async () => {
+    const { server } = taskServer();
+    server.tool("big", { task: { pollIntervalMs: 10 } }, () => "x".repeat(1_000_000));
+    const [other, mine] = [
+      await peerOf(server, "2025-11-25", "other"),
+      await peerOf(server, "2025-11-25", "mine"),
+    ];
+    for (let index = 0; index < 15; index++) await other.request("tools/call", { name: "big", task: {} });
+    await mine.request("tools/call", { name: "quick", task: {} });
     const cost = await cpuTime(async () => {
-      for (let time = 0; time < 50; time++) expect(await store.list("", { limit: 10 })).toHaveLength(1);
+      for (let time = 0; time < 150; time++) {
+        const { result } = await mine.request("tasks/list");
+        expect(result?.["tasks"]).toHaveLength(1);
+      }
     });
-    // Reading 40 MB of JSON fifty times takes seconds.
+    // Reading 15 MB of JSON so often takes seconds.
     expect(cost).toBeLessThan(500);
   });
 });

@@ -1,9 +1,10 @@
 // Whatever is done to a task in whatever order: it moves along the allowed transitions, and never from its end.
 import fc from "fast-check";
-import { MemoryTaskStore, type TaskRecord, type TaskStore } from "halyard";
+import type { Backplane } from "halyard";
 import { connect } from "halyard/testing";
 import { expect, test } from "vitest";
-import { overriddenStore } from "../../support/task-store.ts";
+import { portOf } from "halyard/transport";
+import { type StoredTask, tasksThat } from "../../support/task-backplane.ts";
 import { capabilities, taskServer, Tasks } from "../../support/tasks.ts";
 import { deferred, until } from "../../support/turns.ts";
 
@@ -15,18 +16,17 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cancelled: ["cancelled"],
 };
 
-/** A store that takes its time for each change, as long as the property says. */
-function slowStore(delays: readonly number[], kept: (task: TaskRecord) => void): TaskStore {
-  const store = new MemoryTaskStore();
+/** An engine that takes its time for each change, as long as the property says. */
+function slowBackplane(delays: readonly number[], kept: (task: StoredTask) => void): Backplane {
   let next = 0;
-  return overriddenStore(store, {
-    async change(owner, id, change) {
+  return tasksThat({
+    async change(stored, go) {
       const turns = delays[next++ % delays.length] ?? 0;
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-      const changed = await store.change(owner, id, change);
-      if (changed !== undefined) kept(changed);
+      const version = await go();
+      if (version !== undefined) kept(stored);
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-      return changed;
+      return version;
     },
   });
 }
@@ -46,8 +46,10 @@ test.each(["2025-11-25", "2026-07-28"])(
         const gate = deferred();
         const does: { progress: () => void; ask: () => void } = { progress: () => {}, ask: () => {} };
         const { server } = taskServer({
-          tasks: { store: slowStore(slowness, ({ status }) => history.push(status)) },
+          backplane: slowBackplane(slowness, ({ status }) => history.push(status)),
         });
+        const { cluster } = portOf(server);
+        await cluster?.join();
         server.tool("any", { task: { pollIntervalMs: 1 } }, async (_, ctx) => {
           let count = 0;
           does.progress = () => ctx.progress(++count);
@@ -88,6 +90,7 @@ test.each(["2025-11-25", "2026-07-28"])(
         const method = tasks.isCore ? "notifications/tasks/status" : "notifications/tasks";
         const told = client.notifications(method).map(({ params }) => String(params?.["status"]));
         await client.close();
+        await cluster?.leave();
         for (const statuses of [history, seen, told]) {
           for (const [at, status] of statuses.slice(1).entries()) {
             expect(allowed[String(statuses[at])], statuses.join(" ")).toContain(status);

@@ -13,7 +13,8 @@ import {
   Tasks,
   textOf,
 } from "../../support/tasks.ts";
-import { storeThat } from "../../support/task-store.ts";
+import { join } from "../../support/backplane.ts";
+import { tasksThat } from "../../support/task-backplane.ts";
 import { deferred, nextTurn, until } from "../../support/turns.ts";
 
 const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
@@ -125,8 +126,9 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
   });
 
   test("makes no task of a call whose handler did not wait for it and returned questions", async () => {
-    const store = storeThat((inner) => ({ create: (task) => nextTurn().then(() => inner.create(task)) }));
-    const { server } = taskServer({ tasks: { store, maxRunning: 1 } });
+    const backplane = tasksThat({ create: (_, go) => nextTurn().then(go) });
+    const { server } = taskServer({ backplane, tasks: { maxRunning: 1 } });
+    await join(server);
     const problems: string[] = [];
     server.tool("careless", { task: { starts: "handler" } }, async (_, ctx) => {
       ctx.startTask().catch((error: Error) => problems.push(error.message));

@@ -1,33 +1,35 @@
-// The server and its task store: nothing is told before it is kept, and a store that is slow or fails hurts nobody else.
-import { inputRequired, type JsonObject, type TaskChange, type TaskRecord, type TaskStore } from "halyard";
+// The server and the engine that has its tasks: nothing is told before it is kept, and one that is slow or fails hurts nobody else.
+import { type Backplane, inputRequired, type JsonObject } from "halyard";
 import { connect } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { open } from "../../support/catalogue.ts";
 import { settled } from "../../support/listen.ts";
 import { describeMatrix } from "../../support/matrix.ts";
 import { newestModern } from "../../support/raw.ts";
-import { storeThat } from "../../support/task-store.ts";
+import { join } from "../../support/backplane.ts";
+import { type StoredTask, tasksThat } from "../../support/task-backplane.ts";
 import { capabilities, taskServer, type TaskFixture, Tasks, textOf, withTasks } from "../../support/tasks.ts";
 import { deferred, nextTurn, until } from "../../support/turns.ts";
 
 const task = { pollIntervalMs: 10 } as const;
 
-describeMatrix("a store", withTasks, (cell) => {
-  async function begin(store: TaskStore): Promise<TaskFixture & { tasks: Tasks }> {
-    const fixture = taskServer({ tasks: { store } });
+describeMatrix("an engine", withTasks, (cell) => {
+  async function begin(backplane: Backplane): Promise<TaskFixture & { tasks: Tasks }> {
+    const fixture = taskServer({ backplane });
+    await join(fixture.server);
     return { ...fixture, tasks: new Tasks(await open(cell, fixture.server, { capabilities })) };
   }
 
   test("that keeps a task late holds its reply back, and the work too [TASKX-DURABLE]", async () => {
     const gate = deferred();
     const asked = deferred();
-    const store = storeThat((kept) => ({
-      create: (record) => {
+    const backplane = tasksThat({
+      create: (_, go) => {
         asked.resolve();
-        return gate.promise.then(() => kept.create(record));
+        return gate.promise.then(go);
       },
-    }));
-    const { tasks, waiting } = await begin(store);
+    });
+    const { tasks, waiting } = await begin(backplane);
     let isAnswered = false;
     const started = tasks.start("wait").then((created) => ((isAnswered = true), created));
     await asked.promise;
@@ -40,10 +42,10 @@ describeMatrix("a store", withTasks, (cell) => {
 
   test("that cannot keep a task fails the call, and the work never begins", async () => {
     let isDown = true;
-    const store = storeThat((kept) => ({
-      create: (record) => (isDown ? Promise.reject(new Error("hunter2")) : kept.create(record)),
-    }));
-    const { tasks, log, waiting } = await begin(store);
+    const backplane = tasksThat({
+      create: (_, go) => (isDown ? Promise.reject(new Error("hunter2")) : go()),
+    });
+    const { tasks, log, waiting } = await begin(backplane);
     const error = await tasks.start("wait").catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: -32603 });
     expect(String(error)).not.toContain("hunter2");
@@ -54,11 +56,10 @@ describeMatrix("a store", withTasks, (cell) => {
   });
 
   test("that fails while the task works loses its progress and nothing else", async () => {
-    const store = storeThat((kept) => ({
-      change: (owner, id, change) =>
-        change.status === "working" ? Promise.reject(new Error("down")) : kept.change(owner, id, change),
-    }));
-    const { server, tasks, log } = await begin(store);
+    const backplane = tasksThat({
+      change: (stored, go) => (stored.status === "working" ? Promise.reject(new Error("down")) : go()),
+    });
+    const { server, tasks, log } = await begin(backplane);
     server.tool("report", { task }, async (_, ctx) => {
       ctx.progress(1);
       return "reported";
@@ -69,25 +70,24 @@ describeMatrix("a store", withTasks, (cell) => {
   });
 
   test("that cannot be read is -32603 for the one request [TASK25-UNKNOWN]", async () => {
-    const store = storeThat(() => ({ read: () => Promise.reject(new Error("down")) }));
-    const { tasks } = await begin(store);
+    const { tasks } = await begin(tasksThat({ read: () => Promise.reject(new Error("down")) }));
     const { taskId } = await tasks.start("quick");
     await expect(tasks.get(taskId)).rejects.toMatchObject({ code: -32603 });
     await expect(tasks.client.request("tools/list")).resolves.toBeDefined();
   });
 
   test("that is slow gets the last of many changes, not each, and the end last", async () => {
-    const changes: TaskChange[] = [];
+    const changes: StoredTask[] = [];
     const done = deferred();
-    const store = storeThat((kept) => ({
-      change: async (owner, id, change) => {
-        changes.push(change);
+    const backplane = tasksThat({
+      change: async (stored, go) => {
+        changes.push(stored);
         // The first one takes as long as all the work.
         await done.promise;
-        return kept.change(owner, id, change);
+        return go();
       },
-    }));
-    const { server, tasks } = await begin(store);
+    });
+    const { server, tasks } = await begin(backplane);
     server.tool("busy", { task }, async (_, ctx) => {
       for (let step = 1; step <= 1000; step++) {
         ctx.progress(step, 1000);
@@ -104,14 +104,14 @@ describeMatrix("a store", withTasks, (cell) => {
 
   test("that is slow never makes a task look alive after its end [TASK25-TRANSITIONS]", async () => {
     const held = deferred();
-    const store = storeThat((kept) => ({
-      change: async (owner, id, change) => {
-        const changed = await kept.change(owner, id, change);
-        if (change.status === "working") await held.promise;
-        return changed;
+    const backplane = tasksThat({
+      change: async (stored, go) => {
+        const version = await go();
+        if (stored.status === "working") await held.promise;
+        return version;
       },
-    }));
-    const { server, tasks } = await begin(store);
+    });
+    const { server, tasks } = await begin(backplane);
     server.tool("report", { task }, async (_, ctx) => {
       ctx.progress(1);
       await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
@@ -139,9 +139,9 @@ describeMatrix("a store", withTasks, (cell) => {
   });
 
   test("is given one task for a call, however often its handler returns questions", async () => {
-    const created: TaskRecord[] = [];
-    const store = storeThat((kept) => ({ create: (record) => (created.push(record), kept.create(record)) }));
-    const { server, tasks } = await begin(store);
+    const created: StoredTask[] = [];
+    const backplane = tasksThat({ create: (stored, go) => (created.push(stored), go()) });
+    const { server, tasks } = await begin(backplane);
     server.tool("explicit", { task }, (_, ctx) =>
       ctx.inputResponses === undefined
         ? inputRequired({ inputRequests: { where: { method: "roots/list" } } })
@@ -152,35 +152,27 @@ describeMatrix("a store", withTasks, (cell) => {
     expect(await tasks.result(taskId)).toMatchObject(textOf("asked"));
     expect(created.map(({ id }) => id)).toEqual([taskId]);
   });
-
-  test("that another server shares serves the task there too, and its end [TASK25-RESULT-BLOCK]", async () => {
-    const store = storeThat(() => ({}));
-    const { tasks, gate } = await begin(store);
-    const elsewhere = new Tasks(await open(cell, taskServer({ tasks: { store } }).server, { capabilities }));
-    const { taskId } = await tasks.start("wait");
-    expect(await elsewhere.get(taskId)).toMatchObject({ status: "working" });
-    const waiting = elsewhere.result(taskId);
-    gate.resolve();
-    expect(await waiting).toMatchObject(textOf("waited"));
-  });
 });
 
 describe("a call that is over before its task is kept", () => {
   test("makes no task that anybody could find, and never begins its work", async () => {
     const gate = deferred();
-    const records: TaskRecord[] = [];
-    const store = storeThat((kept) => ({
-      create: (record) => (records.push(record), gate.promise.then(() => kept.create(record))),
-    }));
-    const { server, waiting } = taskServer({ tasks: { store, maxRunning: 1 } });
+    const records: StoredTask[] = [];
+    const cancelled: StoredTask[] = [];
+    const backplane = tasksThat({
+      create: (stored, go) => (records.push(stored), gate.promise.then(go)),
+      change: (stored, go) => (cancelled.push(stored), go()),
+    });
+    const { server, waiting } = taskServer({ backplane, tasks: { maxRunning: 1 } });
+    await join(server);
     const client = await connect(server, { revision: newestModern, capabilities });
     onTestFinished(() => client.close());
     client.send({ jsonrpc: "2.0", id: 9, method: "tools/call", ...client.withMeta({ name: "wait" }) });
     await until(() => records.length === 1);
     client.notify("notifications/cancelled", { requestId: 9 });
     gate.resolve();
-    const [record] = records as [TaskRecord];
-    await until(async () => (await store.read("", record.id))?.status === "cancelled");
+    await until(() => cancelled.length === 1);
+    expect(cancelled).toMatchObject([{ id: records[0]?.id, status: "cancelled" }]);
     expect(waiting()).toBe(0);
     // The one place is free again.
     expect(await new Tasks(client).start("quick")).toMatchObject({ status: "working" });

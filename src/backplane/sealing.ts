@@ -1,0 +1,93 @@
+// Seals texts for the engine with the secrets of `BackplaneOptions`, so that only nodes with a common secret can read or write them.
+import { ConfigurationError } from "../errors.ts";
+import { fromBase64Url, toBase64Url } from "../wire/base64.ts";
+import { DerivationSecret } from "../wire/hkdf.ts";
+import type { BackplaneOptions } from "./engine.ts";
+
+const minSecretBytes = 32;
+const ivBytes = 12;
+const tagBytes = 16;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The secrets of a backplane, as a list. Throws if one is too short. */
+export function readSecrets(secret: BackplaneOptions["secret"]): readonly string[] {
+  if (secret === undefined) return [];
+  const secrets = typeof secret === "string" ? [secret] : secret;
+  if (!Array.isArray(secrets) || secrets.length === 0) fail("must be a string, or a list of at least one");
+  for (const one of secrets) {
+    if (typeof one !== "string") fail("must be a string, or a list of strings");
+    if (encoder.encode(one).length < minSecretBytes) {
+      fail(`has less than ${minSecretBytes} bytes: create one with openssl rand -base64 32`);
+    }
+  }
+  return [...secrets];
+}
+
+function fail(problem: string): never {
+  throw new ConfigurationError("INVALID_OPTION", { subject: "backplane", field: "secret" }, problem);
+}
+
+interface SecretKey {
+  /** Names the secret in every text that it seals. It reveals nothing about the secret. */
+  readonly id: string;
+  readonly key: Awaited<ReturnType<DerivationSecret["encryptionKey"]>>;
+}
+
+/** Seals and opens texts. The first secret seals, all of them open. */
+export class Sealing {
+  readonly #keys: readonly SecretKey[];
+
+  private constructor(keys: readonly SecretKey[]) {
+    this.#keys = keys;
+  }
+
+  static async with(secrets: readonly string[]): Promise<Sealing> {
+    const keys = secrets.map(async (secret) => {
+      const base = await DerivationSecret.from(new Uint8Array(encoder.encode(secret)));
+      const id = toBase64Url(await base.bits("halyard backplane v1 id", 48));
+      return { id, key: await base.encryptionKey("halyard backplane v1 key") };
+    });
+    return new Sealing(await Promise.all(keys));
+  }
+
+  /** The ids of the secrets, the sealing one first. */
+  get ids(): readonly string[] {
+    return this.#keys.map(({ id }) => id);
+  }
+
+  /** Encrypts and authenticates a text for one place, under the first secret or the one with that id. */
+  async seal(text: string, place: string, id: string | undefined = this.#keys[0]?.id): Promise<string> {
+    const found = this.#keys.find((key) => key.id === id);
+    if (found === undefined) throw new TypeError("There is no secret");
+    const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
+    const plain = new Uint8Array(encoder.encode(text));
+    const sealed = await crypto.subtle.encrypt(parameters(iv, found.id, place), found.key, plain);
+    const body = new Uint8Array(ivBytes + sealed.byteLength);
+    body.set(iv);
+    body.set(new Uint8Array(sealed), ivBytes);
+    return `${found.id}.${toBase64Url(body)}`;
+  }
+
+  /** The text, or undefined if no node with one of these secrets has sealed it for this place. */
+  async open(sealed: string, place: string): Promise<string | undefined> {
+    const dot = sealed.indexOf(".");
+    const found = this.#keys.find(({ id }) => id === sealed.slice(0, dot));
+    const body = found && fromBase64Url(sealed.slice(dot + 1));
+    if (!found || !body || body.length < ivBytes + tagBytes) return undefined;
+    try {
+      const how = parameters(body.subarray(0, ivBytes), found.id, place);
+      return decoder.decode(await crypto.subtle.decrypt(how, found.key, body.subarray(ivBytes)));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function parameters(
+  iv: Uint8Array<ArrayBuffer>,
+  id: string,
+  place: string,
+): { name: string; iv: Uint8Array<ArrayBuffer>; additionalData: Uint8Array<ArrayBuffer> } {
+  return { name: "AES-GCM", iv, additionalData: new Uint8Array(encoder.encode(`${id} ${place}`)) };
+}

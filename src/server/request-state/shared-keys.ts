@@ -1,0 +1,154 @@
+// The keys that the nodes of a cluster agree on in the engine if none are configured: made once, rotated, and kept while states need them.
+import type { Cluster } from "../../backplane/cluster.ts";
+import type { ValueKey } from "../../backplane/engine.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
+import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { HalyardError } from "../../errors.ts";
+import { fromBase64Url } from "../../wire/base64.ts";
+import { isObject } from "../../wire/message.ts";
+import { randomId } from "../../protocol/random-id.ts";
+import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
+
+/** A key as the engine has it. `madeAt` is the wall clock of the node that made it. */
+interface StoredKey {
+  readonly secret: string;
+  readonly madeAt: number;
+}
+
+const place: ValueKey = { kind: "key", tag: "request-state" };
+
+/** Milliseconds after which the first node that seals makes a new key. */
+const rotateMs = 24 * 3_600_000;
+
+/** Milliseconds between reads that states with an unknown key cause. */
+const readAgainMs = 1000;
+
+/** Keys that the engine keeps, however fast clocks that disagree rotate them. */
+const maxKeys = 16;
+
+const maxAttempts = 20;
+
+export class SharedKeys {
+  readonly #cluster: Cluster;
+  readonly #logger: Logger;
+  readonly #keepMs: () => number;
+  /** Newest first. They stay here while the engine is away, and go back to it if it has lost them. */
+  #stored: readonly StoredKey[] = [];
+  #keys: readonly SealingKey[] = [];
+  #syncing: Promise<void> | undefined;
+  #mustSyncAgain = false;
+  #readingAgain: Promise<void> | undefined;
+  #readAgainAt = Number.NEGATIVE_INFINITY;
+
+  /** `keepMs` is how long a key is kept after its successor was made. */
+  constructor(cluster: Cluster, logger: Logger, keepMs: () => number) {
+    this.#cluster = cluster;
+    this.#logger = logger;
+    this.#keepMs = keepMs;
+  }
+
+  /** The keys, the sealing one first. Waits for the engine only if this node has none yet. */
+  async keys(): Promise<readonly SealingKey[]> {
+    const [newest] = this.#stored;
+    if (newest === undefined) await this.sync();
+    else if (isOld(newest)) this.syncSoon();
+    return this.#keys;
+  }
+
+  /** The keys after reading them again, because a state names a key that this node does not know. */
+  async keysAgain(): Promise<readonly SealingKey[]> {
+    await (this.#readingAgain ??= this.#readAgain());
+    return this.#keys;
+  }
+
+  /** Takes the keys of the engine, and adds those that it lacks: a first one, a new one, or all if it has lost its data. */
+  sync(): Promise<void> {
+    this.#mustSyncAgain = true;
+    return (this.#syncing ??= this.#sync().finally(() => (this.#syncing = undefined)));
+  }
+
+  syncSoon(): void {
+    logRejection(this.#logger, "Reading the keys of request state", this.sync());
+  }
+
+  async #readAgain(): Promise<void> {
+    const waitMs = Math.max(this.#readAgainAt - performance.now(), 0);
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    this.#readingAgain = undefined;
+    this.#readAgainAt = performance.now() + readAgainMs;
+    await this.sync();
+  }
+
+  async #sync(): Promise<void> {
+    const { engine } = this.#cluster;
+    let attempts = 0;
+    while (this.#mustSyncAgain) {
+      this.#mustSyncAgain = false;
+      const found = await engine.get(place);
+      const stored = found ? readStored(found.text) : [];
+      const merged = this.#merge(stored);
+      const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
+      if (!isSame) {
+        const text = JSON.stringify({ keys: merged });
+        const version = found
+          ? await engine.replace(place, text, undefined, found.version)
+          : await engine.create(place, text, undefined);
+        // Another node was faster.
+        if (version === undefined) {
+          if (++attempts === maxAttempts) throw unreadable();
+          this.#mustSyncAgain = true;
+          continue;
+        }
+        this.#cluster.bus.sendSoon("all", keysChanged, {});
+      }
+      this.#stored = merged;
+      this.#keys = await deriveKeys(merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array()));
+    }
+  }
+
+  #merge(stored: readonly StoredKey[]): StoredKey[] {
+    const now = Date.now();
+    const own = this.#stored.filter((key) => !isIn(stored)(key));
+    const all = [...stored, ...own].toSorted((one, other) => other.madeAt - one.madeAt);
+    const [newest] = all;
+    if (newest === undefined || isOld(newest)) {
+      all.unshift({ secret: randomId(minSecretBytes), madeAt: Math.max(now, (newest?.madeAt ?? 0) + 1) });
+    }
+    const isNeeded = (_: StoredKey, at: number): boolean =>
+      at === 0 || (all[at - 1] as StoredKey).madeAt + this.#keepMs() >= now;
+    return all.filter(isNeeded).slice(0, maxKeys);
+  }
+}
+
+/** The message that tells nodes to read the keys. */
+export const keysChanged = "request-state-keys";
+
+function isOld({ madeAt }: StoredKey): boolean {
+  return Date.now() - madeAt > rotateMs;
+}
+
+function isIn(keys: readonly StoredKey[]): (key: StoredKey) => boolean {
+  return ({ secret }) => keys.some((key) => key.secret === secret);
+}
+
+/** The keys of a value, without those that this version cannot use. */
+function readStored(text: string): StoredKey[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    const keys = isObject(value) && Array.isArray(value["keys"]) ? (value["keys"] as unknown[]) : [];
+    return keys.slice(0, maxKeys).filter(isStoredKey);
+  } catch {
+    return [];
+  }
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  if (!isObject(value)) return false;
+  const { secret, madeAt } = value;
+  const bytes = typeof secret === "string" ? fromBase64Url(secret) : undefined;
+  return bytes?.length === minSecretBytes && typeof madeAt === "number" && Number.isFinite(madeAt);
+}
+
+function unreadable(): HalyardError {
+  return new HalyardError("BACKPLANE_UNAVAILABLE", "The nodes could not agree on a key for request state");
+}

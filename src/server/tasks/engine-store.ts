@@ -1,0 +1,152 @@
+// Stores tasks in the engine of a cluster, so that every node can read and change them.
+import type { Cluster } from "../../backplane/cluster.ts";
+import { HalyardError } from "../../errors.ts";
+import { isObject } from "../../wire/message.ts";
+import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
+import {
+  hasEnded,
+  isAfter,
+  noRoom,
+  type TaskChange,
+  type TaskQuery,
+  type TaskRecord,
+  type TaskStore,
+} from "./store.ts";
+import { TaskList, taskKey } from "./task-list.ts";
+
+const maxAttempts = 50;
+
+/** A change by another node keeps a task at least this long, in milliseconds: its clock may be ahead. */
+const minKeptMs = 60_000;
+
+export class EngineTaskStore implements TaskStore {
+  readonly #cluster: Cluster;
+  readonly #limits: TaskLimits;
+  /** The tasks that this node has started. */
+  readonly #room: TaskRoom;
+
+  constructor(cluster: Cluster, limits: TaskLimits) {
+    this.#cluster = cluster;
+    this.#limits = limits;
+    this.#room = new TaskRoom(limits, () => {});
+  }
+
+  async create(task: TaskRecord, caller: string): Promise<boolean> {
+    const { id, owner, ttlMs } = task;
+    const text = JSON.stringify(task);
+    const size = sizeOf(text);
+    if (!this.#room.take({ id, owner, caller, size, endsAt: performance.now() + ttlMs })) return false;
+    let isStored = false;
+    try {
+      isStored =
+        (await this.#list(task, size)) &&
+        (await this.#cluster.engine.create(taskKey(id), text, ttlMs)) !== undefined;
+    } finally {
+      if (!isStored) this.#room.release(id);
+    }
+    return isStored;
+  }
+
+  async read(owner: string, id: string): Promise<TaskRecord | undefined> {
+    return (await this.#get(owner, id))?.task;
+  }
+
+  async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const found = await this.#get(owner, id);
+      if (found === undefined || hasEnded(found.task)) return undefined;
+      const text = JSON.stringify({ ...found.task, ...change });
+      await this.#resize(found.task, sizeOf(text));
+      const ttlMs = this.#remainingMs(found.task);
+      const version = await this.#cluster.engine.replace(taskKey(id), text, ttlMs, found.version);
+      if (version !== undefined) return JSON.parse(text) as TaskRecord;
+    }
+    throw new HalyardError("BACKPLANE_UNAVAILABLE", "The task changes too often: try again");
+  }
+
+  async list(owner: string, { session, after, limit }: TaskQuery): Promise<readonly TaskRecord[]> {
+    const list = this.#listOf({ owner, ...(session !== undefined && { session }) });
+    const listed = ((await list?.read()) ?? []).filter((task) => !after || isAfter(task, after));
+    const tasks: TaskRecord[] = [];
+    for (let at = 0; at < listed.length && tasks.length < limit; at += limit) {
+      const reads = listed.slice(at, at + limit).map(({ id }) => this.read(owner, id));
+      for (const task of await Promise.all(reads)) if (task) tasks.push(task);
+    }
+    return tasks.slice(0, limit);
+  }
+
+  async #get(owner: string, id: string): Promise<{ task: TaskRecord; version: string } | undefined> {
+    const stored = await this.#cluster.engine.get(taskKey(id));
+    const task = stored && readTask(stored.text);
+    return task?.owner === owner && task.id === id ? { task, version: stored?.version ?? "" } : undefined;
+  }
+
+  #remainingMs({ node, createdAt, ttlMs }: TaskRecord): number {
+    const leastMs = node === this.#cluster.node ? 1 : minKeptMs;
+    return Math.min(Math.max(Date.parse(createdAt) + ttlMs - Date.now(), leastMs), ttlMs);
+  }
+
+  /** Counts another size, if this node has started the task. */
+  async #resize(task: TaskRecord, size: number): Promise<void> {
+    const before = this.#room.find(task.id);
+    if (before === undefined || before.size === size) return;
+    if (!this.#room.resize(task.id, size)) throw noRoom();
+    if (size > before.size && !(await this.#list(task, size))) throw noRoom();
+  }
+
+  /** Writes the task into the list that it belongs to. Resolves with false if the list is full. */
+  async #list(task: TaskRecord, size: number): Promise<boolean> {
+    const { id, createdAt, ttlMs } = task;
+    const { maxTasksPerPrincipal: maxTasks, maxSizePerPrincipal: maxSize } = this.#limits;
+    const endsAt = Date.parse(createdAt) + ttlMs;
+    return (await this.#listOf(task)?.put({ id, createdAt, size, endsAt }, { maxTasks, maxSize })) ?? true;
+  }
+
+  /** Tasks without owner and session are in no list: nobody can ask for one. */
+  #listOf({ owner, session }: Pick<TaskRecord, "owner" | "session">): TaskList | undefined {
+    if (owner !== "") return new TaskList(this.#cluster, `owner ${owner}`);
+    return session === undefined ? undefined : new TaskList(this.#cluster, `session ${session}`);
+  }
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === "string";
+const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
+const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
+const orMissing =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const statuses = new Set<unknown>(["working", "input_required", "completed", "failed", "cancelled"]);
+
+/** What a record must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
+const checks: Readonly<Record<keyof TaskRecord, Check>> = {
+  id: isText,
+  owner: isText,
+  session: orMissing(isText),
+  node: orMissing(isText),
+  tool: isText,
+  scopes: orMissing(isTexts),
+  form: (value) => value === "core" || value === "extension",
+  status: (value) => statuses.has(value),
+  statusMessage: orMissing(isText),
+  createdAt: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
+  lastUpdatedAt: isText,
+  ttlMs: isNumber,
+  pollIntervalMs: isNumber,
+  inputRequests: orMissing(isObject),
+  result: orMissing(isObject),
+  error: orMissing((value) => isObject(value) && isNumber(value["code"]) && isText(value["message"])),
+};
+
+function readTask(text: string): TaskRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return undefined;
+    const isValid = Object.entries(checks).every(([name, check]) => check(value[name]));
+    return isValid ? (value as unknown as TaskRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}

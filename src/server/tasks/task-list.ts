@@ -1,0 +1,90 @@
+// The list of an owner's tasks in the engine, or of a session's if callers are not authenticated: for `tasks/list` and for limits.
+import type { Cluster } from "../../backplane/cluster.ts";
+import type { ValueKey } from "../../backplane/engine.ts";
+import { HalyardError } from "../../errors.ts";
+import { isObject } from "../../wire/message.ts";
+import { isAfter, type TaskPosition } from "./store.ts";
+
+/** What a list says of a task. */
+export interface Listed extends TaskPosition {
+  readonly size: number;
+  /** When it expires, on the wall clock of the node that started it. */
+  readonly endsAt: number;
+}
+
+export interface ListLimits {
+  readonly maxTasks: number;
+  readonly maxSize: number;
+}
+
+const maxAttempts = 50;
+
+/** How many tasks that seem to have expired are looked for at once. */
+const maxChecked = 20;
+
+export class TaskList {
+  readonly #cluster: Cluster;
+  readonly #key: ValueKey;
+
+  constructor(cluster: Cluster, tag: string) {
+    this.#cluster = cluster;
+    this.#key = { kind: "task-list", tag };
+  }
+
+  /** All tasks, oldest first; some may no longer exist. */
+  async read(): Promise<readonly Listed[]> {
+    const stored = await this.#cluster.engine.get(this.#key);
+    return stored ? readListed(stored.text) : [];
+  }
+
+  /** Adds a task, or changes its size. Resolves with false if the tasks would exceed a limit. */
+  async put(task: Listed, limits: ListLimits): Promise<boolean> {
+    const { engine } = this.#cluster;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const stored = await engine.get(this.#key);
+      const others = (stored ? readListed(stored.text) : []).filter(({ id }) => id !== task.id);
+      const tasks = [...(await this.#unexpired(others)), task];
+      const size = tasks.reduce((sum, listed) => sum + listed.size, 0);
+      if (tasks.length > limits.maxTasks || size > limits.maxSize) return false;
+      const lastEnd = Math.max(...tasks.map(({ endsAt }) => endsAt));
+      const ttlMs = Math.max(lastEnd - Date.now(), 1);
+      const text = JSON.stringify(tasks);
+      const version = stored
+        ? await engine.replace(this.#key, text, ttlMs, stored.version)
+        : await engine.create(this.#key, text, ttlMs);
+      if (version !== undefined) return true;
+    }
+    throw new HalyardError("BACKPLANE_UNAVAILABLE", "The list of tasks changes too often: try again");
+  }
+
+  /** Without the tasks that no longer exist. The engine decides, since the clocks of nodes may disagree. */
+  async #unexpired(tasks: readonly Listed[]): Promise<Listed[]> {
+    const now = Date.now();
+    const seemOver = tasks.filter(({ endsAt }) => endsAt <= now).slice(0, maxChecked);
+    const found = await Promise.all(seemOver.map(({ id }) => this.#cluster.engine.get(taskKey(id))));
+    const gone = new Set(seemOver.filter((_, at) => found[at] === undefined));
+    return tasks.filter((task) => !gone.has(task));
+  }
+}
+
+/** Where the engine has a task. */
+export function taskKey(id: string): ValueKey {
+  return { kind: "task", tag: id };
+}
+
+function readListed(text: string): Listed[] {
+  try {
+    const tasks: unknown = JSON.parse(text);
+    const listed = Array.isArray(tasks) ? tasks.filter(isListed) : [];
+    return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
+  } catch {
+    return [];
+  }
+}
+
+function isListed(value: unknown): value is Listed {
+  if (!isObject(value)) return false;
+  const { id, createdAt, size, endsAt } = value;
+  const isPlace = typeof id === "string" && typeof createdAt === "string";
+  return isPlace && typeof size === "number" && typeof endsAt === "number";
+}

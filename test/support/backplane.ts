@@ -1,0 +1,114 @@
+// Servers that share a backplane in memory: joining it, engines that do one thing differently, and one that loses its data.
+import { type Backplane, type BackplaneOptions, memoryBackplane, type Servable } from "halyard";
+import { portOf } from "halyard/transport";
+import { onTestFinished } from "vitest";
+
+export type Engine = Awaited<ReturnType<Backplane["open"]>>;
+type JoinOptions = Parameters<Backplane["open"]>[0];
+
+/** Joins the cluster as a transport does, until the test ends. */
+export async function join<Server extends Servable>(server: Server): Promise<Server> {
+  const { cluster } = portOf(server);
+  await cluster?.join();
+  onTestFinished(() => cluster?.leave());
+  return server;
+}
+
+/** Leaves without a word, as a process does that is killed: it says nothing more, and hears nothing more. */
+export interface Killable {
+  readonly backplane: Backplane;
+  kill(): void;
+}
+
+/** The same backplane for one node that can be killed. */
+export function killable(shared: Backplane): Killable {
+  let isDead = false;
+  const ignore = (): Promise<never> => new Promise(() => {});
+  const backplane: Backplane = {
+    ...shared,
+    async open(options) {
+      const { receiver } = options;
+      const engine = await shared.open({
+        ...options,
+        receiver: {
+          message: (text) => isDead || receiver.message(text),
+          entry: (log, entry) => isDead || receiver.entry(log, entry),
+          lost: (error) => receiver.lost(error),
+          back: () => receiver.back(),
+        },
+      });
+      return new Proxy(engine, {
+        get(target, name) {
+          if (isDead && name !== "close") return ignore;
+          const member: unknown = Reflect.get(target, name);
+          return typeof member === "function" ? (member.bind(target) as unknown) : member;
+        },
+      });
+    },
+  };
+  return { backplane, kill: () => void (isDead = true) };
+}
+
+/** A backplane in memory whose engine does something differently. */
+export function backplaneThat(
+  differs: (engine: Engine) => Partial<Engine>,
+  shared: Backplane = memoryBackplane(),
+): Backplane {
+  return {
+    ...shared,
+    async open(options) {
+      const engine = await shared.open(options);
+      const changes = differs(engine);
+      return new Proxy(engine, {
+        get(target, name) {
+          const member: unknown = Reflect.get(changes, name) ?? Reflect.get(target, name);
+          return typeof member === "function" ? (member.bind(target) as unknown) : member;
+        },
+      });
+    },
+  };
+}
+
+export interface Forgetful {
+  readonly backplane: Backplane;
+  /** The engine is away, and comes back without its data. */
+  loseEverything(): Promise<void>;
+}
+
+/** A backplane in memory that can lose its data. */
+export function forgetfulBackplane(options: BackplaneOptions = {}): Forgetful {
+  let memory = memoryBackplane(options);
+  const nodes: { options: JoinOptions; engine: Engine }[] = [];
+  const backplane: Backplane = {
+    engine: "memory",
+    options,
+    async open(given) {
+      const node = { options: given, engine: await memory.open(given) };
+      nodes.push(node);
+      return new Proxy(node.engine, {
+        get(_, name) {
+          const member: unknown = Reflect.get(node.engine, name);
+          return typeof member === "function" ? (member.bind(node.engine) as unknown) : member;
+        },
+      });
+    },
+  };
+  const loseEverything = async (): Promise<void> => {
+    memory = memoryBackplane(options);
+    for (const node of nodes) {
+      node.options.receiver.lost(new Error("The engine was restarted"));
+      node.engine = await memory.open(node.options);
+    }
+    for (const node of nodes) node.options.receiver.back();
+  };
+  return { backplane, loseEverything };
+}
+
+/** What somebody sees and does who can reach the engine. */
+export async function intruder(backplane: Backplane, name: string): Promise<Engine> {
+  const receiver = { message() {}, entry() {}, lost() {}, back() {} };
+  const prefix = backplane.options.prefix ?? `halyard:${name}:`;
+  const engine = await backplane.open({ prefix, node: "intruder", receiver, logger: console });
+  onTestFinished(() => engine.close());
+  return engine;
+}
