@@ -206,7 +206,6 @@ describe("public entries", () => {
   test("halyard/node exports these values and types", () => {
     expect(names("halyard/node", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
-        "MemorySessionStore",
         "defaultCallerLimits",
         "defaultHttpLimits",
         "nodeHandler",
@@ -226,8 +225,6 @@ describe("public entries", () => {
         "NodeHandler",
         "RateLimitOptions",
         "ServeHttpOptions",
-        "SessionRecord",
-        "SessionStore",
       ]
     `);
   });
@@ -235,7 +232,6 @@ describe("public entries", () => {
   test("halyard/fetch exports these values and types", () => {
     expect(names("halyard/fetch", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
-        "MemorySessionStore",
         "defaultCallerLimits",
         "defaultHttpLimits",
         "fetchHandler",
@@ -252,8 +248,6 @@ describe("public entries", () => {
         "HttpStats",
         "LegacySseOptions",
         "RateLimitOptions",
-        "SessionRecord",
-        "SessionStore",
       ]
     `);
   });
@@ -301,7 +295,6 @@ describe("public entries", () => {
         "protocolRevisions",
         "questionsIn",
         "retryOf",
-        "sessionStoreContract",
         "singleUseStoreContract",
         "taskStoreContract",
       ]
