@@ -201,7 +201,6 @@ describe("public entries", () => {
   test("halyard/node exports these values and types", () => {
     expect(names("halyard/node", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
-        "MemorySessionStore",
         "defaultCallerLimits",
         "defaultHttpLimits",
         "nodeHandler",
@@ -221,8 +220,6 @@ describe("public entries", () => {
         "NodeHandler",
         "RateLimitOptions",
         "ServeHttpOptions",
-        "SessionRecord",
-        "SessionStore",
       ]
     `);
   });
@@ -230,7 +227,6 @@ describe("public entries", () => {
   test("halyard/fetch exports these values and types", () => {
     expect(names("halyard/fetch", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
-        "MemorySessionStore",
         "defaultCallerLimits",
         "defaultHttpLimits",
         "fetchHandler",
@@ -247,8 +243,6 @@ describe("public entries", () => {
         "HttpStats",
         "LegacySseOptions",
         "RateLimitOptions",
-        "SessionRecord",
-        "SessionStore",
       ]
     `);
   });
@@ -327,7 +321,6 @@ describe("public entries", () => {
         "protocolRevisions",
         "questionsIn",
         "retryOf",
-        "sessionStoreContract",
       ]
     `);
     expect(names("halyard/testing", (kind) => kind === "type")).toMatchInlineSnapshot(`

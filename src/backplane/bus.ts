@@ -23,12 +23,12 @@ interface Waiting {
 export class Bus {
   readonly #node: string;
   readonly #logger: Logger;
-  readonly #handlers: ReadonlyMap<string, readonly BusHandler[]>;
+  readonly #handlers: ReadonlyMap<string, ReadonlySet<BusHandler>>;
   readonly #waiting = new Map<string, Waiting>();
   #engine: Engine | undefined;
   #lastId = 0;
 
-  constructor(node: string, handlers: ReadonlyMap<string, readonly BusHandler[]>, logger: Logger) {
+  constructor(node: string, handlers: ReadonlyMap<string, ReadonlySet<BusHandler>>, logger: Logger) {
     this.#node = node;
     this.#handlers = handlers;
     this.#logger = logger;

@@ -52,7 +52,7 @@ export class Cluster {
   readonly secrets: readonly string[];
   readonly #backplane: Backplane;
   readonly #host: ClusterHost;
-  readonly #handlers = new Map<string, BusHandler[]>();
+  readonly #handlers = new Map<string, Set<BusHandler>>();
   readonly #steps: (() => Promise<void>)[] = [];
   readonly #feeds = new Map<string, Set<Feed>>();
   readonly #backs = new Callbacks();
@@ -80,11 +80,11 @@ export class Cluster {
 
   // Before the node joins.
 
-  /** Adds a handler for the messages of a kind. Several endpoints of one server may each add theirs. */
-  on(kind: string, handler: BusHandler): void {
-    const handlers = this.#handlers.get(kind);
-    if (handlers === undefined) this.#handlers.set(kind, [handler]);
-    else handlers.push(handler);
+  /** Adds a handler for the messages of a kind, until you call the returned function. Several endpoints may each add theirs. */
+  on(kind: string, handler: BusHandler): () => void {
+    const handlers = this.#handlers.get(kind) ?? new Set();
+    this.#handlers.set(kind, handlers.add(handler));
+    return () => void handlers.delete(handler);
   }
 
   /** Adds a step of joining, which may use the engine. The node has joined when all have resolved; if one rejects, it has not. */
@@ -146,6 +146,14 @@ export class Cluster {
   /** Whether this node still hears the others, so that its copies are good. */
   get isLeased(): boolean {
     return this.#stay?.presence.isLeased === true;
+  }
+
+  /**
+   * The number of the lease: undefined while {@link Cluster.isLeased} is false, and another one when messages may have been lost
+   * since.
+   */
+  get lease(): number | undefined {
+    return this.#stay?.presence.lease;
   }
 
   /** The nodes that this one hears. */
@@ -288,6 +296,7 @@ export class Cluster {
     const { logger, observe } = this.#host;
     logger.warn(`${this.#backplane.engine} can be reached again`);
     observe?.({ type: "engine", state: "back" });
+    this.#stay?.presence.missed();
     this.#stay?.bus.sendSoon("all", "hello", this.#info());
     for (const feed of this.#allFeeds) logRejection(logger, "Reading a log", feed.catchUp());
     this.#backs.call();

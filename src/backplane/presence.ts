@@ -32,6 +32,7 @@ export class Presence {
   readonly #watch: PresenceWatch;
   readonly #nodes = new Map<string, Heard>();
   #beats = 0;
+  #lease = 0;
   #heardSelfAt = Number.NEGATIVE_INFINITY;
 
   constructor(self: string, leaseMs: number, watch: PresenceWatch) {
@@ -43,6 +44,16 @@ export class Presence {
   /** Whether an own beat that was sent within `leaseMs` has come back. */
   get isLeased(): boolean {
     return performance.now() - this.#heardSelfAt < this.#leaseMs;
+  }
+
+  /** The number of the lease, another one each time messages may have been lost; undefined without a lease. */
+  get lease(): number | undefined {
+    return this.isLeased ? this.#lease : undefined;
+  }
+
+  /** Starts another lease, because messages may have been lost. */
+  missed(): void {
+    this.#lease++;
   }
 
   has(node: string): boolean {
@@ -62,6 +73,7 @@ export class Presence {
       this.#watch(node, "joined", info);
     }
     if (node !== this.#self || typeof info["sentAt"] !== "number") return;
+    if (!this.isLeased) this.missed();
     this.#heardSelfAt = Math.max(this.#heardSelfAt, info["sentAt"]);
     this.#beats++;
     // One beat more than a lease has, since beats are not exactly apart.

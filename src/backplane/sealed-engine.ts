@@ -10,7 +10,7 @@ import type {
   LogEntry,
   StoredValue,
   ValueKey,
-  ValueKind,
+  CountedKind,
 } from "./engine.ts";
 import { GuardedEngine } from "./guarded-engine.ts";
 import { HiddenNames } from "./hidden-names.ts";
@@ -128,7 +128,7 @@ class SealedEngine implements Engine, EngineReceiver {
     return this.#engine.remove(await this.#hide(key));
   }
 
-  count(kind: ValueKind): Promise<number> {
+  count(kind: CountedKind): Promise<number> {
     return this.#engine.count(kind);
   }
 

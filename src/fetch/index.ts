@@ -24,7 +24,6 @@ export {
   defaultCallerLimits,
   type RateLimitOptions,
 } from "../http/rate-limits/options.ts";
-export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** Responds to web-standard requests. */
 export interface FetchHandler {

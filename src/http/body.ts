@@ -2,7 +2,7 @@
 import type { Load } from "../limits/loads.ts";
 import { isTaken } from "../server/calls/answer.ts";
 import { checkValue, type ParsedJson, parseJson } from "../wire/json.ts";
-import { readIncoming } from "../wire/message.ts";
+import { type Incoming, readIncoming } from "../wire/message.ts";
 import { refuse, refuseTooMany } from "./edge/replies.ts";
 import type { HttpBody, HttpHeaders, HttpResponder } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -15,9 +15,13 @@ export function parseBody(exchange: HttpExchange, load: Load, body: HttpBody): P
   const { limits } = exchange.state.server;
   if (refuseUnread(body, limits.maxBytes, exchange.responder, load)) return undefined;
   const parsed = body.kind === "text" ? parseJson(body.text, limits) : checkValue(body.value, limits);
-  if (parsed.ok) exchange.incoming = readIncoming(parsed.value);
-  else exchange.incoming = { ok: false, id: undefined, error: parsed.error };
+  exchange.incoming = incomingOf(parsed);
   return parsed;
+}
+
+/** The message or batch of a body; an error if its JSON is invalid. */
+export function incomingOf(parsed: ParsedJson): Incoming {
+  return parsed.ok ? readIncoming(parsed.value) : { ok: false, id: undefined, error: parsed.error };
 }
 
 /** Refuses a message that exceeds the memory or the rate of its caller, and returns whether it did. */

@@ -11,13 +11,7 @@ import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { Guard } from "./guard/guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
 import { LegacySse } from "./legacy-sse.ts";
-import {
-  checkProtection,
-  checkSharedState,
-  type HttpOptions,
-  type HttpSettings,
-  resolveHttpOptions,
-} from "./options.ts";
+import { checkProtection, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
 import type { Callers } from "./rate-limits/callers.ts";
@@ -60,16 +54,15 @@ export class Endpoint {
   #onIdle: (() => void) | undefined;
 
   constructor(server: ServerPort, options: HttpOptions, hosts: readonly string[]) {
-    checkSharedState(options, server);
     this.settings = resolveHttpOptions(options);
     checkProtection(this.settings, server);
     const { legacySse, allowedOrigins, rateLimits, limits } = this.settings;
-    this.#state = new HttpState(server, this.settings);
+    this.ready = ignoreRejection(server.cluster?.join() ?? Promise.resolve());
+    this.#state = new HttpState(server, this.settings, this.ready);
     this.unsent = this.#state.unsent;
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
-    this.ready = ignoreRejection(server.cluster?.join() ?? Promise.resolve());
   }
 
   /** Responds to one request. */
@@ -112,7 +105,7 @@ export class Endpoint {
     const { graceMs } = this.settings;
     const answered = Promise.all([idle, listensEnded]);
     await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
-    this.#state.sessions.closeAll();
+    await this.#state.sessions.close();
     this.#state.heartbeat.stop();
     this.unsent.keepWatching();
     await this.#state.server.cluster?.leave();

@@ -2,7 +2,7 @@
 import { clip, errorCodes } from "../errors.ts";
 import { revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import type { Answer } from "../server/calls/answer.ts";
-import { type Incoming, isBatch, isObject, isSilentMessage } from "../wire/message.ts";
+import { type Incoming, isBatch, isObject, isSilentIncoming, isSilentMessage } from "../wire/message.ts";
 import { encodeEvent } from "../wire/sse.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
@@ -46,6 +46,37 @@ export function refuseVersion({ state, request, responder }: HttpExchange): bool
   return true;
 }
 
+/** Methods that change the session. A client may send them to any node, so they are applied to the newest state and saved. */
+const changingMethods: ReadonlySet<unknown> = new Set([
+  "initialize",
+  "logging/setLevel",
+  "notifications/initialized",
+  "resources/subscribe",
+  "resources/unsubscribe",
+]);
+
+function changesSession(incoming: Incoming): boolean {
+  if (isBatch(incoming)) {
+    return incoming.some((value) => isObject(value) && changingMethods.has(value["method"]));
+  }
+  return incoming.ok && incoming.kind !== "response" && changingMethods.has(incoming.message.method);
+}
+
+/** Whether the copy of this node may be too old for the request: it changes the session, or would be refused. */
+function needsNewest({ state, incoming }: HttpExchange, id: string): boolean {
+  const { server, sessions } = state;
+  if (server.cluster === undefined) return false;
+  if (server.requiresInitialized && sessions.peek(id)?.connection.initialized === false) return true;
+  return changesSession(incoming) && !isSilentIncoming(incoming);
+}
+
+/** Whether the request has changed its session, or repeats a change that could not be saved. */
+function needsSaving({ state, incoming }: HttpExchange, session: HttpSession): boolean {
+  if (state.server.cluster === undefined) return false;
+  const { hasChanged, isPending } = session.saved;
+  return hasChanged || (isPending && changesSession(incoming));
+}
+
 /** Finds the session that the request names: synchronously if this process holds it. Undefined if it has refused the request. */
 export function findSession(
   exchange: HttpExchange,
@@ -58,8 +89,12 @@ export function findSession(
       400,
       "This is an MCP endpoint. POST an initialize request to it, then send the Mcp-Session-Id header of the response",
     );
-  // Do not ask a remote store for an id that cannot exist.
-  const found = id.length > maxIdLength ? undefined : state.sessions.find(id, principal, request.caller);
+  // Do not ask the engine for an id that cannot exist.
+  if (id.length > maxIdLength) return orRefuse(exchange, undefined);
+  const { sessions } = state;
+  const found = needsNewest(exchange, id)
+    ? sessions.refresh(id, principal, request.caller)
+    : sessions.find(id, principal, request.caller);
   return found instanceof Promise
     ? found.then((session) => orRefuse(exchange, session))
     : orRefuse(exchange, found);
@@ -79,6 +114,7 @@ function assumeAgreed({ state, connection, headerRevision }: HttpExchange): void
 }
 
 async function initialize(exchange: HttpExchange): Promise<void> {
+  if (exchange.state.server.cluster !== undefined) await exchange.state.joined;
   const { state, responder, incoming, accepted } = exchange;
   const connection = HttpSession.mint(state.server, exchange.principal, exchange.request.caller);
   exchange.connection = connection;
@@ -110,11 +146,19 @@ function answer(exchange: HttpExchange): Promise<void> | void {
   return answering instanceof Promise ? exchange.sendLater(answering, send) : send(exchange, answering);
 }
 
-/** Sends the answer, after the store has saved changes of the session. */
+/** Sends the answer, after changes of the session have been saved. */
 function send(exchange: HttpExchange, answered: Answer | undefined): Promise<void> | void {
-  const { session } = exchange;
-  if (!session?.hasChanged) return reply(exchange, answered);
-  return exchange.state.sessions.save(session).then(() => reply(exchange, answered));
+  const { session, state } = exchange;
+  if (session === undefined || !needsSaving(exchange, session)) return reply(exchange, answered);
+  return state.sessions.save(session).then(
+    (isThere) =>
+      isThere || exchange.openStream ? reply(exchange, answered) : void orRefuse(exchange, undefined),
+    (error: unknown) => {
+      // The change holds here and is saved later. Only a response that has not begun can say that it may be lost.
+      if (exchange.openStream === undefined) throw error;
+      reply(exchange, answered);
+    },
+  );
 }
 
 function reply(

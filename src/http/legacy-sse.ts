@@ -9,10 +9,13 @@ import { Holdings, roomFor } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
-import { isBatch, isSilentMessage } from "../wire/message.ts";
-import { parseBody, refuseCrowded } from "./body.ts";
+import { isTaken } from "../server/calls/answer.ts";
+import { parseJson } from "../wire/json.ts";
+import { type Incoming, isBatch, isSilentMessage, type JsonObject } from "../wire/message.ts";
+import { incomingOf, parseBody, refuseCrowded } from "./body.ts";
+import { forwardMessage, type MessageStatus, nodeOf, readForwarded } from "./legacy-sse-forward.ts";
 import type { HttpState } from "./state.ts";
-import type { EventSink, HttpRequest } from "./edge/request.ts";
+import type { EventSink, HttpBody, HttpRequest, HttpResponder } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
 import type { LegacySseOptions } from "./options.ts";
 import { refuseContentType } from "./guard/guard.ts";
@@ -36,9 +39,12 @@ export class LegacySse {
   /** By the random token in the message URL that only this client receives. */
   readonly #clients = new Map<string, Client>();
   readonly #held: Holdings<Client>;
+  readonly #id = randomId(3);
+  readonly #stopHearing: (() => void) | undefined;
 
   constructor(state: HttpState, { ssePath, messagePath }: Required<LegacySseOptions>) {
     this.#state = state;
+    this.#stopHearing = state.server.cluster?.on("sse", (body) => this.#hear(body));
     this.#ssePath = ssePath;
     this.#messagePath = messagePath;
     this.#held = new Holdings(state.settings.limits.maxSessions);
@@ -83,15 +89,24 @@ export class LegacySse {
     );
     for (const { sink } of clients) sink.end();
     this.#clients.clear();
+    this.#stopHearing?.();
   }
 
-  #open({ request, responder, principal, accepted }: HttpExchange): void {
-    if (!accepted.events) return refuse(responder, 406, "Accept must allow text/event-stream");
+  #open(exchange: HttpExchange): Promise<void> | void {
+    if (!exchange.accepted.events) {
+      return refuse(exchange.responder, 406, "Accept must allow text/event-stream");
+    }
+    // The URL for messages contains the id of this node, which it has once it has joined.
+    if (this.#state.server.cluster === undefined) return this.#openHere(exchange);
+    return this.#state.joined.then(() => this.#openHere(exchange));
+  }
+
+  #openHere({ request, responder, principal }: HttpExchange): void {
     const { caller } = request;
     if (!this.#makeRoomFor(caller, principal)) {
       return refuse(responder, 503, "Too many streams are open", { "retry-after": "10" });
     }
-    const token = randomId();
+    const token = this.#tokenStart + randomId();
     const sink = responder.stream(eventHeaders);
     // The token ties each POST to this stream, which gets the response.
     sink.write(encodeTypedEvent("endpoint", `${this.#messagePath}?sessionId=${token}`));
@@ -160,45 +175,81 @@ export class LegacySse {
     };
   }
 
+  /** Begins every token, so that each node knows which node, and which endpoint of it, has the stream. */
+  get #tokenStart(): string {
+    const { cluster } = this.#state.server;
+    return cluster === undefined ? "" : `${cluster.node}.${this.#id}.`;
+  }
+
   #find(request: HttpRequest): Client | undefined {
-    return this.#clients.get(new URLSearchParams(request.query).get("sessionId") ?? "");
+    return this.#clients.get(tokenOf(request));
   }
 
   async #receive(exchange: HttpExchange): Promise<void> {
     const { request, responder, principal } = exchange;
     if (refuseContentType(request, responder)) return;
+    const { loads, limits, cluster } = this.#state.server;
     const client = this.#find(request);
-    const isOwn = isSamePrincipal(client?.principal, principal);
-    if (client === undefined || !isOwn)
-      return refuse(responder, 404, "The stream does not exist: connect again");
-    if (client.isBehind) {
-      return refuse(responder, 429, "You do not read your event stream: read it before you send more", {
-        "retry-after": "1",
-      });
-    }
-    const { loads, limits } = this.#state.server;
+    const token = tokenOf(request);
+    const node = client === undefined ? nodeOf(token, cluster) : undefined;
+    const status = node === undefined ? statusFor(client, principal) : 202;
+    if (status !== 202) return replyTo(responder, status);
     const load = loads.begin(request.caller);
     try {
-      const parsed = parseBody(exchange, load, await request.body(limits.maxBytes, load));
+      const body = await request.body(limits.maxBytes, load);
+      const parsed = parseBody(exchange, load, body);
       if (parsed === undefined || refuseCrowded(exchange, load, parsed)) return;
       if (this.#refuseLate(exchange) || (parsed.ok && refuseUnpermitted(exchange, parsed.value))) return;
-      client.principal = principal;
-      this.#pass(client, exchange, load);
+      if (client !== undefined) this.#pass(client, exchange, load);
+      else if (cluster !== undefined && node !== undefined) {
+        const { checkedScopes } = exchange;
+        const message = { token, text: textOf(body), caller: request.caller, principal, checkedScopes };
+        load.stay();
+        return replyTo(responder, await forwardMessage(cluster, node, message));
+      }
     } finally {
       load.release();
     }
     accept(responder);
   }
 
-  /** A closing server accepts only responses and notifications. Refuses any other message, and returns whether it did. */
+  /** Refuses a message that comes too late, and returns whether it did. */
   #refuseLate({ responder, incoming }: HttpExchange): boolean {
-    if (!this.#state.closing || (!isBatch(incoming) && isSilentMessage(incoming))) return false;
+    if (!this.#isTooLate(incoming)) return false;
     refuseClosing(responder);
     return true;
   }
 
+  /** A closing server accepts only responses and notifications. */
+  #isTooLate(incoming: Incoming): boolean {
+    return this.#state.closing && (isBatch(incoming) || !isSilentMessage(incoming));
+  }
+
+  /** Takes a message that another node has received. It is never passed on again. */
+  #hear(body: JsonObject): { status: MessageStatus } | undefined {
+    const message = readForwarded(body);
+    // Another endpoint of this process has the stream.
+    if (!message.token.startsWith(this.#tokenStart)) return undefined;
+    const client = this.#clients.get(message.token);
+    const status = statusFor(client, message.principal);
+    if (client === undefined || status !== 202) return { status };
+    const { loads, limits } = this.#state.server;
+    const parsed = parseJson(message.text, limits);
+    const incoming = incomingOf(parsed);
+    if (this.#isTooLate(incoming)) return { status: 503 };
+    const load = loads.begin(message.caller);
+    try {
+      if (parsed.ok && !isTaken(load, parsed.weight, incoming)) return { status: 429 };
+      this.#pass(client, { ...message, incoming }, load);
+      return { status };
+    } finally {
+      load.release();
+    }
+  }
+
   /** Passes the message to the pipe. It counts for its caller until the pipe has answered it on the stream. */
-  #pass(client: Client, { incoming, principal, checkedScopes, counted }: HttpExchange, load: Load): void {
+  #pass(client: Client, { incoming, principal, checkedScopes, counted }: PassedMessage, load: Load): void {
+    client.principal = principal;
     counted?.retain();
     const release = load.hold();
     const onDone = (): void => {
@@ -207,4 +258,38 @@ export class LegacySse {
     };
     client.isBehind = !client.pipe.receive(incoming, { principal, checkedScopes, load, onDone });
   }
+}
+
+/** What the pipe needs of a message. */
+type PassedMessage = Pick<HttpExchange, "incoming" | "principal" | "checkedScopes"> &
+  Partial<Pick<HttpExchange, "counted">>;
+
+function tokenOf(request: HttpRequest): string {
+  return new URLSearchParams(request.query).get("sessionId") ?? "";
+}
+
+/** Whether a message of this sender can be passed to the client's stream, as the status of the response. */
+function statusFor(client: Client | undefined, principal: Principal | undefined): MessageStatus {
+  if (client === undefined || !isSamePrincipal(client.principal, principal)) return 404;
+  return client.isBehind ? 429 : 202;
+}
+
+/** Responds to a message that was passed on, or could not be. */
+function replyTo(responder: HttpResponder, status: MessageStatus): void {
+  if (status === 202) return accept(responder);
+  const [problem, retryAfter] = problems[status];
+  refuse(responder, status, problem, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+}
+
+const problems: Readonly<
+  Record<Exclude<MessageStatus, 202>, readonly [problem: string, retryAfter?: string]>
+> = {
+  404: ["The stream does not exist: connect again"],
+  429: ["You do not read your event stream: read it before you send more", "1"],
+  503: ["The server that has your event stream does not respond: try again later", "5"],
+};
+
+/** The text of a body; a framework may have parsed it. */
+function textOf(body: HttpBody): string {
+  return body.kind === "text" ? body.text : JSON.stringify(body.kind === "parsed" ? body.value : undefined);
 }

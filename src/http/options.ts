@@ -4,7 +4,6 @@ import { type Auth, type Authenticate, toAuth } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
 import { givenOf, type Known } from "../options.ts";
 import { defaultSessionLimits, type SessionLimits } from "../session/sessions.ts";
-import { MemorySessionStore, type SessionStore } from "../session/store.ts";
 import {
   knownRateLimits,
   type RateLimitOptions,
@@ -63,7 +62,6 @@ export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>;
   /** Rate limits for each caller; `false` for none. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */
   readonly rateLimit?: RateLimitOptions | false;
-  readonly sessionStore?: SessionStore;
   /**
    * Authenticates requests: `bearerAuth` of `halyard/auth`, or a function that returns a principal, a refusal, or undefined for
    * an anonymous caller. Required if a definition of the server has `scopes`.
@@ -127,7 +125,6 @@ export const knownHttpOptions: Known<HttpOptions> = {
   legacySse: defaultLegacySse,
   limits: defaultHttpLimits,
   rateLimit: knownRateLimits,
-  sessionStore: true,
   auth: true,
   trustProxy: true,
 };
@@ -139,7 +136,6 @@ export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>
   readonly legacySse: Required<LegacySseOptions> | undefined;
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings | undefined;
-  readonly sessionStore: SessionStore;
   readonly auth: Auth | undefined;
   readonly trustedProxies: number;
 }
@@ -158,7 +154,6 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   checkNames("cors.origins", cors?.origins, origin, 'such as "https://app.example.com", or "*"');
   return {
     ...defaults,
-    sessionStore: new MemorySessionStore(),
     ...givenOf(options),
     allowedOrigins: [...(options.allowedOrigins ?? []), ...(cors?.origins ?? [])],
     cors,
@@ -184,21 +179,6 @@ function checkNames(field: string, names: unknown, pattern: RegExp, example: str
     if (typeof name !== "string" || !pattern.test(name))
       fail(field, `has ${String(name)}: use an entry ${example}`);
   }
-}
-
-const needsOfSeveral = {
-  keys: "one key for request state: call server.secureRequestState({ keys: [secret] }) first, with the same secret in each process",
-  singleUse:
-    "to know which request states were used: pass server.secureRequestState({ singleUse }) a store that they share",
-};
-
-/** If processes share sessions, a client may send its next round to another process, which must be able to open its request state. */
-export function checkSharedState(options: HttpOptions, server: ServerPort): void {
-  const { sessionStore } = options;
-  const { mode, unsharedRequestState: unshared } = server;
-  const isAlone = sessionStore === undefined || sessionStore instanceof MemorySessionStore;
-  if (isAlone || mode === "stateful" || unshared === undefined) return;
-  fail("sessionStore", `is for several processes, which need ${needsOfSeveral[unshared]}`);
 }
 
 /** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */

@@ -1,15 +1,15 @@
-// One legacy session over HTTP: its connection, its streams and its record in the store.
-import { findRevision } from "../protocol/revisions/index.ts";
+// One legacy session over HTTP: its connection, its streams, and its record for other nodes.
 import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
-import { resourceUpdated } from "../protocol/notifications.ts";
-import { topicOf } from "../push/topic.ts";
 import { Connection } from "../server/context/connection.ts";
 import type { Detach } from "../server/calls/attach.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
-import { type LiveSession, mintSessionId } from "../session/sessions.ts";
-import type { SessionRecord } from "../session/store.ts";
+import type { SessionRecord } from "../session/record.ts";
+import { mintSessionId } from "../session/sessions.ts";
+import type { SharedSession } from "../session/shared-sessions.ts";
+import type { RequestId } from "../wire/message.ts";
+import { SavedState, stateOf } from "./saved-state.ts";
 import { type ClientStreams, SessionStreams, type StreamHost } from "./streams/session-streams.ts";
 import { SharedStreams } from "./streams/shared-streams.ts";
 
@@ -19,15 +19,14 @@ interface UnansweredCall {
   readonly isAwaited: boolean;
 }
 
-export class HttpSession implements LiveSession {
+export class HttpSession implements SharedSession {
   readonly connection: Connection;
   readonly streams: ClientStreams;
   /** Calls without a response; usually none. */
   #unanswered: Set<UnansweredCall> | undefined;
   readonly #host: StreamHost;
   readonly #detach: Detach;
-  /** The values that were saved last, as `changing` lists them. */
-  #saved: readonly unknown[];
+  #saved: SavedState | undefined;
 
   constructor(host: StreamHost, connection: Connection, subscriptions: readonly string[] = []) {
     this.connection = connection;
@@ -38,7 +37,6 @@ export class HttpSession implements LiveSession {
         ? new SharedStreams(host, cluster, changes, connection)
         : new SessionStreams(host, connection);
     this.#detach = host.server.attach(connection, this.streams, { overflow: "gap", subscriptions });
-    this.#saved = changing(connection);
   }
 
   /** The connection of a new session. It keeps the identity of its principal; each request brings its own scopes. */
@@ -54,23 +52,21 @@ export class HttpSession implements LiveSession {
     return connection;
   }
 
-  /** Restores a session that another process started, or that this process had dropped. */
-  static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession {
-    const { id, principal, revision, clientInfo, clientCapabilities, logLevel, initialized, changes } =
-      record;
-    const agreed = {
-      revision: findRevision(revision),
+  /** Restores a session that another node started, or that this node had dropped. Undefined if its revision is not supported. */
+  static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession | undefined {
+    const { id, principal, clientInfo, clientCapabilities, logLevel, initialized, changes } = record;
+    const revision = host.server.revisions.find(record.revision);
+    if (revision?.era !== "legacy") return undefined;
+    const connection = Object.assign(new Connection({ transport: "http", session: id, principal, caller }), {
+      revision,
       clientInfo,
       clientCapabilities,
       logLevel,
       initialized,
       changes,
-    };
-    const connection = Object.assign(
-      new Connection({ transport: "http", session: id, principal, caller }),
-      agreed,
-    );
+    });
     const session = new HttpSession(host, connection, record.subscriptions);
+    session.saved.adopt(record);
     session.streams.revived();
     return session;
   }
@@ -107,35 +103,27 @@ export class HttpSession implements LiveSession {
     if (this.#unanswered?.size === 0) this.#unanswered = undefined;
   }
 
-  /** The URIs of the resources that the client subscribes to. */
-  get subscriptions(): string[] {
-    const prefix = topicOf(resourceUpdated, "");
-    const topics = [...(this.connection.listener?.topics ?? [])].filter((topic) => topic.startsWith(prefix));
-    return topics.map((topic) => topic.slice(prefix.length));
-  }
-
-  /** Whether the session has changed since it was last saved. */
-  get hasChanged(): boolean {
-    const { initialized, logLevel, listener } = this.connection;
-    const saved = this.#saved;
-    return initialized !== saved[0] || logLevel !== saved[1] || listener?.topicChanges !== saved[2];
+  /** Made when it is first read: only a session that nodes share needs it. */
+  get saved(): SavedState {
+    return (this.#saved ??= new SavedState(this.connection, this.#host.server));
   }
 
   record(): SessionRecord {
-    this.#saved = changing(this.connection);
-    const { principal, revision, clientInfo, clientCapabilities, logLevel, initialized, changes } =
-      this.connection;
+    const { principal, revision, clientInfo, clientCapabilities, changes } = this.connection;
     return {
       id: this.id,
+      version: this.saved.version + 1,
       principal,
       revision: revision?.date ?? "",
       clientInfo,
       clientCapabilities,
-      logLevel,
-      initialized,
       changes,
-      subscriptions: this.subscriptions,
+      ...stateOf(this.connection),
     };
+  }
+
+  cancel(id: RequestId, reason: string): void {
+    this.connection.inFlight.cancel(id, reason);
   }
 
   close(reason?: SessionEnd): void {
@@ -144,9 +132,4 @@ export class HttpSession implements LiveSession {
     this.streams.close();
     if (reason === "deleted") this.#host.logs.removeSession(this.id);
   }
-}
-
-/** The values of a session that can change. */
-function changing({ initialized, logLevel, listener }: Connection): readonly unknown[] {
-  return [initialized, logLevel, listener?.topicChanges];
 }

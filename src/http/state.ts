@@ -1,10 +1,13 @@
 // The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
+import { ignoreRejection } from "../async/promises.ts";
 import type { Cluster } from "../backplane/cluster.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
+import { HalyardError } from "../errors.ts";
 import type { ServerPort } from "../server/port.ts";
-import { Sessions } from "../session/sessions.ts";
-import { StoreUnavailable, WatchedStore } from "../session/watched-store.ts";
+import type { SessionRecord } from "../session/record.ts";
+import { LocalSessions, type Sessions } from "../session/sessions.ts";
+import { SharedSessions } from "../session/shared-sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
 import type { HttpSettings } from "./options.ts";
@@ -28,22 +31,18 @@ export class HttpState implements Tended {
   /** Whether the server is closing: running calls may finish, and new ones are refused. */
   closing = false;
   readonly listens: Listens;
+  /** Resolves when this node has joined the cluster, if there is one. What needs the other nodes waits for it. */
+  readonly joined: Promise<void>;
 
-  constructor(server: ServerPort, settings: HttpSettings) {
-    const { sessionStore, limits } = settings;
+  constructor(server: ServerPort, settings: HttpSettings, ready: Promise<void>) {
+    const { limits } = settings;
     this.server = server;
     this.rateLimitedLog = RateLimitedLog.of(server.logger);
     this.heartbeat = new Heartbeat(this.rateLimitedLog);
     this.settings = settings;
     this.listens = new Listens(limits, this.heartbeat);
-    this.sessions = new Sessions(
-      new WatchedStore(sessionStore, this.rateLimitedLog),
-      limits,
-      (record, caller) => {
-        this.heartbeat.add(this);
-        return HttpSession.revive(this, record, caller);
-      },
-    );
+    this.joined = ignoreRejection(ready.catch(refuseUnjoined));
+    this.sessions = this.#openSessions();
     this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
     if (server.cluster !== undefined) this.#watch(server.cluster);
@@ -66,6 +65,17 @@ export class HttpState implements Tended {
     for (const { streams } of this.sessions.values()) tell(streams);
   }
 
+  #openSessions(): Sessions<HttpSession> {
+    const { cluster } = this.server;
+    const { limits } = this.settings;
+    if (cluster === undefined) return new LocalSessions(limits);
+    const revive = (record: SessionRecord, caller: string): HttpSession | undefined => {
+      this.heartbeat.add(this);
+      return HttpSession.revive(this, record, caller);
+    };
+    return new SharedSessions({ cluster, joined: this.joined, log: this.rateLimitedLog, revive }, limits);
+  }
+
   /** Adds a new session. Returns false if there is no room. */
   async addSession(session: HttpSession): Promise<boolean> {
     let isIn = false;
@@ -80,8 +90,11 @@ export class HttpState implements Tended {
 
   /** Responds to a request that failed. Many may fail at once, so the log is rate-limited. */
   refuseFailed(responder: HttpResponder, error: unknown): void {
-    if (error instanceof StoreUnavailable) {
-      return refuse(responder, 503, "The session store fails: try again later", { "retry-after": "5" });
+    if (error instanceof HalyardError && error.code === "BACKPLANE_UNAVAILABLE") {
+      this.rateLimitedLog.error("A request needs the backplane, which fails", { error });
+      return refuse(responder, 503, "The server cannot reach its other nodes: try again later", {
+        "retry-after": "5",
+      });
     }
     replyError(responder, 500, internalError(this.rateLimitedLog, "A request could not be answered", error));
   }
@@ -92,4 +105,8 @@ export class HttpState implements Tended {
     this.sessions.sweep(now);
     return this.sessions.needsSweeping || this.logs.streams > 0;
   }
+}
+
+function refuseUnjoined(cause: unknown): never {
+  throw new HalyardError("BACKPLANE_UNAVAILABLE", "This node has not joined the cluster", { cause });
 }

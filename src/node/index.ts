@@ -37,7 +37,6 @@ export {
   defaultCallerLimits,
   type RateLimitOptions,
 } from "../http/rate-limits/options.ts";
-export { MemorySessionStore, type SessionRecord, type SessionStore } from "../session/store.ts";
 
 /** Options of {@link serveHttp}; all are optional. */
 export interface ServeHttpOptions extends HttpOptions {

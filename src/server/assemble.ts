@@ -95,6 +95,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     methods,
     asking: conversations,
     serverMetas: new Map(),
+    cluster,
   };
   const loads = new Loads(settings.limits.maxInFlightBytes);
   return { core, push, loads, requestState, cluster, changes };

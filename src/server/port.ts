@@ -6,8 +6,10 @@ import type { Implementation } from "../protocol/model.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import type { SpokenRevisions } from "../protocol/revisions/index.ts";
+import { resourceUpdated } from "../protocol/notifications.ts";
 import type { ChangeLog } from "../push/changes.ts";
 import type { Stream } from "../push/listener.ts";
+import { topicOf } from "../push/topic.ts";
 import {
   type Incoming,
   type ReadMessage,
@@ -22,7 +24,6 @@ import type { Core } from "./calls/core.ts";
 import { type Answering, dispatch } from "./calls/dispatch.ts";
 import type { ServerEvent } from "../diagnostics/events.ts";
 import type { Logger } from "../diagnostics/logger.ts";
-import type { RequestState } from "./request-state/request-state.ts";
 import type { ServerLimits } from "./settings/limits.ts";
 import type { ServerMode } from "./settings/settings.ts";
 import { neededScopes } from "./catalogue/scopes.ts";
@@ -70,12 +71,14 @@ export interface ServerPort {
   encode(answer: Answer): string;
   /** Sends the notifications of a legacy session to that stream, until you call the returned function. */
   attach(connection: Connection, stream: Stream, options?: AttachOptions): Detach;
+  /** Subscribes the session of the connection to these resources, or no longer, because another node did. */
+  subscribe(connection: Connection, added: readonly string[], removed: readonly string[]): void;
+  /** Whether requests of a legacy client are refused until it has sent `notifications/initialized`. */
+  readonly requiresInitialized: boolean;
   /** The arguments of a tool that clients also send as HTTP headers. */
   paramHeaders(tool: string): readonly ParamHeader[];
   /** The row of a method, from the table of that revision, an extension or a custom method. */
   rowOf(method: string, revision: Revision): RequestRow | undefined;
-  /** The option of `secureRequestState` that is local to this process, so that no other process can continue a call. */
-  readonly unsharedRequestState: "keys" | "singleUse" | undefined;
   /** Whether any definition has `scopes`, or ever had. */
   readonly usesScopes: boolean;
   /** The cluster that this process is a node of. A transport joins it before it serves, and leaves it when it closes. */
@@ -95,14 +98,13 @@ const mark = Symbol.for("halyard.McpServer");
 interface Driven {
   readonly core: Core;
   readonly loads: Loads;
-  readonly requestState: RequestState;
   readonly cluster: Cluster | undefined;
   readonly changes: ChangeLog | undefined;
 }
 
 /** Creates the port of a server. */
 export function openPort(server: Servable, parts: Driven): ServerPort {
-  const { core, loads, requestState, cluster, changes } = parts;
+  const { core, loads, cluster, changes } = parts;
   const { catalogue } = core;
   const { mode, revisions, limits, logger, observe } = core.settings;
   const port: ServerPort = {
@@ -122,12 +124,15 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
       answerIncoming(core, incoming, exchange) as Answering<RpcResponse>,
     encode: (answer) => encodeAnswer(core, answer),
     attach: (connection, stream, options = {}) => attach(core, connection, stream, options),
+    subscribe: ({ listener }, added, removed) => {
+      if (listener === undefined) return;
+      for (const uri of added) core.hub.subscribe(listener, topicOf(resourceUpdated, uri));
+      for (const uri of removed) core.hub.unsubscribe(listener, topicOf(resourceUpdated, uri));
+    },
+    requiresInitialized: core.settings.requireInitialized,
     paramHeaders: (tool) => catalogue.tools.find(tool)?.paramHeaders ?? [],
     rowOf: (method, revision) =>
       revision.requests.get(method) ?? catalogue.findMethod(method, revision.era)?.row,
-    get unsharedRequestState() {
-      return requestState.unshared;
-    },
     get usesScopes() {
       return catalogue.isScoped;
     },

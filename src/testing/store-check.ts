@@ -1,8 +1,7 @@
 // A store contract as a list of independent checks.
-import type { SessionStore } from "../session/store.ts";
 
 /** One check of a store contract. */
-export interface StoreCheck<Store = SessionStore> {
+export interface StoreCheck<Store> {
   readonly title: string;
   /** Rejects if the store that `make` returns fails the check. */
   run(make: () => Store | Promise<Store>): Promise<void>;

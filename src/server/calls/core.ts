@@ -1,4 +1,5 @@
 // The parts that handle a message. `McpServer` assembles them; the layers above join through `methods` and `asking`.
+import type { Cluster } from "../../backplane/cluster.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
@@ -12,4 +13,6 @@ export interface Core extends CallCore {
   /** Every method of the protocol, by name. The table of a revision says whether its peers can call it. */
   readonly methods: ReadonlyMap<string, MethodHandler>;
   readonly asking: Asking;
+  /** The cluster that this process is a node of. */
+  readonly cluster: Cluster | undefined;
 }

@@ -1,4 +1,5 @@
 // Receives the notifications of clients, and calls the author's handlers for them and for sessions that start and end.
+import type { Cluster } from "../../backplane/cluster.ts";
 import type { Load } from "../../limits/loads.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
@@ -50,6 +51,7 @@ interface Receiver {
   readonly observers: Observers;
   readonly asks: Asks;
   readonly settings: { readonly logger: Logger };
+  readonly cluster: Cluster | undefined;
 }
 
 /** Handles a notification. It gets no response, even if it is malformed, and does not wait for the author's handlers. */
@@ -65,7 +67,7 @@ export async function receiveNotification(
   // Before initialize there is no handshake that this notification could complete.
   const isFirst = isLegacy && method === "notifications/initialized" && !connection.initialized;
   if (isFirst) connection.initialized = true;
-  if (method === "notifications/cancelled") cancel(logger, params, exchange);
+  if (method === "notifications/cancelled") cancel(core, params, exchange);
   if (method === "notifications/progress") core.asks.progressed(connection.session, params["progressToken"]);
   const { notification: observer, rootsChanged, initialized } = core.observers;
   if (!observer && !rootsChanged && !initialized) return undefined;
@@ -125,15 +127,19 @@ async function run(
   }
 }
 
-function cancel(logger: Logger, params: JsonObject, { connection }: Exchange): void {
-  const { requestId, reason } = params;
+function cancel({ settings, cluster }: Receiver, params: JsonObject, { connection }: Exchange): void {
+  const { logger } = settings;
+  const { requestId, reason: given } = params;
   if (!isRequestId(requestId)) return;
-  const outcome = connection.inFlight.cancel(
-    requestId,
-    typeof reason === "string" ? reason : "Cancelled by the client",
-  );
+  const reason = typeof given === "string" ? given : "Cancelled by the client";
+  const outcome = connection.inFlight.cancel(requestId, reason);
   if (outcome === "cancelled") logger.debug("A client cancelled a call", { requestId, reason });
   if (outcome === "ambiguous") {
     logger.warn("Ignored a cancellation: several open requests have this id", { requestId });
+  }
+  const { session, sharesPipe } = connection;
+  // All messages of a pipe arrive at one node; those of other sessions at any, and another node may run the call.
+  if (outcome === "unknown" && session !== undefined && !sharesPipe && cluster?.hasJoined) {
+    cluster.bus.sendSoon("all", "cancel", { session, id: requestId, reason });
   }
 }

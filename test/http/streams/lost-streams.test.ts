@@ -1,6 +1,6 @@
 // Streams that were cut: a client never forgets where it was, and hears of what it may have lost.
 import { type JsonObject, McpServer } from "halyard";
-import { type HttpOptions, MemorySessionStore } from "halyard/node";
+import type { HttpOptions } from "halyard/node";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { EventReply } from "../../support/event-reply.ts";
 import { recordingLogger } from "../../support/log.ts";
@@ -289,23 +289,3 @@ describe("a stream that nobody comes back to", () => {
     expect(others.flatMap(toldOf)).toEqual(gap);
   });
 });
-
-test.each(edges)(
-  "a session that comes from the store is told to read again by its first GET stream · %s",
-  async (edge) => {
-    const sessionStore = new MemorySessionStore();
-    const first = await serve(makeServer(), { sessionStore }, edge);
-    const second = makeServer();
-    const { url } = await serve(second, { sessionStore }, edge);
-    const client = await SessionClient.open(first);
-    await client.request("resources/subscribe", { uri });
-    const moved = new SessionClient(url, client.id);
-    await moved.request("ping");
-    const stream = await moved.get();
-    await stream.count(gap.length);
-    await second.push.toSession(client.id, note, { level: "info", data: 1 });
-    await heardUpTo(stream, 1);
-    expect(methodsOf(stream.messages)).toEqual([...gap, "message"]);
-    stream.cut();
-  },
-);

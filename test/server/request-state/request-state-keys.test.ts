@@ -1,10 +1,6 @@
 // The keys of request state: which are taken, how they are changed, and what several processes must have in common.
 import { ConfigurationError, McpServer, type RequestStateOptions } from "halyard";
-import { fetchHandler } from "halyard/fetch";
-import { type HttpOptions, MemorySessionStore, nodeHandler, type SessionStore } from "halyard/node";
 import { describe, expect, test } from "vitest";
-import { serve } from "../../support/sessions.ts";
-import { recordingLogger } from "../../support/log.ts";
 import { askingServer, begin, retry, type Turn, ways } from "../../support/asking-server.ts";
 
 const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
@@ -89,59 +85,5 @@ describe("keys of request state", () => {
   test("seals with the first of the ring", async () => {
     expect(await opens({ keys: [newer, older] }, { keys: [newer] })).toBe(true);
     expect(await opens({ keys: [newer, older] }, { keys: [older] })).toBe(false);
-  });
-});
-
-describe("a session store that processes share", () => {
-  const memory = new MemorySessionStore();
-  const shared: SessionStore = {
-    save: (record, idleMs) => memory.save(record, idleMs),
-    load: (id) => memory.load(id),
-    touch: (ids, idleMs) => memory.touch(ids, idleMs),
-    remove: (id) => memory.remove(id),
-  };
-  const edges: Record<string, (server: McpServer, options: HttpOptions) => Promise<unknown>> = {
-    serveHttp: (server, options) => serve(server, options),
-    nodeHandler: async (server, options) => nodeHandler(server, options).close(),
-    fetchHandler: async (server, options) => fetchHandler(server, options).close(),
-  };
-  const start = (
-    edge: keyof typeof edges,
-    state: RequestStateOptions | undefined,
-    mode: "both" | "stateful" | "stateless",
-    sessionStore?: SessionStore,
-  ): Promise<unknown> => {
-    const server = new McpServer({ name: "test", version: "1.0.0" }, { mode, logger: recordingLogger() });
-    if (state !== undefined) server.secureRequestState(state);
-    return edges[edge]!(server, { ...(sessionStore && { sessionStore }) });
-  };
-
-  describe.each(Object.keys(edges))("%s", (edge) => {
-    test.each(["both", "stateless"] as const)(
-      "does not start without keys, and says what to set: mode %s",
-      async (mode) => {
-        for (const state of [undefined, { ttlMs: 1000 }]) {
-          const started = start(edge, state, mode, shared);
-          await expect(started).rejects.toThrow(ConfigurationError);
-          await expect(started).rejects.toThrow(
-            /sessionStore.*server\.secureRequestState\(\{ keys: \[secret\] \}\)/,
-          );
-        }
-      },
-    );
-
-    test("does not start with marks of single use that one process keeps for itself, and says what to set", async () => {
-      const started = start(edge, { keys: [newer], singleUse: true }, "both", shared);
-      await expect(started).rejects.toThrow(/sessionStore.*secureRequestState\(\{ singleUse \}\) a store/);
-    });
-
-    test.each([
-      ["with keys", { keys: [newer] }, "both", shared],
-      ["in mode stateful, which serves no modern client", undefined, "stateful", shared],
-      ["with a store in memory", { singleUse: true }, "both", memory],
-      ["without a store", undefined, "both", undefined],
-    ] as const)("starts %s", async (_, state, mode, sessionStore) => {
-      await expect(start(edge, state, mode, sessionStore)).resolves.not.toThrow();
-    });
   });
 });

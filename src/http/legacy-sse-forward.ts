@@ -1,0 +1,53 @@
+// Messages of HTTP+SSE clients that arrive at another node than the one that has the stream: that node gets them, and says what to reply.
+import type { Cluster } from "../backplane/cluster.ts";
+import type { Principal } from "../protocol/model.ts";
+import { assertPrincipal } from "../protocol/principal.ts";
+import type { JsonObject } from "../wire/message.ts";
+
+/** The statuses of a response to a message. */
+const messageStatuses = [202, 404, 429, 503] as const;
+
+export type MessageStatus = (typeof messageStatuses)[number];
+
+/** A message that another node has received, authenticated and checked. */
+export interface ForwardedMessage {
+  /** Names the stream. */
+  readonly token: string;
+  readonly text: string;
+  readonly caller: string;
+  readonly principal: Principal | undefined;
+  readonly checkedScopes: readonly string[] | undefined;
+}
+
+/** Milliseconds that the other node has to take a message. */
+const forwardMs = 2000;
+
+/** The other node that has the stream of a token; undefined if it is this one, or none that this node hears. */
+export function nodeOf(token: string, cluster: Cluster | undefined): string | undefined {
+  const node = token.slice(0, Math.max(0, token.indexOf(".")));
+  return cluster !== undefined && node !== cluster.node && cluster.hears(node) ? node : undefined;
+}
+
+/** Passes a message to the node that has the stream. */
+export async function forwardMessage(
+  cluster: Cluster,
+  node: string,
+  message: ForwardedMessage,
+): Promise<MessageStatus> {
+  const answer = await cluster.bus.request(node, "sse", { ...message }, forwardMs);
+  const status = messageStatuses.find((known) => known === answer?.["status"]);
+  return status ?? (cluster.hears(node) ? 503 : 404);
+}
+
+/** Reads a message that another node has passed on. Throws if it is invalid. */
+export function readForwarded(body: JsonObject): ForwardedMessage {
+  const { token, text, caller, principal, checkedScopes } = body;
+  assertPrincipal(principal, "The principal of a message from another node");
+  const areScopes =
+    checkedScopes === undefined ||
+    (Array.isArray(checkedScopes) && checkedScopes.every((scope) => typeof scope === "string"));
+  const isValid =
+    typeof token === "string" && typeof text === "string" && typeof caller === "string" && areScopes;
+  if (!isValid) throw new TypeError("Another node has passed on an invalid HTTP+SSE message");
+  return { token, text, caller, principal, checkedScopes: checkedScopes as string[] | undefined };
+}

@@ -1,0 +1,85 @@
+// The state of a session as the engine has it, compared with that of its connection here.
+import type { LogLevel } from "../protocol/model.ts";
+import { resourceUpdated } from "../protocol/notifications.ts";
+import { topicOf } from "../push/topic.ts";
+import type { Connection } from "../server/context/connection.ts";
+import type { ServerPort } from "../server/port.ts";
+import {
+  applyChange,
+  changeBetween,
+  firstState,
+  type SessionChange,
+  type SessionRecord,
+  type SessionState,
+} from "../session/record.ts";
+
+export class SavedState {
+  readonly #connection: Connection;
+  readonly #server: ServerPort;
+  #state: SessionState = firstState;
+  #version = 0;
+  #isPending = false;
+  /** The values of the connection when {@link SavedState.pending} last looked at them. */
+  #initialized = false;
+  #logLevel: LogLevel | undefined;
+  #topicChanges: number | undefined;
+
+  constructor(connection: Connection, server: ServerPort) {
+    this.#connection = connection;
+    this.#server = server;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get hasChanged(): boolean {
+    const { initialized, logLevel, listener } = this.#connection;
+    return (
+      initialized !== this.#initialized ||
+      logLevel !== this.#logLevel ||
+      listener?.topicChanges !== this.#topicChanges
+    );
+  }
+
+  get isPending(): boolean {
+    return this.#isPending;
+  }
+
+  pending(): SessionChange | undefined {
+    const { initialized, logLevel, listener } = this.#connection;
+    this.#initialized = initialized;
+    this.#logLevel = logLevel;
+    this.#topicChanges = listener?.topicChanges;
+    const change = changeBetween(this.#state, stateOf(this.#connection));
+    this.#isPending = change !== undefined;
+    return change;
+  }
+
+  settle(change: SessionChange): void {
+    this.#state = applyChange(this.#state, change);
+    this.pending();
+  }
+
+  adopt(record: SessionRecord): void {
+    const connection = this.#connection;
+    const { version, initialized, logLevel, subscriptions } = record;
+    // If the engine has lost its last changes, what this node knows of them is pending again.
+    const change = version < this.#version ? undefined : changeBetween(this.#state, record);
+    this.#state = { initialized, logLevel, subscriptions };
+    this.#version = version;
+    if (change !== undefined) {
+      if (change.initialized) connection.initialized = true;
+      if (change.logLevel) connection.logLevel = change.logLevel;
+      this.#server.subscribe(connection, change.added, change.removed);
+    }
+    this.pending();
+  }
+}
+
+/** What the client of a connection has set. */
+export function stateOf({ initialized, logLevel, listener }: Connection): SessionState {
+  const prefix = topicOf(resourceUpdated, "");
+  const topics = [...(listener?.topics ?? [])].filter((topic) => topic.startsWith(prefix));
+  return { initialized, logLevel, subscriptions: topics.map((topic) => topic.slice(prefix.length)) };
+}

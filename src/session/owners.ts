@@ -1,0 +1,77 @@
+// The sessions of each principal, counted in the engine, so that a limit holds for all nodes together.
+import type { Cluster } from "../backplane/cluster.ts";
+import { maxTries, ownerKeyOf, parseStored, tooBusy } from "./shared-store.ts";
+
+/** What becomes of sessions past the limit. */
+export interface OwnedSessions {
+  /** Whether the session still exists. */
+  exists(id: string): Promise<boolean>;
+  /** Ends a session in all processes, if it exists. */
+  end(id: string): Promise<void>;
+}
+
+/** Milliseconds between two searches for sessions that have ended, since one reads every session of a principal. */
+const pruneMs = 1000;
+
+export class Owners {
+  readonly #cluster: Cluster;
+  readonly #maxOwned: number;
+  readonly #keepMs: number;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(cluster: Cluster, maxOwned: number, keepMs: number) {
+    this.#cluster = cluster;
+    this.#maxOwned = maxOwned;
+    this.#keepMs = keepMs;
+  }
+
+  /** Adds a session to those of its owner. Past the limit the oldest one ends. */
+  add(owner: string, id: string, sessions: OwnedSessions): Promise<void> {
+    return this.#edit(owner, async (ids) => {
+      const kept = ids.length < this.#maxOwned ? ids : await this.#prune(ids, sessions);
+      const ending = kept.slice(0, Math.max(0, kept.length - this.#maxOwned + 1));
+      for (const oldest of ending) await sessions.end(oldest);
+      return [...kept.slice(ending.length), id];
+    });
+  }
+
+  remove(owner: string, id: string): Promise<void> {
+    return this.#edit(owner, async (ids) =>
+      ids.includes(id) ? ids.filter((other) => other !== id) : undefined,
+    );
+  }
+
+  async #prune(ids: readonly string[], sessions: OwnedSessions): Promise<readonly string[]> {
+    const now = performance.now();
+    if (now - this.#prunedAt < pruneMs) return ids;
+    this.#prunedAt = now;
+    const exist = await Promise.all(ids.map((id) => sessions.exists(id)));
+    return ids.filter((_, at) => exist[at]);
+  }
+
+  /** Replaces the list, oldest first, by what `edit` returns, unless that is undefined. Tries again if another node was faster. */
+  async #edit(
+    owner: string,
+    edit: (ids: readonly string[]) => Promise<readonly string[] | undefined>,
+  ): Promise<void> {
+    const key = ownerKeyOf(owner);
+    const { engine } = this.#cluster;
+    for (let tries = 0; tries < maxTries; tries++) {
+      const stored = await engine.get(key);
+      const edited = await edit(stored === undefined ? [] : readIds(stored.text));
+      if (edited === undefined) return;
+      const text = JSON.stringify(edited);
+      const changed = await (stored === undefined
+        ? engine.create(key, text, this.#keepMs)
+        : engine.replace(key, text, this.#keepMs, stored.version));
+      if (changed !== undefined) return;
+    }
+    throw tooBusy("The list of a principal's sessions");
+  }
+}
+
+/** The ids in a list; none if it is invalid. */
+function readIds(text: string): readonly string[] {
+  const ids = parseStored(text);
+  return Array.isArray(ids) && ids.every((id) => typeof id === "string") ? ids : [];
+}

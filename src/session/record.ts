@@ -1,0 +1,96 @@
+// What nodes share of a session: its record, and changes of it as differences, so that two nodes can change it at once.
+import {
+  type ClientCapabilities,
+  type Implementation,
+  isLogLevel,
+  type LogLevel,
+  type Principal,
+  readImplementation,
+} from "../protocol/model.ts";
+import { isObject } from "../wire/message.ts";
+
+/** The part of a session that its client changes. */
+export interface SessionState {
+  readonly initialized: boolean;
+  readonly logLevel?: LogLevel | undefined;
+  /** The URIs of the resources that it subscribes to. */
+  readonly subscriptions: readonly string[];
+}
+
+/** What another node needs to continue a session. */
+export interface SessionRecord extends SessionState {
+  readonly id: string;
+  /** Grows with each change. */
+  readonly version: number;
+  readonly principal?: Principal | undefined;
+  /** The date of the negotiated revision. */
+  readonly revision: string;
+  readonly clientInfo?: Implementation | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+  /** The position in the log of changes when the session began. */
+  readonly changes?: string | undefined;
+}
+
+/** The state of a session before its client has sent anything else than `initialize`. */
+export const firstState: SessionState = { initialized: false, subscriptions: [] };
+
+/** The difference between two states of a session. */
+export interface SessionChange {
+  /** The session became initialized, which it stays. */
+  readonly initialized: boolean;
+  readonly logLevel: LogLevel | undefined;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What leads from one state to another; undefined if they are the same. */
+export function changeBetween(before: SessionState, after: SessionState): SessionChange | undefined {
+  const [had, has] = [new Set(before.subscriptions), new Set(after.subscriptions)];
+  const change = {
+    initialized: after.initialized && !before.initialized,
+    logLevel: after.logLevel === before.logLevel ? undefined : after.logLevel,
+    added: after.subscriptions.filter((uri) => !had.has(uri)),
+    removed: before.subscriptions.filter((uri) => !has.has(uri)),
+  };
+  const { initialized, logLevel, added, removed } = change;
+  return initialized || logLevel || added.length > 0 || removed.length > 0 ? change : undefined;
+}
+
+/** Applies a change to the newest state, which may be another than the one it was made to. */
+export function applyChange<State extends SessionState>(state: State, change: SessionChange): State {
+  const { initialized, logLevel, added, removed } = change;
+  const subscriptions = new Set([...state.subscriptions, ...added]);
+  for (const uri of removed) subscriptions.delete(uri);
+  return {
+    ...state,
+    initialized: state.initialized || initialized,
+    logLevel: logLevel ?? state.logLevel,
+    subscriptions: [...subscriptions],
+  };
+}
+
+/** What each member of a record must be, checked before use: another version of Halyard, or somebody else, may have written it. */
+const checks: Readonly<Record<keyof SessionRecord, (value: unknown) => boolean>> = {
+  id: isText,
+  version: (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  principal: (value) =>
+    value === undefined || (isObject(value) && isText(value["issuer"]) && isText(value["subject"])),
+  revision: isText,
+  clientInfo: (value) => value === undefined || readImplementation(value) !== undefined,
+  clientCapabilities: isObject,
+  changes: (value) => value === undefined || isText(value),
+  initialized: (value) => typeof value === "boolean",
+  logLevel: (value) => value === undefined || isLogLevel(value),
+  subscriptions: (value) => Array.isArray(value) && value.every(isText),
+};
+
+/** Returns the record of this session, or undefined if the value is not one. */
+export function readRecord(id: string, value: unknown): SessionRecord | undefined {
+  if (!isObject(value) || value["id"] !== id) return undefined;
+  const isValid = Object.entries(checks).every(([member, check]) => check(value[member]));
+  return isValid ? (value as unknown as SessionRecord) : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

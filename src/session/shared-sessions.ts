@@ -1,0 +1,374 @@
+// The sessions of a server that runs on several nodes: copies of records in the engine, which a node may drop at any time.
+import type { Cluster } from "../backplane/cluster.ts";
+import { ignoreRejection } from "../async/promises.ts";
+import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { HalyardError } from "../errors.ts";
+import type { Principal } from "../protocol/model.ts";
+import { isSamePrincipal, principalKey } from "../protocol/principal.ts";
+import { isRequestId, type JsonObject, type RequestId } from "../wire/message.ts";
+import { Copies, type Copy } from "./copies.ts";
+import { type OwnedSessions, Owners } from "./owners.ts";
+import { readRecord, type SessionChange, type SessionRecord } from "./record.ts";
+import type { ClosableSession, SessionEnd, SessionLimits, Sessions } from "./sessions.ts";
+import { keptPerIdle, SharedStore, type StoredRecord } from "./shared-store.ts";
+
+/** A session that other nodes may change. */
+export interface SharedSession extends ClosableSession {
+  /** The state that the engine had last, as far as this node knows. */
+  readonly saved: {
+    readonly version: number;
+    /** Whether the client has changed something since `pending` was last called; cheap enough for each call. */
+    readonly hasChanged: boolean;
+    /** Whether `pending` has returned a change that is not settled yet. */
+    readonly isPending: boolean;
+    /** What the client has changed here since. */
+    pending(): SessionChange | undefined;
+    /** Notes that the engine has this change. */
+    settle(change: SessionChange): void;
+    /** Takes over what other nodes have changed, and keeps what is pending. */
+    adopt(record: SessionRecord): void;
+  };
+  /** The record with all changes. */
+  record(): SessionRecord;
+  /** Cancels a call. */
+  cancel(id: RequestId, reason: string): void;
+}
+
+/** What shared sessions need of their endpoint. */
+export interface SharedHost<Live> {
+  readonly cluster: Cluster;
+  /** Resolves when this node has joined the cluster. */
+  readonly joined: Promise<void>;
+  readonly log: RateLimitedLog;
+  /** Restores a session, which counts for `caller`; undefined if this server does not support its revision. */
+  revive(record: SessionRecord, caller: string): Live | undefined;
+}
+
+interface SharedCopy<Live> extends Copy<Live> {
+  /** The lease under which it was last known to be as in the engine. */
+  lease: number | undefined;
+  /** The version of the record in the engine. */
+  version: string;
+  touchedAt: number;
+  /** The save that runs now; the next one waits for it. */
+  saving: Promise<boolean> | undefined;
+}
+
+/** A message to the other nodes. */
+interface Told {
+  readonly kind: "session" | "ended";
+  readonly body: JsonObject;
+}
+
+/** Messages that wait until the engine can be reached; further ones are dropped. */
+const maxUntold = 10_000;
+
+/** Milliseconds that a node waits after the end of a record before it looks whether the record is gone. */
+const graceMs = 2000;
+
+export class SharedSessions<Live extends SharedSession> implements Sessions<Live> {
+  readonly #host: SharedHost<Live>;
+  readonly #limits: SessionLimits;
+  readonly #store: SharedStore;
+  readonly #owners: Owners;
+  readonly #copies: Copies<Live, SharedCopy<Live>>;
+  /** Records that are being read, and whether the session has ended meanwhile. */
+  readonly #reading = new Set<{ readonly id: string; isOver: boolean }>();
+  readonly #untold: Told[] = [];
+  readonly #stopHearing: readonly (() => void)[];
+  #isUpdating = false;
+
+  constructor(host: SharedHost<Live>, limits: SessionLimits) {
+    const { cluster } = host;
+    this.#host = host;
+    this.#limits = limits;
+    const keepMs = limits.idleMs * keptPerIdle;
+    this.#store = new SharedStore(cluster, keepMs, host.log);
+    this.#owners = new Owners(cluster, limits.maxSessionsPerPrincipal, keepMs);
+    this.#copies = new Copies({ ...limits, maxSessionsPerPrincipal: Number.POSITIVE_INFINITY });
+    this.#stopHearing = [
+      cluster.on("session", (body) => this.#hearChange(body)),
+      cluster.on("ended", (body) => this.#hearEnd(body)),
+      cluster.on("cancel", (body) => this.#hearCancel(body)),
+    ];
+  }
+
+  get size(): number {
+    return this.#copies.size;
+  }
+
+  get needsSweeping(): boolean {
+    return this.#copies.size > 0 || this.#untold.length > 0;
+  }
+
+  values(): Live[] {
+    return this.#copies.sessions();
+  }
+
+  peek(id: string): Live | undefined {
+    return this.#copies.get(id)?.session;
+  }
+
+  async add(session: Live): Promise<boolean> {
+    await this.#host.joined;
+    if (this.#copies.displacedBy(session) === "nobody") return false;
+    if (await this.#store.has(this.#limits.maxSharedSessions)) return false;
+    const { id, principal } = session;
+    const record = session.record();
+    const version = await this.#store.create(record);
+    session.saved.adopt(record);
+    let isIn = false;
+    try {
+      if (principal) await this.#owners.add(principalKey(principal), id, this.#ownedBy(session));
+      isIn = this.#hold(session, version) !== undefined;
+    } finally {
+      // No client knows it yet. If the engine fails, it expires.
+      if (!isIn) ignoreRejection(this.#store.remove(id));
+    }
+    return isIn;
+  }
+
+  find(
+    id: string,
+    principal: Principal | undefined,
+    caller: string,
+  ): Live | undefined | Promise<Live | undefined> {
+    const copy = this.#copies.get(id);
+    if (copy?.lease === undefined || copy.lease !== this.#host.cluster.lease)
+      return this.refresh(id, principal, caller);
+    return this.#copies.use(copy, principal);
+  }
+
+  async refresh(id: string, principal: Principal | undefined, caller: string): Promise<Live | undefined> {
+    await this.#host.joined;
+    const copy = await this.#read(id, principal, caller);
+    return copy && this.#copies.use(copy, principal);
+  }
+
+  async save(session: Live): Promise<boolean> {
+    const copy = this.#copies.get(session.id);
+    return copy !== undefined && this.#saveNext(copy);
+  }
+
+  async end(session: Live, reason: SessionEnd): Promise<void> {
+    const { id, principal } = session;
+    await this.#store.remove(id);
+    await this.#conclude(session, reason);
+    await this.#tell({ kind: "ended", body: { id } });
+    // Not awaited: the id of a session that has ended does little harm in the list.
+    if (principal && reason === "deleted") ignoreRejection(this.#owners.remove(principalKey(principal), id));
+  }
+
+  sweep(now: number): void {
+    this.#copies.useBusy(now, this.#limits.idleMs);
+    if (this.#isUpdating) return;
+    this.#isUpdating = true;
+    const isDone = (): void => void (this.#isUpdating = false);
+    // A failure is retried in the next sweep.
+    this.#update(now).then(isDone, isDone);
+  }
+
+  /** Hands the sessions over: saves what is not saved yet, and leaves everything in the engine. */
+  async close(): Promise<void> {
+    for (const stop of this.#stopHearing) stop();
+    try {
+      await this.#saveAll();
+    } catch (error) {
+      this.#host.log.error("Changes of sessions could not be saved before the node stops", { error });
+    }
+    for (const { session } of this.#copies) this.#drop(session);
+  }
+
+  // Reading and holding copies.
+
+  /** Reads the record, and makes the copy what the record says. A session of another principal is not loaded. */
+  async #read(
+    id: string,
+    principal: Principal | undefined,
+    caller: string,
+  ): Promise<SharedCopy<Live> | undefined> {
+    const { lease } = this.#host.cluster;
+    const known = this.#copies.get(id)?.session.saved.version;
+    const reading = { id, isOver: false };
+    this.#reading.add(reading);
+    const stored = await this.#store.load(id).finally(() => this.#reading.delete(reading));
+    // Another request may have loaded it meanwhile, and another node may have ended it.
+    const held = this.#copies.get(id);
+    if (stored === undefined || reading.isOver) {
+      if (held !== undefined) await this.#conclude(held.session, "idle");
+      return undefined;
+    }
+    const copy = held ?? this.#revive(stored, principal, caller);
+    if (copy === undefined) return undefined;
+    this.#adopt(copy, stored, known);
+    copy.lease = lease;
+    return copy;
+  }
+
+  #revive(
+    { record, version }: StoredRecord,
+    principal: Principal | undefined,
+    caller: string,
+  ): SharedCopy<Live> | undefined {
+    if (!isSamePrincipal(record.principal, principal)) return undefined;
+    const session = this.#host.revive(record, caller);
+    if (session === undefined) {
+      const { id, revision } = record;
+      this.#host.log.error("The engine has a session of an unknown revision", { session: id, revision });
+      return undefined;
+    }
+    const copy = this.#hold(session, version);
+    if (copy !== undefined) return copy;
+    session.close();
+    throw new HalyardError("BACKPLANE_UNAVAILABLE", "All sessions of this node are in use");
+  }
+
+  /** Keeps a copy; a full node drops another one. Returns undefined if none may leave. */
+  #hold(session: Live, version: string): SharedCopy<Live> | undefined {
+    const displaced = this.#copies.displacedBy(session);
+    if (displaced === "nobody") return undefined;
+    const now = performance.now();
+    const { lease } = this.#host.cluster;
+    const copy = { session, seenAt: now, touchedAt: now, lease, version, saving: undefined };
+    this.#copies.add(copy);
+    if (displaced !== undefined) this.#drop(displaced);
+    return copy;
+  }
+
+  /**
+   * Takes a record over if it is newer. An older one counts, too, if nothing was heard since the node last knew version `known`:
+   * then the engine has lost its last changes.
+   */
+  #adopt(copy: SharedCopy<Live>, { record, version }: StoredRecord, known: number | undefined): void {
+    const { saved } = copy.session;
+    if (record.version <= saved.version && saved.version !== known) return;
+    saved.adopt(record);
+    copy.version = version;
+  }
+
+  /** Drops a copy, not the session. */
+  #drop(session: Live): void {
+    this.#copies.delete(session);
+    session.close();
+  }
+
+  // Saving.
+
+  #saveNext(copy: SharedCopy<Live>): Promise<boolean> {
+    const saving = (copy.saving ?? Promise.resolve()).then(
+      () => this.#save(copy),
+      () => this.#save(copy),
+    );
+    copy.saving = saving;
+    const isDone = (): void => {
+      if (copy.saving === saving) copy.saving = undefined;
+    };
+    saving.then(isDone, isDone);
+    return saving;
+  }
+
+  async #save(copy: SharedCopy<Live>): Promise<boolean> {
+    const { session } = copy;
+    const change = session.saved.pending();
+    if (change === undefined) return true;
+    const known = session.saved.version;
+    const stored = await this.#store.change(session.record(), change, copy.version);
+    if (stored === undefined) {
+      await this.#conclude(session, "idle");
+      return false;
+    }
+    session.saved.settle(change);
+    this.#adopt(copy, stored, known);
+    copy.touchedAt = performance.now();
+    const { record, version } = stored;
+    await this.#tell({ kind: "session", body: { id: session.id, record, version } });
+    return true;
+  }
+
+  async #saveAll(): Promise<void> {
+    const changed = [...this.#copies].filter(({ session: { saved } }) => saved.hasChanged || saved.isPending);
+    for (const copy of changed) await this.#saveNext(copy);
+  }
+
+  /** Updates the engine step by step until one fails, so that a recovering engine is not overloaded. */
+  async #update(now: number): Promise<void> {
+    for (let told = this.#untold[0]; told !== undefined; told = this.#untold[0]) {
+      await this.#host.cluster.bus.tell(told.kind, told.body);
+      this.#untold.shift();
+    }
+    await this.#saveAll();
+    await this.#touch(now);
+    const unusedMs = this.#limits.idleMs * keptPerIdle + graceMs;
+    const unused = [...this.#copies].filter(({ touchedAt }) => now - touchedAt >= unusedMs);
+    for (const { session } of unused) {
+      if ((await this.#store.load(session.id)) === undefined) await this.#conclude(session, "idle");
+      // Another node uses it.
+      else this.#drop(session);
+    }
+  }
+
+  async #touch(now: number): Promise<void> {
+    const { idleMs } = this.#limits;
+    const used = [...this.#copies].filter(
+      ({ seenAt, touchedAt }) => seenAt > touchedAt && now - touchedAt >= idleMs / 4,
+    );
+    if (used.length === 0) return;
+    const owners = new Set<string>();
+    for (const { session } of used) if (session.principal) owners.add(principalKey(session.principal));
+    await this.#store.touch(
+      used.map(({ session }) => session.id),
+      owners,
+    );
+    for (const copy of used) copy.touchedAt = now;
+  }
+
+  // Ending.
+
+  /** Drops the copy of a session that has ended everywhere. One node calls `onSessionClosed`. */
+  async #conclude(session: Live, reason: SessionEnd): Promise<void> {
+    if (!this.#copies.delete(session)) return;
+    const isFirst = await this.#store.claimEnd(session.id).catch(() => true);
+    session.close(isFirst ? reason : undefined);
+  }
+
+  /** How {@link Owners} reaches other sessions of the principal. */
+  #ownedBy({ principal, caller }: Live): OwnedSessions {
+    return {
+      exists: async (id) => (await this.#store.load(id)) !== undefined,
+      end: async (id) => {
+        const copy = await this.#read(id, principal, caller);
+        if (copy !== undefined) await this.end(copy.session, "evicted");
+      },
+    };
+  }
+
+  // Messages between nodes.
+
+  /** Tells the other nodes, now or when the engine can be reached again. */
+  async #tell(told: Told): Promise<void> {
+    try {
+      await this.#host.cluster.bus.tell(told.kind, told.body);
+    } catch {
+      if (this.#untold.length < maxUntold) this.#untold.push(told);
+    }
+  }
+
+  #hearChange({ id, record: given, version }: JsonObject): void {
+    const copy = typeof id === "string" ? this.#copies.get(id) : undefined;
+    if (copy === undefined) return;
+    const record = readRecord(copy.session.id, given);
+    if (record !== undefined && typeof version === "string")
+      this.#adopt(copy, { record, version }, undefined);
+  }
+
+  #hearEnd({ id }: JsonObject): void {
+    for (const reading of this.#reading) if (reading.id === id) reading.isOver = true;
+    const copy = typeof id === "string" ? this.#copies.get(id) : undefined;
+    if (copy !== undefined) this.#drop(copy.session);
+  }
+
+  #hearCancel({ session, id, reason }: JsonObject): void {
+    if (typeof session !== "string" || !isRequestId(id) || typeof reason !== "string") return;
+    this.#copies.get(session)?.session.cancel(id, reason);
+  }
+}

@@ -1,0 +1,129 @@
+// The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
+import type { Cluster } from "../backplane/cluster.ts";
+import type { Engine, ValueKey } from "../backplane/engine.ts";
+import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { HalyardError } from "../errors.ts";
+import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
+
+/** A record, and the version that the engine compares. */
+export interface StoredRecord {
+  readonly record: SessionRecord;
+  readonly version: string;
+}
+
+/** How often a change is tried while other nodes change the same value. */
+export const maxTries = 20;
+
+/** How much longer than `idleMs` the engine keeps a record: the time between two touches of a session in use. */
+export const keptPerIdle = 1.25;
+
+/** Milliseconds between two counts of all sessions. */
+const countMs = 1000;
+
+export class SharedStore {
+  readonly #cluster: Cluster;
+  readonly #keepMs: number;
+  readonly #log: RateLimitedLog;
+  #count = 0;
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(cluster: Cluster, keepMs: number, log: RateLimitedLog) {
+    this.#cluster = cluster;
+    this.#keepMs = keepMs;
+    this.#log = log;
+  }
+
+  get #engine(): Engine {
+    return this.#cluster.engine;
+  }
+
+  /** Stores a new record, and resolves with its version in the engine. */
+  async create(record: SessionRecord): Promise<string> {
+    const version = await this.#engine.create(keyOf(record.id), JSON.stringify(record), this.#keepMs);
+    if (version !== undefined) return version;
+    throw new Error("The engine already has a session with a new id");
+  }
+
+  /** Reads a record. An invalid one counts as absent. */
+  async load(id: string): Promise<StoredRecord | undefined> {
+    const stored = await this.#engine.get(keyOf(id));
+    if (stored === undefined) return undefined;
+    const record = readRecord(id, parseStored(stored.text));
+    if (record !== undefined) return { record, version: stored.version };
+    this.#log.error("The engine has an invalid record of a session, which is ignored", { session: id });
+    return undefined;
+  }
+
+  /**
+   * Stores `record`, which is the result of the change, if the engine still has `version`. Otherwise it applies the change to what
+   * the engine has. Resolves with undefined if the session has ended.
+   */
+  async change(
+    record: SessionRecord,
+    change: SessionChange,
+    version: string,
+  ): Promise<StoredRecord | undefined> {
+    let next: StoredRecord = { record, version };
+    for (let tries = 0; tries < maxTries; tries++) {
+      const text = JSON.stringify(next.record);
+      const changed = await this.#engine.replace(keyOf(record.id), text, this.#keepMs, next.version);
+      if (changed !== undefined) return { record: next.record, version: changed };
+      const newest = await this.load(record.id);
+      if (newest === undefined) return undefined;
+      const merged = applyChange(newest.record, change);
+      next = { record: { ...merged, version: merged.version + 1 }, version: newest.version };
+    }
+    throw tooBusy("A session");
+  }
+
+  /** Keeps sessions, and the lists of their owners, in one operation. */
+  touch(ids: readonly string[], owners: ReadonlySet<string>): Promise<void> {
+    const keys = [...ids.map(keyOf), ...[...owners].map(ownerKeyOf)];
+    return this.#engine.touch(keys, this.#keepMs);
+  }
+
+  /** Removes the record of a session, and its log. */
+  async remove(id: string): Promise<void> {
+    await this.#engine.remove(keyOf(id));
+    // Without a record nobody reads the log, which expires.
+    await this.#engine.removeLog(id).catch(() => {});
+  }
+
+  /** Whether this node is the first to say that the session has ended. */
+  async claimEnd(id: string): Promise<boolean> {
+    const key = { kind: "mark", tag: `ended ${id}` } as const;
+    return (await this.#engine.create(key, "", this.#keepMs)) !== undefined;
+  }
+
+  /** Whether there are this many sessions, by a count that may be a second old. */
+  async has(max: number): Promise<boolean> {
+    const now = performance.now();
+    if (now - this.#countedAt >= countMs) {
+      this.#countedAt = now;
+      this.#count = await this.#engine.count("session");
+    }
+    return this.#count >= max;
+  }
+}
+
+function keyOf(id: string): ValueKey {
+  return { kind: "session", tag: id };
+}
+
+/** The name of the list of a principal's sessions. */
+export function ownerKeyOf(owner: string): ValueKey {
+  return { kind: "owner", tag: owner };
+}
+
+export function tooBusy(what: string): HalyardError {
+  return new HalyardError("BACKPLANE_UNAVAILABLE", `${what} changes too often: try again later`);
+}
+
+/** The value of a JSON text; undefined if it is none. */
+export function parseStored(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
