@@ -44,6 +44,7 @@ export class RoundRobin {
   readonly #options: RoundRobinOptions;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #server: Server;
+  readonly #underWay = new Set<ServerResponse>();
   #turn = 0;
 
   private constructor(nodes: readonly BalancedNode[], options: RoundRobinOptions) {
@@ -52,6 +53,8 @@ export class RoundRobin {
     const patient = { requestTimeout: 0, keepAliveTimeout: 65_000 };
     this.#server = createServer(patient, (request, response) => {
       response.sendDate = false;
+      this.#underWay.add(response);
+      response.once("close", () => this.#underWay.delete(response));
       this.#route(request, response, this.#candidates(request));
     });
   }
@@ -67,10 +70,11 @@ export class RoundRobin {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Cuts what is open. */
+  /** Closes once every response has ended: close or kill the nodes first, and what they still said reaches the clients. */
   async close(): Promise<void> {
     const closed = once(this.#server, "close");
     this.#server.close();
+    await Promise.all([...this.#underWay].map((response) => once(response, "close")));
     this.#server.closeAllConnections();
     this.#agent.destroy();
     await closed;
