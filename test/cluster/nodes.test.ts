@@ -37,9 +37,11 @@ test("modern calls go round, past a node that was killed, and to it again once i
 test("a node that hangs holds its own calls until it goes on", async () => {
   nodes.node("c").pause();
   const sent = nodes.balancer.counts.get("c") ?? 0;
-  const held = greet("Hal", { "x-node": "c" });
+  let isHeld = true;
+  const held = greet("Hal", { "x-node": "c" }).finally(() => (isHeld = false));
   await until(() => nodes.balancer.counts.get("c") === sent + 1);
   expect(await greet("Ida", { "x-node": "a" })).toEqual(greeting("Ida"));
+  expect(isHeld).toBe(true);
   nodes.node("c").resume();
   expect(await held).toEqual(greeting("Hal"));
 });
