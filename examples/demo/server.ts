@@ -7,13 +7,17 @@ const styles = ["one sentence", "bullet points", "haiku"];
 
 const noteId = z.string().regex(/^[a-z0-9-]+$/, "Use lower-case letters, digits and hyphens");
 
-/** Creates the notebook; each call creates one with its own notes. */
-export function createDemoServer(options: ServerOptions = {}): McpServer {
-  const notes = new Map([
+/** The texts of the notes, by id, as a notebook has them first. */
+export function firstNotes(): Map<string, string> {
+  return new Map([
     ["welcome", "Welcome! Notes live at note:///{id}; write_note makes new ones."],
     ["groceries", "Bread, olives, lemons"],
     ["groundwork", "Dig before it rains"],
   ]);
+}
+
+/** Creates the notebook, with its own notes unless you pass some. */
+export function createDemoServer(options: ServerOptions = {}, notes = firstNotes()): McpServer {
   const startingWith = (typed: string): string[] => [...notes.keys()].filter((id) => id.startsWith(typed));
 
   const server = new McpServer(

@@ -3,7 +3,8 @@ import type { Elicited, McpServer } from "halyard";
 import * as z from "zod";
 import { defaultsSchema, enumsSchema, userSchema } from "./forms.ts";
 
-export function addAskingTools(server: McpServer): void {
+/** `runs` has how often `ask_twice` did what it does once, by the key of the call. */
+export function addAskingTools(server: McpServer, runs: Map<string, number>): void {
   server.tool(
     "test_sampling",
     {
@@ -36,7 +37,6 @@ export function addAskingTools(server: McpServer): void {
     });
   }
 
-  const runs = new Map<string, number>();
   server.tool(
     "ask_twice",
     {

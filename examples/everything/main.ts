@@ -4,11 +4,12 @@ import type { ServerMode } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { type HttpServer, serveHttp } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
+import { assertBackplaneUrl, type ConnectedBackplane, connectBackplane } from "../backplane.ts";
 import { scopesSupported } from "./notes.ts";
 import { createEverythingServer } from "./server.ts";
 
 const usage =
-  "Usage: npm run everything -- (--port N [--host H]... [--legacy-sse] [--oauth-issuer URL --resource URL] | --stdio) [--mode stateless|stateful|both]";
+  "Usage: npm run everything -- (--port N [--host H]... [--legacy-sse] [--oauth-issuer URL --resource URL] [--backplane URL] | --stdio) [--mode stateless|stateful|both]";
 
 type Command =
   | { readonly kind: "stdio"; readonly mode: ServerMode }
@@ -20,6 +21,8 @@ type Command =
       readonly legacySse: boolean;
       /** The issuer and audience of the tokens that the server requires; without it, anybody may call. */
       readonly oauth: { readonly issuer: string; readonly resource: string } | undefined;
+      /** Where the engine is that this node shares with others. */
+      readonly backplane: string | undefined;
     };
 
 /** Parses the command line. Throws an error that says what is wrong with it. */
@@ -32,16 +35,17 @@ function readCommand(): Command {
       "legacy-sse": { type: "boolean", default: false },
       "oauth-issuer": { type: "string" },
       resource: { type: "string" },
+      backplane: { type: "string" },
       stdio: { type: "boolean", default: false },
     },
   });
   const { mode, port, host, stdio, "legacy-sse": legacySse } = values;
-  const { "oauth-issuer": issuer, resource } = values;
+  const { "oauth-issuer": issuer, resource, backplane } = values;
   if (!isMode(mode)) throw new Error(`--mode ${mode} is not a mode`);
   if (stdio) {
-    if ([port, host, issuer, resource].some((value) => value !== undefined) || legacySse) {
+    if ([port, host, issuer, resource, backplane].some((value) => value !== undefined) || legacySse) {
       throw new Error(
-        "--stdio goes with none of --port, --host, --legacy-sse, --oauth-issuer and --resource",
+        "--stdio goes with none of --port, --host, --legacy-sse, --oauth-issuer, --resource and --backplane",
       );
     }
     return { kind: "stdio", mode };
@@ -49,7 +53,9 @@ function readCommand(): Command {
   if (port === undefined) throw new Error("--port or --stdio is missing");
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error(`--port ${port} is not a port`);
   const oauth = readOauth(issuer, resource);
-  return { kind: "http", mode, port: Number(port), hosts: host ?? ["127.0.0.1"], legacySse, oauth };
+  if (backplane !== undefined) assertBackplaneUrl(backplane);
+  const hosts = host ?? ["127.0.0.1"];
+  return { kind: "http", mode, port: Number(port), hosts, legacySse, oauth, backplane };
 }
 
 function readOauth(
@@ -66,25 +72,41 @@ function isMode(mode: string): mode is ServerMode {
 }
 
 async function start(command: Command): Promise<void> {
-  const { mode } = command;
-  if (command.kind === "stdio") {
-    await serveStdio(createEverythingServer({ mode }));
-    return;
-  }
-  const { port, hosts, legacySse, oauth } = command;
+  if (command.kind === "stdio") await serveStdio(createEverythingServer({ mode: command.mode }));
+  else await startHttp(command);
+}
+
+async function startHttp(command: Command & { readonly kind: "http" }): Promise<void> {
+  const { mode, port, hosts, legacySse, oauth } = command;
+  const connected = command.backplane === undefined ? undefined : await connectBackplane(command.backplane);
   // The server exists before its address, so the tool that reports on the endpoint reads it when it is called.
   let http: HttpServer | undefined;
   const server = createEverythingServer({
     mode,
     httpStats: () => http?.stats(),
     isProtected: oauth !== undefined,
+    ...(connected && { backplane: connected.backplane }),
   });
   const allowedHosts = hosts.map((host) => (host.includes(":") ? `[${host}]` : host));
   const auth =
     oauth && bearerAuth({ resource: oauth.resource, authorizationServers: [oauth.issuer], scopesSupported });
   if (oauth) allowedHosts.push(new URL(oauth.resource).host);
-  http = await serveHttp(server, { port, host: hosts, allowedHosts, legacySse, ...(auth && { auth }) });
+  const handleSignals = connected === undefined;
+  const options = { port, host: hosts, allowedHosts, legacySse, handleSignals, ...(auth && { auth }) };
+  http = await serveHttp(server, options);
+  if (connected) closeBothOnSignals(http, connected);
   console.error(`Serving on ${http.url}`);
+}
+
+/** The server still needs the engine while it closes, so the connection closes after it. */
+function closeBothOnSignals(http: HttpServer, connected: ConnectedBackplane): void {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, async () => {
+      await http.close();
+      await connected.close();
+      process.exit();
+    });
+  }
 }
 
 /** Ends the process with the reason on standard error. */

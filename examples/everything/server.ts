@@ -1,5 +1,5 @@
 // The conformance fixture: everything that the official suite calls, and tools that control the server for other tests.
-import { McpServer, type ServerMode } from "halyard";
+import { type Backplane, McpServer, type ServerMode } from "halyard";
 import type { HttpStats } from "halyard/node";
 import { addAskingTools } from "./asking.ts";
 import { addChangeTools } from "./changes.ts";
@@ -19,16 +19,22 @@ export interface EverythingOptions {
   readonly httpStats?: () => HttpStats | undefined;
   /** Whether callers send tokens, so that some tools can require scopes. */
   readonly isProtected?: boolean;
+  /** Connects this node with others. */
+  readonly backplane?: Backplane;
+  /** What `ask_twice` counts, by key; nodes of one process can share it. */
+  readonly runs?: Map<string, number>;
 }
 
 /** The fixture, ready to be served. */
 export function createEverythingServer(options: EverythingOptions = {}): McpServer {
-  const { mode = "both", httpStats = () => undefined, isProtected = false } = options;
+  const { mode = "both", httpStats = () => undefined, isProtected = false, runs = new Map() } = options;
+  const { backplane } = options;
   const counters = new SessionCounters();
   const server = new McpServer(
     { name: "everything", title: "Everything", version: "1.0.0" },
     {
       mode,
+      ...(backplane && { backplane }),
       observe: (event) => {
         if (event.type === "listener" && event.state === "closed") counters.forget(event.session);
       },
@@ -38,7 +44,7 @@ export function createEverythingServer(options: EverythingOptions = {}): McpServ
   addSchemaTools(server);
   addContentTools(server);
   addReportingTools(server);
-  addAskingTools(server);
+  addAskingTools(server, runs);
   addRoundTools(server);
   addTaskTools(server);
   addChangeTools(server);

@@ -214,6 +214,8 @@ describe("the everything fixture", () => {
     { args: [], problem: "--port or --stdio is missing" },
     { args: ["--port", "many"], problem: "--port many is not a port" },
     { args: ["--port", "0", "--mode", "sideways"], problem: "--mode sideways is not a mode" },
+    { args: ["--port", "0", "--backplane", "here"], problem: "--backplane here is not an engine" },
+    { args: ["--port", "0", "--backplane", "http://here:1"], problem: "use redis://host:port or nats://" },
     { args: ["--stdio", "--port", "0"], problem: "--stdio goes with none of" },
     { args: ["--loud"], problem: "--loud" },
   ])("says what is wrong with $args and how it is used", async ({ args, problem }) => {

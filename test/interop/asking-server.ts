@@ -1,19 +1,28 @@
 // A server that asks its client in every way and from everywhere: tools, a prompt and a resource.
-import { McpServer, type SamplingMessage, UrlElicitationRequired } from "halyard";
+import { McpServer, type SamplingMessage, type ServerOptions, UrlElicitationRequired } from "halyard";
 import * as z from "zod";
 import { recordingLogger } from "../support/log.ts";
 
 const named = z.object({ name: z.string() });
 const page = new URL("https://example.com/connect");
 
-export function createAskingServer(): McpServer {
-  const server = new McpServer({ name: "asking", version: "1.0.0" }, { logger: recordingLogger() });
+/** How the tool `wait` last ended; nodes of one process can share it. */
+export interface Ending {
+  text: string;
+}
+
+export function createAskingServer(
+  options: ServerOptions = {},
+  ending: Ending = { text: "Nobody has waited" },
+): McpServer {
+  const info = { name: "asking", version: "1.0.0" };
+  const server = new McpServer(info, { logger: recordingLogger(), ...options });
   addPlainRequests(server);
   addRefusals(server);
   addPages(server);
   addRhyming(server);
   addLongInterview(server);
-  addWaiting(server);
+  addWaiting(server, ending);
 
   server.prompt("brief", {}, async (_, ctx) => {
     const { name } = await ctx.elicit("For whom?", named);
@@ -109,12 +118,11 @@ function addLongInterview(server: McpServer): void {
 }
 
 /** Waits until it is cancelled, and tells how that came about. */
-function addWaiting(server: McpServer): void {
-  let ended = "Nobody has waited";
+function addWaiting(server: McpServer, ending: Ending): void {
   server.tool("wait", { task: { pollIntervalMs: 20 } }, async (_, ctx) => {
     await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
-    ended = String(ctx.signal.reason);
+    ending.text = String(ctx.signal.reason);
     return "Unheard";
   });
-  server.tool("how_it_ended", {}, () => ended);
+  server.tool("how_it_ended", {}, () => ending.text);
 }

@@ -13,7 +13,9 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { expect } from "vitest";
 import { watchTransport } from "../support/schemas/watch-transport.ts";
+import { eventually } from "../support/turns.ts";
 import { answering, type Asked } from "./answers.ts";
 import type { Target } from "./ways.ts";
 
@@ -283,6 +285,8 @@ async function terminate(
     await end(target, transport);
     return closed;
   }
+  // The client opens its GET stream on its own, a moment after it has connected.
+  await eventually(() => expect(target.stats().streams).toBe(1));
   await end(target, transport);
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no EventTarget
   client.onerror = () => {};

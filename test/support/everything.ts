@@ -12,6 +12,11 @@ export interface Everything {
   readonly stderr: () => string;
   /** Ends it as an operator would. Resolves to the exit code. */
   stop(): Promise<number | null>;
+  /** Ends it as a machine that loses its power. Resolves once it is gone. */
+  kill(): Promise<void>;
+  /** Halts it, as a machine that hangs. */
+  pause(): void;
+  resume(): void;
 }
 
 /** The command that starts the fixture with these arguments. */
@@ -49,5 +54,16 @@ export async function startReady([command, ...rest]: readonly [string, ...string
     child.kill("SIGTERM");
     return exited;
   };
-  return { url, pid: child.pid ?? 0, stderr: () => stderr, stop };
+  return {
+    url,
+    pid: child.pid ?? 0,
+    stderr: () => stderr,
+    stop,
+    async kill() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+  };
 }
