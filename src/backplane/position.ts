@@ -14,7 +14,7 @@ export function sequenceOf(position: string): number {
 }
 
 /** The form of a position, for patterns. */
-export const positionPattern: string = String.raw`\d{1,15}-[\da-z]{0,7}`;
+export const positionPattern: string = String.raw`\d{1,16}-[\da-z]{0,7}`;
 
 /** FNV-1a, of 32 bits: enough to tell two entries of the same number apart. */
 export function digestOf(text: string): string {

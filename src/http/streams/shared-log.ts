@@ -18,7 +18,7 @@ export function eventIdOf(cursor: StreamCursor): string {
 }
 
 const eventId = new RegExp(
-  String.raw`^(?:g(?<get>\d{1,15})\.(?<seen>${positionPattern})\.(?<changes>${positionPattern})|p(?<post>\d{1,15})\.(?<at>${positionPattern}))$`,
+  String.raw`^(?:g(?<get>\d{1,16})\.(?<seen>${positionPattern})\.(?<changes>${positionPattern})|p(?<post>\d{1,16})\.(?<at>${positionPattern}))$`,
 );
 
 /** Reads an event id; undefined if it is none. */
