@@ -8,7 +8,7 @@ import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
 import type { StreamKind } from "./stream-log.ts";
 
-/** Events that may wait for the priming event; with more, the stream goes on without one. */
+/** Events that may wait for the log; with more, the stream goes on without an id to resume from. */
 const maxEarly = 1000;
 
 /**
@@ -77,8 +77,8 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   #watchesDrain = false;
   /** The scopes of its reader's token. */
   scopes: readonly string[] | undefined;
-  /** Events that wait for the priming event, which must come first, until the log has the stream. */
-  #early: string[] | undefined;
+  /** Events that wait until the log has the stream, so that the first can have an id to resume from. */
+  #early: (() => void)[] | undefined;
   /** Whether its client has resumed it on another node. */
   isElsewhere = false;
   /** When its reader's token expires. */
@@ -127,7 +127,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
       this.#log.scopes = this.scopes;
     }
     this.#connect(responder.stream(eventHeaders));
-    if (owner?.primes && this.#log?.eventId() === undefined) this.#early = [];
+    if (owner !== undefined && this.#log?.eventId() === undefined) this.#early = [];
     else this.prime();
     owner?.changed(this);
   }
@@ -138,7 +138,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     this.#early = undefined;
     const id = this.#owner?.primes ? this.#log?.eventId() : undefined;
     if (id !== undefined) this.#put(encodePriming(id, this.#owner?.retryMs ?? 0));
-    for (const text of early ?? []) this.#put(text);
+    for (const write of early ?? []) write();
   }
 
   /** Writes a message that is logged already. */
@@ -150,8 +150,12 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   write(text: string): boolean {
     if (this.#state === "ended") return true;
     this.open();
-    const id = this.#log?.append(text);
-    return this.#put(encodeEvent(text, id));
+    if (this.#early !== undefined) return this.#wait(() => this.#write(text));
+    return this.#write(text);
+  }
+
+  #write(text: string): boolean {
+    return this.#put(encodeEvent(text, this.#log?.append(text)));
   }
 
   onDrain(callback: () => void): () => void {
@@ -241,12 +245,14 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     return this.#state === "ended" || (this.#state === "lost" && this.#log?.isKept !== true);
   }
 
+  #wait(write: () => void): true {
+    if (this.#early !== undefined && this.#early.push(write) >= maxEarly) this.prime();
+    return true;
+  }
+
   #put(text: string): boolean {
     this.#isFresh = true;
-    if (this.#early !== undefined) {
-      if (this.#early.push(text) >= maxEarly) this.prime();
-      return true;
-    }
+    if (this.#early !== undefined) return this.#wait(() => this.#put(text));
     const sink = this.#sink;
     if (sink === undefined || sink.write(text)) return true;
     this.#watchDrain(sink);

@@ -3,6 +3,9 @@ import type { EventLog } from "./event-stream.ts";
 import { eventIdOf } from "./shared-log.ts";
 import type { StreamKind } from "./stream-log.ts";
 
+/** No log has this position: a client that resumes from it is told to read everything again. */
+export const unknownPosition = "0-gap";
+
 /** The log itself is the session's, so that nothing is kept here. */
 export class SharedCursor implements EventLog {
   readonly kind: StreamKind;
@@ -10,16 +13,25 @@ export class SharedCursor implements EventLog {
   start: number | undefined;
   /** The position of its last entry. */
   at = "";
-  /** The position in the log of changes. */
+  /** The position in the log of changes; `unknownPosition` while the client is told to read everything again. */
   changes = "";
+  /** The position in the log of changes once the client has been told to read everything again. */
+  changesAfterGap: string | undefined;
+  /** Whether anything was written that the client may not have received. */
+  hasSent = false;
   scopes: readonly string[] | undefined;
   finishedAt: number | undefined;
   /** Resolves when the log has the stream; rejects if the engine fails, and then the stream cannot be resumed. */
   opening: Promise<number> | undefined;
   isKept = true;
 
-  constructor(kind: StreamKind) {
+  /** Whether the client has no id yet from which it can resume. */
+  #needsId: boolean;
+
+  /** `isPrimed` says that the stream begins with an event that only has an id. */
+  constructor(kind: StreamKind, isPrimed: boolean) {
     this.kind = kind;
+    this.#needsId = !isPrimed;
   }
 
   eventId(): string | undefined {
@@ -28,8 +40,10 @@ export class SharedCursor implements EventLog {
     return eventIdOf(kind === "get" ? { kind, start, at, changes } : { kind, start, at });
   }
 
-  /** What is written without the log is not kept. */
-  append(): undefined {
-    return undefined;
+  /** What is written without the log is not kept, and has no id, except that a client needs one to resume from. */
+  append(): string | undefined {
+    const id = this.#needsId ? this.eventId() : undefined;
+    this.#needsId &&= id === undefined;
+    return id;
   }
 }

@@ -9,8 +9,8 @@ import { isGranted } from "../../protocol/scopes.ts";
 import type { SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
-import { EventStream } from "./event-stream.ts";
-import { SharedCursor } from "./shared-cursor.ts";
+import { EventStream, type StreamTimes } from "./event-stream.ts";
+import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
 import {
   isActive,
   type KeptMessage,
@@ -40,6 +40,10 @@ export class SharedGets {
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
   #active: { readonly stream: number; readonly node: string } | undefined;
+  /** A stream whose client may have missed messages, until it resumes it. */
+  #abandoned: { readonly stream: number; readonly since: number } | undefined;
+  /** How many messages the active stream got, if another node has it. */
+  #sentElsewhere = 0;
   /** Messages since no stream is active, for an open one that becomes it. */
   #waiting: KeptMessage[] = [];
   /** Messages that the active stream's reader was too slow for, and their size. */
@@ -100,9 +104,14 @@ export class SharedGets {
   /** Writes a change. Only the active stream's node does, so that the session gets it once. */
   write(text: string, position: string | undefined): boolean {
     const stream = this.active;
-    if (stream?.log === undefined) return true;
-    if (position !== undefined) stream.log.changes = position;
-    stream.send(text, stream.log.eventId());
+    const cursor = stream?.log;
+    if (stream === undefined || cursor === undefined) return true;
+    if (position !== undefined) {
+      cursor.changes = position;
+      cursor.changesAfterGap = undefined;
+    }
+    cursor.hasSent = true;
+    stream.send(text, cursor.eventId());
     return !stream.congested;
   }
 
@@ -111,7 +120,8 @@ export class SharedGets {
     if (!this.#open.includes(stream)) return;
     const wasActive = this.active === stream;
     this.#open = this.#open.filter((other) => other !== stream);
-    const { start, changes } = stream.log ?? {};
+    const { start, changes, hasSent } = stream.log ?? {};
+    if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
       this.#backlog = [];
       this.#backlogBytes = 0;
@@ -143,6 +153,12 @@ export class SharedGets {
   gap(): void {
     this.#connection.listener?.markGap();
     this.drains.call();
+  }
+
+  /** If a client does not come back to a stream in time, another of its streams says what it may have missed. */
+  tend(now: number, { resumeWindowMs }: StreamTimes): void {
+    const { since = Number.POSITIVE_INFINITY } = this.#abandoned ?? {};
+    if (now - since >= resumeWindowMs && this.active !== undefined) this.#tellGap();
   }
 
   #enter(s: number | undefined): Promise<LogEntry> {
@@ -177,20 +193,31 @@ export class SharedGets {
     const { changes, owner } = this.#parts;
     const { listener } = this.#connection;
     const since = missed.changes && listener && changes.since(missed.changes, listener);
-    const told = since && missed.changes ? missed.changes : changes.position;
-    const cursor = Object.assign(new SharedCursor("get"), { start: number, at: missed.at, changes: told });
+    const told = since ? missed.changes : unknownPosition;
+    const cursor = Object.assign(new SharedCursor("get", true), {
+      start: number,
+      at: missed.at,
+      changes: told,
+    });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
     const stream = new EventStream("get", responder, owner, cursor);
     stream.readWith(principal);
     this.#open.push(stream);
     this.#active = { stream: number, node: this.#log.node };
     stream.open();
-    if (this.#open.length > maxGetStreams) this.#open[0]?.end();
-    for (const message of missed.messages) this.#send(stream, message);
     if (since) for (const { text, position } of since) this.write(text, position);
     else this.#tellGap();
+    for (const message of missed.messages) this.#send(stream, message);
     this.#log.start(entries.at(-1) ?? own);
+    if (this.#open.length > maxGetStreams) this.#makeRoom();
     this.drains.call();
+  }
+
+  /** Ends the oldest stream. Its client cannot resume it, so that another of its streams says what it may have missed. */
+  #makeRoom(): void {
+    const [oldest] = this.#open;
+    oldest?.end();
+    if (oldest?.log?.hasSent) this.#tellGap();
   }
 
   /** Forgets a stream whose client has another connection for it. */
@@ -203,6 +230,12 @@ export class SharedGets {
   /** The client may have missed messages: its stream begins with a notification for each topic. */
   #tellGap(): void {
     const { session } = this.#connection;
+    const cursor = this.active?.log;
+    if (cursor !== undefined) {
+      cursor.changes = unknownPosition;
+      cursor.changesAfterGap = this.#parts.changes.position;
+    }
+    this.#abandoned = undefined;
     this.#parts.server.observe?.({ type: "gap", session });
     this.gap();
   }
@@ -212,6 +245,8 @@ export class SharedGets {
     const waiting = this.#waiting;
     this.#active = { stream, node };
     this.#waiting = [];
+    this.#sentElsewhere = 0;
+    if (this.#abandoned?.stream === stream) this.#abandoned = undefined;
     // The client has resumed it elsewhere.
     if (node !== this.#log.node) return own?.end();
     for (const message of waiting) if (own !== undefined) this.#send(own, message);
@@ -221,6 +256,7 @@ export class SharedGets {
   #lost({ s, n, c }: Extract<SessionEntry, { k: "lost" }>): void {
     if (!isActive(this.#active, s, n)) return;
     this.#active = undefined;
+    if (this.#sentElsewhere > 0) this.#abandoned = { stream: s, since: performance.now() };
     const newest = this.#open.at(-1);
     if (newest === undefined) return;
     const { listener } = this.#connection;
@@ -252,6 +288,7 @@ export class SharedGets {
     const message = { text: m, position: positionOf(at), sequence: at.sequence, scopes };
     const stream = this.active;
     if (stream !== undefined) return this.#send(stream, message);
+    this.#sentElsewhere++;
     if (this.#active !== undefined || this.#open.length === 0) return;
     if (this.#waiting.push(message) > maxWaiting) {
       this.#waiting = [];
@@ -264,8 +301,15 @@ export class SharedGets {
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
     if (!isGranted(scopes, stream) || !this.#isWanted(text)) return;
+    const isBehind = stream.congested || this.#backlog.length > 0;
+    // The notifications about a gap come first, and are written as soon as the reader takes them.
+    if (!isBehind && cursor.changesAfterGap !== undefined) {
+      cursor.changes = cursor.changesAfterGap;
+      cursor.changesAfterGap = undefined;
+    }
+    cursor.hasSent = true;
     const id = cursor.eventId();
-    if (!stream.congested && this.#backlog.length === 0) return stream.send(text, id);
+    if (!isBehind) return stream.send(text, id);
     this.#backlog.push({ text, id });
     this.#backlogBytes += text.length;
     // The client resumes, and gets the rest from the log.

@@ -130,6 +130,8 @@ export class SharedReplies {
       const mayRead = !this.#parts.server.usesScopes || isGranted(before?.post.scopes, principal);
       if (before === undefined || !mayRead) return false;
       if (before.hasEnded) {
+        // A client that has the last message would come back for ever.
+        if (before.messages.length === 0) return false;
         const ended = this.#reopen(cursor, responder, principal);
         for (const { text, position } of before.messages) this.#send(ended, text, position);
         ended.end();
@@ -211,7 +213,11 @@ export class SharedReplies {
     responder: HttpResponder,
     principal: Principal | undefined,
   ): ReplyStream {
-    const cursor = Object.assign(new SharedCursor("post"), { start, at, opening: Promise.resolve(start) });
+    const cursor = Object.assign(new SharedCursor("post", true), {
+      start,
+      at,
+      opening: Promise.resolve(start),
+    });
     const stream = new EventStream("post", responder, this.#parts.owner, cursor);
     stream.readWith(principal);
     stream.open();

@@ -152,7 +152,7 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
   }
 
   openLog(kind: StreamKind): SharedCursor {
-    return new SharedCursor(kind);
+    return new SharedCursor(kind, this.primes);
   }
 
   keep(stream: EventStream<SharedCursor>, text: string, isLast: boolean): Promise<void> {
@@ -185,6 +185,7 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
     // A call that runs here tends its own stream.
     const streams = [...this.#gets.open, ...this.#replies.resumed];
     for (const stream of streams) stream.tend(now, settings);
+    this.#gets.tend(now, settings);
     return streams.length > 0;
   }
 }
