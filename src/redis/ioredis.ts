@@ -19,8 +19,14 @@ export interface IoRedisCluster extends Common {
   nodes(role: "master"): readonly IoRedis[];
 }
 
-/** Connects when told to, queues nothing, and takes back what would change our names. */
-const ours = { lazyConnect: true, enableOfflineQueue: false, enableAutoPipelining: false, keyPrefix: "" };
+/** Connects when told to, queues nothing, and takes back what would change our names or the types of our replies. */
+const ours = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  enableAutoPipelining: false,
+  keyPrefix: "",
+  stringNumbers: false,
+};
 
 export function ioRedisConnector(client: IoRedis): Connector {
   checkClient(client);
@@ -60,6 +66,7 @@ export function ioRedisClusterConnector(client: IoRedisCluster): Connector {
 function clusterLike(like: IoRedisCluster): Commands {
   const cluster = like.duplicate([], {
     ...ours,
+    redisOptions: { keyPrefix: "", stringNumbers: false },
     clusterRetryStrategy: () => null,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,

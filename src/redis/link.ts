@@ -1,4 +1,5 @@
 // The connections of a node to Redis: one for commands, one that receives. If one fails, both are replaced.
+import { ignoreRejection } from "../async/promises.ts";
 import { inBackground } from "../async/timers.ts";
 import { backOffMs, type Commands, type Connector, type Subscriber } from "./connection.ts";
 
@@ -116,15 +117,22 @@ class Attempt {
     for (const connection of this.#opened) connection.close();
   }
 
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined || this.#isClosed) return;
+    this.#failure = { error };
+    if (this.commands !== undefined) this.#failed(error);
+  }
+
   async #add<T extends Commands | Subscriber>(connection: T): Promise<T> {
     if (this.#isClosed) throw new Error("Connecting took too long");
     this.#opened.push(connection);
-    connection.onFailure((error) => {
-      const isFirst = this.#failure === undefined && !this.#isClosed;
-      this.#failure ??= { error };
-      if (isFirst && this.commands !== undefined) this.#failed(error);
+    const failing = new Promise<never>((_, reject) => {
+      connection.onFailure((error) => {
+        reject(error);
+        this.#fail(error);
+      });
     });
-    await connection.connect();
+    await Promise.race([ignoreRejection(failing), connection.connect()]);
     return connection;
   }
 }
