@@ -137,8 +137,7 @@ export class NatsEngine implements Engine {
   }
 
   async #prepare(): Promise<void> {
-    this.#clock.forget();
-    this.#values.forget();
+    for (const part of [this.#clock, this.#values, this.#logs]) part.forget();
     await this.#checkJetStream();
     const streams = [...this.#values.streams, ...this.#logs.streams];
     await Promise.all(streams.map((stream) => stream.ensure()));

@@ -31,9 +31,19 @@ export interface StoredMessage {
   readonly storedAt: number;
   /** Milliseconds that it is valid from then on; for ever without. */
   readonly ttlMs: number | undefined;
+  /** Of an entry: the number of the first one that its log ever had, as far as the appending node knew. */
+  readonly since: number | undefined;
 }
 
-const ttlHeader = "Halyard-Ttl";
+/** What goes with a message. */
+interface PublishOptions {
+  readonly ttlMs: number | undefined;
+  readonly since?: number | undefined;
+  /** The number that the newest message of the subject must have; 0 if there must be none. */
+  readonly last?: number;
+}
+
+const [ttlHeader, sinceHeader] = ["Halyard-Ttl", "Halyard-Since"];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -54,37 +64,35 @@ export class JetStream {
     return this.#replyOf<Result>(await this.#request(`$JS.API.${name}`, payload), expected);
   }
 
-  /**
-   * Stores a message, and resolves with its sequence number. With `last`, only if the newest message of the subject has that
-   * number (0: there is none); otherwise it resolves with undefined.
-   */
+  /** Stores a message, and resolves with its sequence number, or with undefined if `last` is wrong. */
   async publish(
     subject: string,
     text: string,
-    ttlMs: number | undefined,
-    last?: number,
+    { ttlMs, since, last }: PublishOptions,
   ): Promise<number | undefined> {
-    const headers = headersOf({ [ttlHeader]: ttlMs, "Nats-Expected-Last-Subject-Sequence": last });
+    const expected = { "Nats-Expected-Last-Subject-Sequence": last };
+    const headers = headersOf({ [ttlHeader]: ttlMs, [sinceHeader]: since, ...expected });
     const message = await this.#request(subject, encoder.encode(text), headers);
     const { error, seq } = this.#replyOf<{ seq: number }>(message, [apiErrors.wrongSequence]);
     return error ? undefined : seq;
   }
 
-  /** The newest message of a subject, or the one with a number. */
+  /** The newest message of a subject, the one with a number, or the first of a subject from a number on. */
   async find(
     stream: string,
-    which: { last_by_subj: string } | { seq: number },
+    which: { last_by_subj: string } | { seq: number; next_by_subj?: string },
   ): Promise<StoredMessage | undefined> {
     type Found = { message: { seq: number; data?: string; hdrs?: string; time: string } };
-    const { error, message } = await this.call<Found>(`STREAM.MSG.GET.${stream}`, which, [
-      apiErrors.noMessage,
-    ]);
+    const expected = [apiErrors.noMessage];
+    const { error, message } = await this.call<Found>(`STREAM.MSG.GET.${stream}`, which, expected);
     if (error) return undefined;
     const text = textFromBase64(message.data ?? "");
     if (text === undefined) return undefined;
-    const ttl = new RegExp(`^${ttlHeader}: (\\d+)`, "m").exec(textFromBase64(message.hdrs ?? "") ?? "")?.[1];
-    const ttlMs = ttl === undefined ? undefined : Number(ttl);
-    return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs };
+    const headers = textFromBase64(message.hdrs ?? "") ?? "";
+    const field = (name: string): number | undefined =>
+      numberOf(new RegExp(`^${name}: (\\d+)`, "m").exec(headers)?.[1]);
+    const [ttlMs, since] = [field(ttlHeader), field(sinceHeader)];
+    return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs, since };
   }
 
   async #request(subject: string, payload: Uint8Array, headers?: NatsHeaders): Promise<NatsMessage> {
@@ -116,14 +124,18 @@ export function deliveredMessage({ data, reply, headers }: NatsMessage): StoredM
   // before the stream and one at the end.
   const tokens = (reply ?? "").split(".");
   const [sequence, , nanoseconds, pending] = tokens.slice(tokens.length > 9 ? 7 : 5);
-  const ttl = headers?.get(ttlHeader);
   return {
     sequence: Number(sequence),
     text: decoder.decode(data),
     storedAt: Number(nanoseconds) / 1e6,
-    ttlMs: ttl ? Number(ttl) : undefined,
+    ttlMs: numberOf(headers?.get(ttlHeader)),
+    since: numberOf(headers?.get(sinceHeader)),
     pending: Number(pending),
   };
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text ? Number(text) : undefined;
 }
 
 function headersOf(fields: Readonly<Record<string, number | undefined>>): NatsHeaders | undefined {

@@ -1,5 +1,6 @@
 // Logs: the messages of a subject, which the server publishes again, with their numbers, to the nodes that follow the log.
 import { type AppendOptions, type LogEntry, maxLogEntries } from "../backplane/engine.ts";
+import { ignoreRejection } from "../async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import type { NatsMessage, NatsSubscription } from "./connection.ts";
 import type { JetStream, StoredMessage } from "./jetstream.ts";
@@ -13,6 +14,9 @@ const agesKept = 4;
 
 /** Marks that are written at the same time. */
 const marksAtOnce = 64;
+
+/** Logs whose first number is remembered. */
+const maxKnown = 10_000;
 
 interface Followed {
   readonly subscription: NatsSubscription;
@@ -38,6 +42,11 @@ export class Logs {
   readonly #marks: Stream;
   readonly #reads: LogReads;
   readonly #followed = new Map<string, Followed>();
+  /**
+   * The first sequence number of each log, as this node knows it. It goes with every entry: the server removes entries by their age, and
+   * what is left must not look like a whole log.
+   */
+  readonly #since = new Map<string, number>();
 
   constructor(options: LogsOptions) {
     this.#options = options;
@@ -64,7 +73,7 @@ export class Logs {
   /** Has the engine stamp a message, and returns the time. */
   async stamp(): Promise<number> {
     const { jetstream, names } = this.#options;
-    const seq = (await jetstream.publish(names.subject("clock"), "", undefined)) ?? 0;
+    const seq = (await jetstream.publish(names.subject("clock"), "", { ttlMs: undefined })) ?? 0;
     const stamped = await jetstream.find(this.#entries.name, { seq });
     if (stamped === undefined) throw new Error("JetStream did not keep the message that it stamped");
     return stamped.storedAt;
@@ -78,7 +87,10 @@ export class Logs {
     // The server reads the subscription before the entry.
     if (follow === "start") this.#subscribe(log, token);
     try {
-      const sequence = (await jetstream.publish(names.subject("log", token), text, keepMs)) ?? 0;
+      const subject = names.subject("log", token);
+      const since = this.#since.get(log);
+      const sequence = (await jetstream.publish(subject, text, { ttlMs: keepMs, since })) ?? 0;
+      if (!this.#since.has(log)) void ignoreRejection(this.#learnSince(log, subject));
       if (follow === "stop") this.#stopAfter(log, sequence);
       return sequence;
     } catch (error) {
@@ -104,7 +116,7 @@ export class Logs {
     const followOne = async (log: string): Promise<void> => {
       const token = await tokenOf(log);
       this.#subscribe(log, token);
-      await jetstream.publish(names.subject("followed", token), "", keepMs);
+      await jetstream.publish(names.subject("followed", token), "", { ttlMs: keepMs });
     };
     for (let from = 0; from < logs.length; from += marksAtOnce) {
       await Promise.all(logs.slice(from, from + marksAtOnce).map(followOne));
@@ -118,7 +130,27 @@ export class Logs {
   async removeLog(log: string): Promise<void> {
     const { jetstream, names } = this.#options;
     const filter = names.subject("log", await tokenOf(log));
+    this.#since.delete(log);
     await jetstream.call(`STREAM.PURGE.${this.#entries.name}`, { filter });
+  }
+
+  /** Forgets what it knows of the logs: the server may have lost them. */
+  forget(): void {
+    this.#since.clear();
+  }
+
+  async #learnSince(log: string, subject: string): Promise<void> {
+    const { jetstream } = this.#options;
+    const first = await jetstream.find(this.#entries.name, { seq: 1, next_by_subj: subject });
+    if (first !== undefined && !this.#since.has(log)) this.#knowSince(log, first.since ?? first.sequence);
+  }
+
+  #knowSince(log: string, sequence: number): void {
+    this.#since.set(log, sequence);
+    for (const oldest of this.#since.keys()) {
+      if (this.#since.size <= maxKnown) break;
+      this.#since.delete(oldest);
+    }
   }
 
   /** Whether the log has expired: its newest entry has, and no node keeps it by following. */
@@ -150,6 +182,7 @@ export class Logs {
     // Somebody else can publish to the subject, without these headers.
     if (followed === undefined || !(sequence > previous)) return;
     this.#options.entry(log, { sequence, previous, text: new TextDecoder().decode(data) });
+    if (previous === 0) this.#knowSince(log, sequence);
     followed.arrived = sequence;
     this.#stopAfter(log, followed.last);
   }
@@ -168,8 +201,14 @@ export class Logs {
 /** The messages as entries, each with the number of the one before it. `isWhole`: the first is the first one that the server has. */
 function entriesOf(messages: readonly StoredMessage[], isWhole: boolean): LogEntry[] {
   const entries = messages.map(({ sequence, text }, index) => {
-    const previous = messages[index - 1]?.sequence ?? (isWhole ? 0 : sequence - 1);
+    const previous = messages[index - 1]?.sequence ?? (isWhole ? removedBefore(messages) : sequence - 1);
     return { sequence, previous, text };
   });
   return entries.slice(-maxLogEntries);
+}
+
+/** The number of an entry that the server has removed before these; 0 if they are the whole log. */
+function removedBefore(messages: readonly StoredMessage[]): number {
+  const first = messages[0]?.sequence ?? 0;
+  return messages.find(({ since = first }) => since < first)?.since ?? 0;
 }

@@ -159,7 +159,7 @@ export class Values {
     last: number,
   ): Promise<string | undefined> {
     await place.stream.keep(ttlMs);
-    const sequence = await this.#jetstream.publish(place.subject, text, ttlMs, last);
+    const sequence = await this.#jetstream.publish(place.subject, text, { ttlMs, last });
     if (sequence === undefined) return undefined;
     const { kind, stream } = place;
     if (ttlMs !== undefined && ttlMs < stream.maxAgeMs && Object.hasOwn(this.#overdue, kind)) {

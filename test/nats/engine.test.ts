@@ -94,6 +94,23 @@ describe.skipIf(!hasEngine("nats-server"))("the engine on NATS", () => {
     expect(await engine.read("log", fourth + 2)).toEqual([]);
   });
 
+  test.each(["start", undefined] as const)(
+    "a log that has lost its oldest entries to age does not look whole (follow: %s)",
+    async (follow) => {
+      const server = await startServer();
+      const [one, other] = [await openNode(server), await openNode(server)];
+      await one.engine.append("log", "first", { keepMs: 100, follow });
+      let [oldest] = await one.engine.read("log", 1);
+      expect(oldest).toMatchObject({ text: "first", previous: 0 });
+      await until(async () => {
+        await one.engine.append("log", "later", { keepMs: 100 });
+        [oldest] = await other.engine.read("log", 1);
+        return oldest?.text === "later";
+      });
+      expect(oldest?.previous).toBeGreaterThan(0);
+    },
+  );
+
   test("a server without JetStream is a configuration error that names the flag", async () => {
     const server = await startServer({ args: ["--jetstream=false"] });
     const opening = openNode(server);

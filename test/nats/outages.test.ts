@@ -1,8 +1,9 @@
 // The NATS engine when the server goes away and comes back, with its data or without.
+import type { NatsConnection, Status } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { hasEngine } from "../support/engines.ts";
 import { nextTurn, until } from "../support/turns.ts";
-import { callJetStream, openNode, startServer } from "./nodes.ts";
+import { callJetStream, connectTo, openNode, startServer } from "./nodes.ts";
 
 const key = { kind: "session", tag: "a" } as const;
 const kept = { keepMs: 60_000 };
@@ -88,6 +89,19 @@ describe.skipIf(!hasEngine("nats-server"))("outages of NATS", () => {
     expect(events).toEqual(outage);
   });
 
+  test("a client that says everything twice has a node that is lost and back once", async () => {
+    const server = await startServer();
+    const { engine, events, messages } = await openNode(server, sayingTwice(await connectTo(server)));
+    await server.restart();
+    await until(() => events.includes("back"));
+    // Each round trip is time in which it could say so again.
+    for (const text of ["1", "2", "3"]) {
+      await engine.send("all", text);
+      await until(() => messages.includes(text));
+    }
+    expect(events).toEqual(outage);
+  });
+
   test("calls in flight reject when the connection breaks, before their own time is over", async () => {
     const server = await startServer({ isPersistent: true });
     const { engine, events } = await openNode(server);
@@ -125,6 +139,7 @@ describe.skipIf(!hasEngine("nats-server"))("outages of NATS", () => {
     const { streams } = await callJetStream<{ streams: string[] }>(node.connection, "STREAM.NAMES");
     for (const name of streams) await callJetStream(node.connection, `STREAM.DELETE.${name}`);
     await expect(node.engine.append("log", "2", kept)).rejects.toThrow(/JetStream/);
+    expect(node.events[0]).toBe("lost");
     await until(() => node.events.length === 2);
     expect(await node.engine.append("log", "3", kept)).toBe(1);
     await until(() => node.entries.includes("3"));
@@ -142,3 +157,17 @@ describe.skipIf(!hasEngine("nats-server"))("outages of NATS", () => {
     expect(events).toEqual(["lost"]);
   });
 });
+
+/** The connection, with every status event doubled. */
+function sayingTwice(connection: NatsConnection): NatsConnection {
+  async function* status(): AsyncGenerator<Status> {
+    for await (const event of connection.status()) yield* [event, event];
+  }
+  return new Proxy(connection, {
+    get(target, name) {
+      if (name === "status") return status;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}

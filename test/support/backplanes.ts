@@ -57,7 +57,7 @@ const rows: readonly BackplaneRow[] = [
     },
   },
   {
-    name: "NATS with @nats-io/transport-node",
+    name: "NATS, @nats-io/transport-node",
     engine: "nats-server",
     async connect(url) {
       const connection = await connectNats({ servers: url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
