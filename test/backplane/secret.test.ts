@@ -3,7 +3,7 @@ import { type Backplane, type BackplaneOptions, McpServer, memoryBackplane } fro
 import { Connection, portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { backplaneThat, type Engine, forgetfulBackplane, intruder, join } from "../support/backplane.ts";
-import { type Answer, initializeRequest, metaKeys, RawPeer } from "../support/raw.ts";
+import { type Answer, initializeRequest, RawPeer } from "../support/raw.ts";
 import { capabilities, taskServer, type TaskFixture } from "../support/tasks.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
@@ -57,7 +57,7 @@ async function nodeOf(backplane: Backplane): Promise<Node> {
 
 async function start({ peer }: Node, name: string, args = {}): Promise<string> {
   const { result } = await peer.request("tools/call", { name, arguments: args, task: {} });
-  return (result?.["task"] as { taskId: string }).taskId;
+  return String((result?.["task"] as { taskId?: unknown } | undefined)?.taskId);
 }
 
 function look({ peer }: Node, taskId: string): Promise<Answer> {
