@@ -14,16 +14,17 @@ export async function join<Server extends Servable>(server: Server): Promise<Ser
   return server;
 }
 
-/** Leaves without a word, as a process does that is killed: it says nothing more, and hears nothing more. */
-export interface Killable {
+/** A node that can be halted, as a process is that stops: it says nothing more and hears nothing more, until it goes on. */
+export interface Haltable {
   readonly backplane: Backplane;
-  kill(): void;
+  halt(): void;
+  goOn(): void;
 }
 
-/** The same backplane for one node that can be killed. */
-export function killable(shared: Backplane): Killable {
-  let isDead = false;
-  const ignore = (): Promise<never> => new Promise(() => {});
+/** The same backplane for one node that can be halted. */
+export function haltable(shared: Backplane): Haltable {
+  let isHalted = false;
+  const never = (): Promise<never> => new Promise(() => {});
   const backplane: Backplane = {
     ...shared,
     async open(options) {
@@ -31,22 +32,22 @@ export function killable(shared: Backplane): Killable {
       const engine = await shared.open({
         ...options,
         receiver: {
-          message: (text) => isDead || receiver.message(text),
-          entry: (log, entry) => isDead || receiver.entry(log, entry),
+          message: (text) => isHalted || receiver.message(text),
+          entry: (log, entry) => isHalted || receiver.entry(log, entry),
           lost: (error) => receiver.lost(error),
           back: () => receiver.back(),
         },
       });
       return new Proxy(engine, {
         get(target, name) {
-          if (isDead && name !== "close") return ignore;
+          if (isHalted && name !== "close") return never;
           const member: unknown = Reflect.get(target, name);
           return typeof member === "function" ? (member.bind(target) as unknown) : member;
         },
       });
     },
   };
-  return { backplane, kill: () => void (isDead = true) };
+  return { backplane, halt: () => void (isHalted = true), goOn: () => void (isHalted = false) };
 }
 
 /** A backplane in memory whose engine does something differently. */

@@ -5,7 +5,7 @@ import type { TaskEnd } from "../../diagnostics/events.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { readResponses } from "../asking/question.ts";
 import type { TaskRecord } from "./store.ts";
-import type { RunningTask } from "./table.ts";
+import type { RunningTask } from "./running-task.ts";
 
 /** Milliseconds that the node that runs a task has to answer. */
 const answerMs = 3000;

@@ -3,7 +3,7 @@ import { askFailed } from "../../errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { type Question, readResponse, toRequest } from "../asking/question.ts";
-import type { TaskAsker } from "./table.ts";
+import type { TaskAsker } from "./running-task.ts";
 
 interface Open {
   readonly request: InputRequest;

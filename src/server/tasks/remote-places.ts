@@ -6,9 +6,8 @@ import { askFailed, HalyardError } from "../../errors.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { TaskAsk } from "./stream-asker.ts";
 import type { TaskRecord } from "./store.ts";
-import type { RunningTask } from "./table.ts";
+import type { RunningTask, TaskAsk } from "./running-task.ts";
 
 /** Milliseconds that a node has to confirm a message. */
 const confirmMs = 3000;

@@ -1,6 +1,6 @@
 // The questions of a task of 2025-11-25: requests on a stream of its session, preferably where the client waits for the result.
 import { askFailed, type HalyardError } from "../../errors.ts";
-import { type Ask, type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
+import { type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
@@ -8,18 +8,7 @@ import type { Question } from "../asking/question.ts";
 import type { AskOptions } from "../../protocol/asking.ts";
 import { inBackground } from "../../async/timers.ts";
 import { relatedTask } from "./forms.ts";
-import type { TaskAsker } from "./table.ts";
-
-/** A question of a task, without the place where it is asked. */
-export type TaskAsk = Omit<Ask, keyof AskTarget>;
-
-/** Where the client of a task can be asked. */
-export interface AskPlace {
-  /** Tells places apart that are lost together. */
-  readonly at: unknown;
-  /** Rejects with the cause `streamLost` if the client can no longer be reached there. */
-  ask(ask: TaskAsk): Promise<JsonObject>;
-}
+import type { AskPlace, TaskAsk, TaskAsker } from "./running-task.ts";
 
 /** How to reach the client of a task. */
 export interface Reach {

@@ -11,8 +11,6 @@ import type { Asks, AskTarget } from "../../push/asks.ts";
 import type { Hub } from "../../push/hub.ts";
 import { topicOf } from "../../push/topic.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { InputRequest } from "../../protocol/asking.ts";
-import type { Asker } from "../asking/question.ts";
 import type { TaskEnd } from "../../diagnostics/events.ts";
 import { TasksElsewhere } from "./elsewhere.ts";
 import { EngineTaskStore } from "./engine-store.ts";
@@ -21,34 +19,9 @@ import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskSettings } from "./options.ts";
 import { RemotePlaces } from "./remote-places.ts";
 import { hasEnded, type TaskRecord, type TaskStore } from "./store.ts";
-import { type AskPlace, placeHere } from "./stream-asker.ts";
+import type { RunningTask } from "./running-task.ts";
+import { placeHere } from "./stream-asker.ts";
 import { TaskWaits, type TaskWait } from "./waits.ts";
-
-/** A task whose handler runs in this process. */
-export interface RunningTask {
-  readonly record: TaskRecord;
-  /** Calls `callback` when the task has ended and its end is stored, unless you call the returned function before. */
-  whenDone(callback: (end: TaskEnd) => void): () => void;
-  /** Passes answers to its questions. */
-  answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Lets its questions use that place too, until you call the returned function. */
-  attach(place: AskPlace): () => void;
-  stop(status: TaskEnd, reason: string): void;
-}
-
-/** Asks the client of a task, in either form. */
-export interface TaskAsker extends Asker {
-  /** Whether a question is open. */
-  readonly isAsking: boolean;
-  /** The open questions, if the task holds them. */
-  readonly requests?: Readonly<Record<string, InputRequest>> | undefined;
-  /** Passes answers from `tasks/update`. */
-  answer(responses: Readonly<Record<string, JsonObject>>): Promise<void>;
-  /** Lets questions use that place too, where the client waits for the result, until you call the returned function. */
-  attach(place: AskPlace): () => void;
-  /** Rejects all open and further questions. */
-  giveUp(problem: string): void;
-}
 
 /** The parts of the server that the table uses. */
 export interface TableParts {

@@ -15,8 +15,9 @@ import type { Settings } from "../settings/settings.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";
 import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./store.ts";
-import { type AskPlace, StreamAsker } from "./stream-asker.ts";
-import type { RunningTask, TaskAsker, TaskTable } from "./table.ts";
+import { StreamAsker } from "./stream-asker.ts";
+import type { AskPlace, RunningTask, TaskAsker } from "./running-task.ts";
+import type { TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
 
