@@ -52,7 +52,7 @@ export function compareCatalogues(cluster: Cluster, { prints, announce }: Announ
     const [first] = cluster
       .nodes()
       .map(({ id }) => id)
-      .sort();
+      .toSorted();
     if (about && first === cluster.node) for (const list of differencesOf(about, prints())) announce(list);
   };
   cluster.introduce(() => ({ lists: prints() }));
