@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
+import { ConfigurationError, McpServer, memoryBackplane, type ServerLimits } from "halyard";
 import { Connection, portOf } from "halyard/transport";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
@@ -10,6 +10,7 @@ import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { readTable } from "./support/documents.ts";
 import { listen } from "./support/listen.ts";
+import { joinNode } from "./support/nodes.ts";
 import { initializeRequest, metaKeys, RawPeer } from "./support/raw.ts";
 import { askingServer, begin, retry, type Turn, ways } from "./support/asking-server.ts";
 import { until } from "./support/turns.ts";
@@ -28,6 +29,7 @@ const probes: Record<string, (limit: number) => Promise<void>> = {
   "characters of a stamp": probeStamp,
   "characters of a client": probeClient,
   "characters of a tool name": probeToolName,
+  "bytes of a shared message": probeShared,
   "values of a completion": probeCompletion,
   "steps of a validation": probeSteps,
   "characters for a backtracking pattern": probeBacktracking,
@@ -288,6 +290,15 @@ async function probeBacktracking(limit: number): Promise<void> {
     expect(result["isError"]).toBe(isRefused);
   }
   await client.close();
+}
+
+async function probeShared(limit: number): Promise<void> {
+  const server = await joinNode(memoryBackplane());
+  const send = (length: number): Promise<number> =>
+    server.push.broadcast("notifications/message", { data: "x".repeat(length) });
+  // The rest of the entry has fewer than 200 characters.
+  expect(await send(limit - 200)).toBe(0);
+  await expect(send(limit)).rejects.toThrow(RangeError);
 }
 
 async function probeCompletion(limit: number): Promise<void> {

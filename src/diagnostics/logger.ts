@@ -1,4 +1,5 @@
 // The server's log: pluggable, standard error by default.
+import { HalyardError } from "../errors.ts";
 
 /**
  * Receives the server's log. Any logger with these four methods works, such as `console` or pino.
@@ -47,5 +48,7 @@ export function outliveStderr(): void {
 
 /** Warns that a notification was not sent. */
 export function warnUnwritable(logger: Logger, method: string, error: unknown): void {
-  logger.warn(`Did not send ${method}: not serialisable as JSON`, { error });
+  const isUnreachable = error instanceof HalyardError && error.code === "BACKPLANE_UNAVAILABLE";
+  const problem = isUnreachable ? error.message : "not serialisable as JSON, or too large";
+  logger.warn(`Did not send ${method}: ${problem}`, { error });
 }

@@ -158,7 +158,7 @@ export class Asks {
    */
   forward(session: string | undefined, response: RpcResponse, grant: Grant): Promise<boolean> | undefined {
     const asker = this.#asker(response.id);
-    if (asker === undefined || this.#cluster === undefined) return undefined;
+    if (session === undefined || asker === undefined || this.#cluster === undefined) return undefined;
     // Only the scopes: the other node needs to know nothing else about the sender.
     const scopes = grant === "everything" ? grant : grant?.scopes;
     const answered = askNode(this.#cluster, asker, "answer", { session, response, grant: scopes });

@@ -59,6 +59,8 @@ export class ChangeLog {
   #recent: Kept[] = [];
   #length = 0;
   #feed: Feed | undefined;
+  /** The id under which this node follows the log. */
+  #node: string | undefined;
   /** The own changes that have not come back, by id. */
   readonly #awaited = new Map<string, (delivered: number) => void>();
   /** The own changes that were delivered although the engine failed, so that they are not delivered again if they come back. */
@@ -88,7 +90,7 @@ export class ChangeLog {
 
   /** Whether changes go to all nodes: this one has joined the cluster. */
   get isShared(): boolean {
-    return this.#feed !== undefined && this.#cluster.hasJoined;
+    return this.#node !== undefined && this.#node === this.#cluster.node;
   }
 
   /** The position in the log up to which this node has delivered changes. */
@@ -131,6 +133,7 @@ export class ChangeLog {
     });
     try {
       await this.#cluster.engine.append(logName, text, { keepMs });
+      if (this.#owesGap) logRejection(this.#diagnostics.logger, "Announcing a gap", this.#payGap());
       if (delivered === undefined) await within(echoMs, arrival);
       if (delivered === undefined) await this.#feed?.catchUp();
     } catch (error) {
@@ -163,6 +166,7 @@ export class ChangeLog {
     const kept = await engine.read(logName, 1);
     for (const entry of kept) this.#keep(entry);
     this.#feed.start(kept.at(-1));
+    this.#node = this.#cluster.node;
     await this.#begin();
   }
 
@@ -237,9 +241,12 @@ export class ChangeLog {
     const gaps = this.#gaps;
     await this.#feed?.catchUp();
     await this.#begin();
-    if (this.#owesGap) {
-      this.#owesGap = false;
-      await this.append({ k: "missed" });
-    } else inBackground(setTimeout(() => this.#gaps === gaps && this.#tellEverything(), settleMs));
+    if (this.#owesGap) await this.#payGap();
+    else inBackground(setTimeout(() => this.#gaps === gaps && this.#tellEverything(), settleMs));
+  }
+  /** Tells all nodes that they have missed changes of this one. */
+  async #payGap(): Promise<void> {
+    this.#owesGap = false;
+    await this.append({ k: "missed" });
   }
 }

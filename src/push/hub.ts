@@ -223,9 +223,9 @@ export class Hub {
     return this.#topics.has(topic);
   }
 
-  /** The number of listeners. */
+  /** The number of listeners that get messages here. */
   async count(): Promise<number> {
-    return this.#listeners.size;
+    return [...this.#listeners].filter(({ isAway }) => !isAway).length;
   }
 
   #deliver(listeners: Iterable<Listener>, frame: Frame): number {

@@ -193,7 +193,7 @@ export class Listener implements Waiting {
   overflow(reason: string): void {
     if (this.#overflow === "gap") {
       this.#mailbox?.takeAll();
-      this.markGap();
+      if (!this.stream.recovers) this.markGap();
     } else this.close();
     this.stream.destroy(reason);
   }

@@ -1,4 +1,4 @@
-// Compares the catalogues of the nodes of a cluster: when a node with other definitions joins or leaves, clients read the lists again.
+// Compares the catalogues of nodes: when one with other definitions joins, or the last of its kind leaves, clients read the lists again.
 import type { Cluster } from "../backplane/cluster.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { ChangingList } from "./catalogue/catalogue.ts";
@@ -52,8 +52,11 @@ export function compareCatalogues(cluster: Cluster, { prints, announce }: Announ
     const [first] = cluster
       .nodes()
       .map(({ id }) => id)
-      .sort();
-    if (about && first === cluster.node) for (const list of differencesOf(about, prints())) announce(list);
+      .toSorted();
+    if (about === undefined || first !== cluster.node) return;
+    const isGone = (list: ChangingList): boolean =>
+      [...others.values()].every((other) => other[list] !== about[list]);
+    for (const list of differencesOf(about, prints()).filter(isGone)) announce(list);
   };
   cluster.introduce(() => ({ lists: prints() }));
   cluster.on("hello", ({ lists }, from) => heard(from, lists, false));

@@ -1,10 +1,11 @@
 // A change on one node of a cluster reaches the listeners of every node, once each and in order.
 import type { McpServer, ServerEvent } from "halyard";
 import type { TestClient } from "halyard/testing";
+import { portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { listen, settled, toldTo } from "../support/listen.ts";
 import { recordingLogger } from "../support/log.ts";
-import { HeldBackplane, joinNode } from "../support/nodes.ts";
+import { HeldBackplane, joinNode, nodeId } from "../support/nodes.ts";
 import { PipePeer } from "../support/pipe.ts";
 import { until } from "../support/turns.ts";
 
@@ -105,16 +106,17 @@ describe("changes in a cluster", () => {
     const [one, two] = [await joinNode(backplane, {}, scoped), await joinNode(backplane, {}, scoped)];
     const principal = { issuer: "i", subject: "s", scopes: ["notes"] };
     let isAllowed = true;
-    const { client } = new PipePeer(two, { principal, permits: () => isAllowed });
-    await listen(client, { resourceSubscriptions: [note] }, 1);
+    const { client } = new PipePeer(two, { revision: "2025-11-25", principal, permits: () => isAllowed });
+    await client.open();
+    await client.request("resources/subscribe", { uri: note });
+    const updates = (): number => client.notifications("notifications/resources/updated").length;
     await one.resources.updated(note);
-    await until(() => toldTo(client.received, 1).length === 1);
-    const plain = new PipePeer(two).client;
-    await plain.open();
-    await one.push.publish("notifications/resources/updated", note, { uri: note });
-    await until(() => toldTo(client.received, 1).length === 2);
+    await until(() => updates() === 1);
     isAllowed = false;
-    expect(plain.received.filter((one) => "method" in one)).toEqual([]);
+    await one.resources.updated(note);
+    await one.push.broadcast(message, { level: "error", data: "last" });
+    await until(() => dataOf(client).length === 1);
+    expect(updates()).toBe(1);
   });
 
   test("a change that is too large for the engine fails, says how large it may be, and reaches nobody", async () => {
@@ -132,7 +134,6 @@ describe("changes in a cluster", () => {
     const { servers } = await threeNodes();
     const [one, two] = servers as [McpServer, McpServer];
     const clients = await legacyClients([one, two]);
-    const { portOf } = await import("halyard/transport");
     await portOf(one).cluster?.leave();
     expect(await one.push.broadcast(message, { level: "info", data: "alone" })).toBe(1);
     await settled(clients[1] as TestClient);
@@ -181,6 +182,19 @@ describe("a bus that loses, doubles and reorders", () => {
   });
 });
 
+test("a node that has lost the last entry on its way learns of it from the beats of the others", async () => {
+  const { backplane, servers } = await threeNodes(new HeldBackplane({ leaseMs: 500 }));
+  const clients = await listeners(servers);
+  backplane.meddle = (to, node) => ({
+    message: (text) => to.message(text),
+    entry: (log, entry) => {
+      if (node !== nodeId(servers[2] as McpServer)) to.entry(log, entry);
+    },
+  });
+  await servers[0]?.resources.updated(note);
+  await until(() => clients.every(({ received }) => toldTo(received, 1).length === 1));
+});
+
 describe("when the engine is gone", () => {
   test("changes reach the clients of their own node, and when it is back every listener is told once to read again", async () => {
     const backplane = new HeldBackplane();
@@ -214,6 +228,20 @@ describe("when the engine is gone", () => {
     backplane.restore();
     await until(() => clients.every(({ received }) => toldTo(received, 1).length >= 2));
     expect(toldTo(clients[1]?.received ?? [], 1)).toContain(`resources/updated ${note}`);
+  });
+
+  test("a change that could not be shared is made good with the next one that can", async () => {
+    const { backplane, servers } = await threeNodes();
+    const clients = await listeners(servers);
+    backplane.failing = (operation) => operation === "append changes";
+    expect(await servers[0]?.resources.updated(note)).toBe(1);
+    backplane.failing = () => false;
+    await servers[0]?.push.publish("notifications/prompts/list_changed");
+    await until(() => clients.every(({ received }) => toldTo(received, 1).length >= 2));
+    expect(toldTo(clients[1]?.received ?? [], 1)).toEqual([
+      "tools/list_changed",
+      `resources/updated ${note}`,
+    ]);
   });
 
   test("a change whose fate was unknown is not delivered twice on its own node", async () => {

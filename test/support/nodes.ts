@@ -1,5 +1,11 @@
 // Several servers in one process that are nodes of a cluster, over an engine that the test counts, breaks and meddles with.
-import { type Backplane, McpServer, memoryBackplane, type ServerOptions } from "halyard";
+import {
+  type Backplane,
+  type BackplaneOptions,
+  McpServer,
+  memoryBackplane,
+  type ServerOptions,
+} from "halyard";
 import { portOf } from "halyard/transport";
 import { onTestFinished } from "vitest";
 
@@ -17,7 +23,7 @@ export interface Deliveries {
 /** The memory engine of all nodes, in the hands of the test. */
 export class HeldBackplane implements Backplane {
   readonly engine = "test";
-  readonly options = {};
+  readonly options: BackplaneOptions;
   /** Every operation of every node except beats, as `append changes`. */
   readonly operations: string[] = [];
   /** The operations that fail now; `after` for one that the engine does, although its node does not learn of it. */
@@ -26,6 +32,10 @@ export class HeldBackplane implements Backplane {
   meddle: (to: Deliveries, node: string) => Deliveries = (to) => to;
   readonly #memory = memoryBackplane();
   readonly #receivers = new Map<string, Receiver>();
+
+  constructor(options: BackplaneOptions = {}) {
+    this.options = options;
+  }
 
   async open(options: JoinOptions): Promise<Engine> {
     const { receiver, node } = options;

@@ -37,7 +37,7 @@ function digestOfAll(registry: AnyRegistry, revisions: readonly (Revision | unde
       const published = revisions.map((revision) => revision && entry.published(kind, revision).text);
       return JSON.stringify([...published, (entry.options as Described).scopes]);
     });
-    digests.set(visible, (digest = digestOf(texts.sort().join())));
+    digests.set(visible, (digest = digestOf(texts.toSorted().join())));
   }
   return digest;
 }

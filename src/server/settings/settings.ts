@@ -80,9 +80,9 @@ export interface CoreOptions {
    * without the URI, and `resources/subscribe` responds as if there were no such resource. @default {everybody may}
    */
   readonly authorizeSubscription?: (uri: string, ctx: Context) => boolean | Promise<boolean>;
-  /** Called when a resource gets its first subscriber, over any transport. */
+  /** Called when a resource gets its first subscriber on this node, over any transport. */
   readonly onSubscribed?: (uri: string) => void | Promise<void>;
-  /** Called when a resource loses its last subscriber. */
+  /** Called when a resource loses its last subscriber on this node. */
   readonly onUnsubscribed?: (uri: string) => void | Promise<void>;
   /**
    * Which definitions with `scopes` appear in lists: only those that the caller may use, or all, so that a client can find

@@ -1,5 +1,5 @@
 // Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
-import { ConfigurationError, McpServer, type ServerEvent } from "halyard";
+import { ConfigurationError, McpServer, memoryBackplane, type ServerEvent } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { portOf } from "halyard/transport";
 import { expect, vi } from "vitest";
@@ -146,6 +146,24 @@ export const limitRows: readonly Row[] = [
       const experimental = { endless: { text: "x".repeat(100_000) } };
       await expect(door.connect({ capabilities: { experimental } })).rejects.toMatchObject({ code: -32602 });
       if ("stats" in door && mount !== "HTTP+SSE") expect((door as HttpDoor).stats().sessions).toBe(0);
+    },
+  },
+  {
+    over: "messages",
+    name: "an endless text that a tool pushes to all nodes is refused, and leaves room for the others",
+    limit: "bytes of a shared message",
+    async attack(mount) {
+      const { server } = makeServer({ backplane: memoryBackplane() });
+      const input = { type: "object", properties: { text: { type: "string" } } } as const;
+      server.tool("shout", { input }, async (args) => {
+        const { text } = args as { readonly text: string };
+        return String(await server.push.broadcast("notifications/message", { level: "info", data: text }));
+      });
+      const client = await (await openDoor(mount, server)).connect();
+      const shout = (text: string): Promise<unknown> =>
+        client.request("tools/call", { name: "shout", arguments: { text } });
+      expect(await shout("x".repeat(1_000_000))).toMatchObject({ isError: true });
+      expect(await shout("x")).not.toMatchObject({ isError: true });
     },
   },
   {
