@@ -5,7 +5,6 @@ import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
 import type { ServerPort } from "../server/port.ts";
-import type { SessionRecord } from "../session/record.ts";
 import { LocalSessions, type Sessions } from "../session/sessions.ts";
 import { SharedSessions } from "../session/shared-sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
@@ -69,11 +68,17 @@ export class HttpState implements Tended {
     const { cluster } = this.server;
     const { limits } = this.settings;
     if (cluster === undefined) return new LocalSessions(limits);
-    const revive = (record: SessionRecord, caller: string): HttpSession | undefined => {
-      this.heartbeat.add(this);
-      return HttpSession.revive(this, record, caller);
-    };
-    return new SharedSessions({ cluster, joined: this.joined, log: this.rateLimitedLog, revive }, limits);
+    const { joined, rateLimitedLog: log } = this;
+    return new SharedSessions(
+      {
+        cluster,
+        joined,
+        log,
+        revive: (record, caller) => HttpSession.revive(this, record, caller),
+        wake: () => this.heartbeat.add(this),
+      },
+      limits,
+    );
   }
 
   /** Adds a new session. Returns false if there is no room. */
@@ -92,9 +97,8 @@ export class HttpState implements Tended {
   refuseFailed(responder: HttpResponder, error: unknown): void {
     if (error instanceof HalyardError && error.code === "BACKPLANE_UNAVAILABLE") {
       this.rateLimitedLog.error("A request needs the backplane, which fails", { error });
-      return refuse(responder, 503, "The server cannot reach its other nodes: try again later", {
-        "retry-after": "5",
-      });
+      const problem = "The server cannot serve this session now: try again later";
+      return refuse(responder, 503, problem, { "retry-after": "5" });
     }
     replyError(responder, 500, internalError(this.rateLimitedLog, "A request could not be answered", error));
   }

@@ -260,7 +260,8 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /**
    * Called once for each legacy session that ends in this process, with the reason: its client closed the pipe or disconnected,
-   * deleted it, was idle for too long, and so on. If the process stops, another process may continue the session.
+   * deleted it, was idle for too long, and so on. If the process stops, another process may continue the session. With a
+   * backplane, one node calls it when a session over HTTP has ended everywhere, and not when a node stops.
    *
    * @example
    * ```ts

@@ -42,6 +42,8 @@ export interface SharedHost<Live> {
   readonly log: RateLimitedLog;
   /** Restores a session, which counts for `caller`; undefined if this server does not support its revision. */
   revive(record: SessionRecord, caller: string): Live | undefined;
+  /** Calls {@link SharedSessions.sweep} from now on, while it has something to do. */
+  wake(): void;
 }
 
 interface SharedCopy<Live> extends Copy<Live> {
@@ -231,6 +233,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const { lease } = this.#host.cluster;
     const copy = { session, seenAt: now, touchedAt: now, lease, version, saving: undefined };
     this.#copies.add(copy);
+    this.#host.wake();
     if (displaced !== undefined) this.#drop(displaced);
     return copy;
   }
@@ -350,6 +353,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
       await this.#host.cluster.bus.tell(told.kind, told.body);
     } catch {
       if (this.#untold.length < maxUntold) this.#untold.push(told);
+      this.#host.wake();
     }
   }
 

@@ -174,6 +174,19 @@ describe.each(edges)("any node · %s", (edge) => {
     }
   });
 
+  test("a change is made to what the client has done elsewhere, though this node has not heard of it", async () => {
+    const [first, second, third] = await serveCluster({ define, edge });
+    const client = await SessionClient.open(first);
+    const elsewhere = clientAt(second, client);
+    await elsewhere.request("ping");
+    second.engine.hold();
+    await client.request("resources/subscribe", { uri: "note:///a" });
+    await elsewhere.request("resources/unsubscribe", { uri: "note:///a" });
+    await clientAt(third, client).request("ping");
+    expect(await third.server.push.isSubscribed("note:///a")).toBe(false);
+    second.engine.release();
+  });
+
   test("one subscription for another in one batch is kept, too", async () => {
     const [first, second] = await serveCluster({ define, edge });
     const client = await SessionClient.open(first, { revision: "2025-03-26" });
@@ -239,6 +252,17 @@ describe.each(edges)("any node · %s", (edge) => {
     expect(await clientAt(second, client).request("ping")).toMatchObject({ result: {} });
     expect(await second.server.push.isSubscribed("note:///a")).toBe(true);
     expect(closed).toEqual([]);
+  });
+
+  test("close() saves what could not be saved before", async () => {
+    const [first, second] = await serveCluster({ define, edge });
+    const client = await SessionClient.open(first);
+    first.engine.fail("replace");
+    expect((await client.start("resources/subscribe", { uri: "note:///a" })).status).toBe(503);
+    first.engine.heal();
+    await first.close();
+    await clientAt(second, client).request("ping");
+    expect(await second.server.push.isSubscribed("note:///a")).toBe(true);
   });
 
   test("a second initialize in the session is refused at every node", async () => {
