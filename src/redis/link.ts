@@ -118,8 +118,7 @@ class Attempt {
   }
 
   #fail(error: unknown): void {
-    if (this.#failure !== undefined || this.#isClosed) return;
-    this.#failure = { error };
+    this.#failure ??= { error };
     if (this.commands !== undefined) this.#failed(error);
   }
 
