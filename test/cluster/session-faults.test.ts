@@ -139,7 +139,7 @@ describe.each(edges)("%s", (edge) => {
     await client.request("resources/subscribe", { uri: "note:///b" });
     await client.request("resources/unsubscribe", { uri: "note:///a" });
     second.engine.release();
-    second.engine.release();
+    second.engine.heal();
     expect(await second.server.push.isSubscribed("note:///b")).toBe(true);
     expect(await second.server.push.isSubscribed("note:///a")).toBe(false);
   });

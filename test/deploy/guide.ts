@@ -51,10 +51,10 @@ export function serverArguments(isOneOfSeveral: boolean): string[] {
     server,
     [/^\/\/ Your tools.*$/gm, "define(server);"],
     [/keepAliveMs: [\d_]+/g, `keepAliveMs: ${figures.keepAliveMs / timeScale}`],
-    ...(isOneOfSeveral ? [["trustProxy: 1,", "trustProxy: 1, sessionStore,"] as const] : []),
+    ...(isOneOfSeveral ? [['version: "1.0.0" }', 'version: "1.0.0" }, { backplane }'] as const] : []),
   );
   const { outputText } = ts.transpileModule(
-    `import { define, sessionStore } from ${JSON.stringify(fixture)};\n${code}`,
+    `import { backplane, define } from ${JSON.stringify(fixture)};\n${code}`,
     { compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext } },
   );
   const flags = /^ExecStart=\S+ (--\S+) /m.exec(unit)?.slice(1) ?? [];

@@ -9,6 +9,7 @@ import { AuthorizationServer } from "../auth/authorization-server.ts";
 import { limitOf } from "../auth/limits.ts";
 import { bearer } from "../auth/protected.ts";
 import { User } from "../auth/user.ts";
+import { hasEngine } from "../support/engines.ts";
 import { modernPost, openGet, openSession, post, type RawRequest, sendTo } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
 import { type Answer, metaKeys, modernRequest } from "../support/raw.ts";
@@ -262,7 +263,7 @@ describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
     expect((await site.send(call("whoami", token))).status).toBe(502);
   });
 
-  describe("several servers behind nginx", () => {
+  describe.skipIf(!hasEngine("redis-server"))("several servers behind nginx", () => {
     let site: Site;
     beforeAll(async () => {
       site = await Site.open(issuer.issuer, 2);

@@ -1,6 +1,6 @@
 // A site as the guide builds it, on loopback: nginx with a certificate of its own, and servers behind it.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { createServer, type AddressInfo, connect } from "node:net";
@@ -10,6 +10,7 @@ import { Readable } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { defined, finish, type RawRequest, sendTo } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
+import { EngineProcess } from "../support/engines.ts";
 import { until } from "../support/turns.ts";
 import { nginxConfiguration, publicHost, root, serverArguments } from "./guide.ts";
 
@@ -61,9 +62,17 @@ export class Site {
   readonly servers: ReadonlyMap<number, Process>;
   readonly #folder: string;
   readonly #nginx: Process;
+  readonly #redis: EngineProcess | undefined;
 
-  private constructor(folder: string, port: number, nginx: Process, servers: ReadonlyMap<number, Process>) {
+  private constructor(
+    folder: string,
+    port: number,
+    nginx: Process,
+    servers: ReadonlyMap<number, Process>,
+    redis: EngineProcess | undefined,
+  ) {
     this.#folder = folder;
+    this.#redis = redis;
     this.port = port;
     this.#nginx = nginx;
     this.servers = servers;
@@ -73,18 +82,18 @@ export class Site {
   /** Starts nginx and so many servers. */
   static async open(issuer: string, count = 1): Promise<Site> {
     const folder = mkdtempSync(join(tmpdir(), "halyard-deploy-"));
-    mkdirSync(join(folder, "sessions"));
     makeCertificate(folder);
     const [port = 0, secondPort = 0, ...instances] = await freePorts(2 + count);
     const configuration = join(folder, "nginx.conf");
     writeFileSync(configuration, nginxConfiguration({ folder, port, secondPort, instances }));
     const nginx = new Process("nginx", ["-p", folder, "-c", configuration, "-e", join(folder, "start.log")]);
-    const given = { ISSUER: issuer, REQUEST_STATE_KEYS: secret, TEST_SESSIONS: join(folder, "sessions") };
+    const redis = count > 1 ? await EngineProcess.start("redis-server") : undefined;
+    const given = { ISSUER: issuer, REQUEST_STATE_KEYS: secret, ...(redis && { TEST_REDIS: redis.url }) };
     const servers = instances.map((instance) => {
       const args = serverArguments(count > 1);
       return [instance, new Process(process.execPath, args, { ...given, PORT: String(instance) })] as const;
     });
-    const site = new Site(folder, port, nginx, new Map(servers));
+    const site = new Site(folder, port, nginx, new Map(servers), redis);
     try {
       await nginx.up(() => isListening(port));
       for (const [instance, server] of servers) await server.up(() => isHealthy(instance));
@@ -151,6 +160,7 @@ export class Site {
 
   async close(): Promise<void> {
     await Promise.all([this.#nginx, ...this.servers.values()].map((process) => process.stop()));
+    await this.#redis?.stop();
     rmSync(this.#folder, { recursive: true });
   }
 

@@ -327,6 +327,25 @@ export const limitRows: readonly Row[] = [
   },
   {
     over: "http",
+    name: "sessions that fill a node do not fill the engine that nodes share: one more is 503",
+    limit: "`maxSharedSessions`",
+    leftOut: { "HTTP+SSE": "has sessions of one node, which are streams" },
+    async attack(mount) {
+      holdTime();
+      const { server } = makeServer({ backplane: memoryBackplane() });
+      const door = await openHttp(mount, server, { limits: { maxSessions: 1, maxSharedSessions: 3 } });
+      const url = `http://127.0.0.1:${door.port}/mcp`;
+      const first = await SessionClient.open({ url });
+      for (const expected of [200, 200, 503]) {
+        await vi.advanceTimersByTimeAsync(1000);
+        expect(await sendInitialize(url)).toBe(expected);
+      }
+      expect(door.stats().sessions).toBe(1);
+      expect((await first.start("ping")).status).toBe(200);
+    },
+  },
+  {
+    over: "http",
     name: "sessions that nobody uses end",
     advisories: ["CVE-2026-67430"],
     limit: "`idleMs`",
