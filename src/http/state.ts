@@ -44,6 +44,7 @@ export class HttpState implements Tended {
     this.sessions = this.#openSessions();
     this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
+    server.keepSessions(Math.max(limits.keepMs, limits.idleMs * 1.25));
     if (server.cluster !== undefined) this.#watch(server.cluster);
   }
 

@@ -1,7 +1,6 @@
 // Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
 import { askNode } from "../backplane/ask-nodes.ts";
 import type { Cluster } from "../backplane/cluster.ts";
-import type { AppendOptions, Engine } from "../backplane/engine.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
@@ -12,18 +11,8 @@ import { assertKeepable } from "./change.ts";
 import type { Stream } from "./listener.ts";
 import { areScopes, type SessionEntry } from "./session-log.ts";
 
-/** Milliseconds that the log of a session is kept: as long as its record. */
-const keepMs = 1.25 * 30 * 60_000;
-
-/** Adds an entry to the log of a session, and resolves with its sequence number. */
-export function appendToSession(
-  engine: Engine,
-  session: string,
-  entry: SessionEntry,
-  options: Partial<AppendOptions> = {},
-): Promise<number> {
-  return engine.append(session, JSON.stringify(entry), { keepMs, ...options });
-}
+/** Milliseconds that the log of a session is kept at least: as long as a record by default. */
+const leastKeepMs = 1.25 * 30 * 60_000;
 
 /** A notification for one session. */
 export interface SessionPush {
@@ -49,6 +38,7 @@ interface KnownSession {
 export class RemoteSessions {
   readonly #cluster: Cluster;
   readonly #logger: Logger;
+  #keepMs = leastKeepMs;
 
   constructor(cluster: Cluster, local: LocalSessions, logger: Logger) {
     this.#cluster = cluster;
@@ -65,6 +55,11 @@ export class RemoteSessions {
       place?.stream.write(text);
       return { isReached: place !== undefined };
     });
+  }
+
+  /** Keeps the logs of sessions at least this long after a push: as long as the endpoints of this server keep their records. */
+  keepFor(timeMs: number): void {
+    this.#keepMs = Math.max(this.#keepMs, timeMs);
   }
 
   /** Whether this node is in the cluster. */
@@ -90,7 +85,8 @@ export class RemoteSessions {
   /** Adds a message to the log of a session; the node that has its GET stream writes it. */
   async append(session: string, text: string, scopes?: readonly string[]): Promise<void> {
     assertKeepable(text);
-    await appendToSession(this.#cluster.engine, session, { k: "push", m: text, scopes });
+    const entry: SessionEntry = { k: "push", m: text, scopes };
+    await this.#cluster.engine.append(session, JSON.stringify(entry), { keepMs: this.#keepMs });
   }
 
   /** Where a session can be asked that is not on this node; undefined if it does not exist. */

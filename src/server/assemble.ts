@@ -39,6 +39,7 @@ interface Assembled {
   readonly requestState: RequestState;
   readonly cluster: Cluster | undefined;
   readonly changes: ChangeLog | undefined;
+  readonly remote: RemoteSessions | undefined;
 }
 
 export function assemble(info: Implementation, options: ServerOptions): Assembled {
@@ -48,7 +49,8 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const cluster = backplane && new Cluster(backplane, { info, logger, observe });
   const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
   const changes = cluster && new ChangeLog(cluster, hub, settings);
-  if (changes) hub.connect(changes, new RemoteSessions(cluster, hub, logger));
+  const remote = cluster && new RemoteSessions(cluster, hub, logger);
+  if (changes && remote) hub.connect(changes, remote);
   const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
   const push = new Push({ hub, asks, elicitationIds, observe, cluster });
@@ -98,5 +100,5 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     cluster,
   };
   const loads = new Loads(settings.limits.maxInFlightBytes);
-  return { core, push, loads, requestState, cluster, changes };
+  return { core, push, loads, requestState, cluster, changes, remote };
 }

@@ -8,6 +8,7 @@ import type { RequestRow, Revision } from "../protocol/revision.ts";
 import type { SpokenRevisions } from "../protocol/revisions/index.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import type { ChangeLog } from "../push/changes.ts";
+import type { RemoteSessions } from "../push/remote-sessions.ts";
 import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import {
@@ -85,6 +86,8 @@ export interface ServerPort {
   readonly cluster: Cluster | undefined;
   /** The changes that the nodes of the cluster share. */
   readonly changes: ChangeLog | undefined;
+  /** Tells how long records of sessions are kept, so that pushes of this node to any session are kept as long. */
+  keepSessions(timeMs: number): void;
   /** All scopes that a message, or the messages of a batch, require together. */
   neededScopes(value: unknown): readonly string[];
 }
@@ -100,6 +103,7 @@ interface Driven {
   readonly loads: Loads;
   readonly cluster: Cluster | undefined;
   readonly changes: ChangeLog | undefined;
+  readonly remote: RemoteSessions | undefined;
 }
 
 /** Creates the port of a server. */
@@ -136,6 +140,7 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
     get usesScopes() {
       return catalogue.isScoped;
     },
+    keepSessions: (timeMs) => parts.remote?.keepFor(timeMs),
     neededScopes: (value) => (catalogue.isScoped ? neededScopes(catalogue, value, limits) : []),
   };
   ports.set(server, port);

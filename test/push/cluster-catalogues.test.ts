@@ -46,12 +46,17 @@ async function told(servers: readonly McpServer[], clients: readonly TestClient[
 describe("a node that joins", () => {
   test("with the same catalogue causes no notification, whatever the order of its definitions", async () => {
     const backplane = new HeldBackplane();
-    const servers = [await join(backplane, base), await join(backplane, base)];
+    const ordered: Define = (server) => {
+      base(server);
+      server.tool("last", {}, () => "last");
+    };
+    const servers = [await join(backplane, ordered), await join(backplane, ordered)];
     const clients = await Promise.all(servers.map(listening));
     servers.push(
       await join(backplane, (server) => {
         server.resource("note:///a", {}, () => "a");
         server.prompt("greet", {}, () => "Hello");
+        server.tool("last", {}, () => "last");
         server.tool("first", {}, () => "first");
       }),
     );
