@@ -50,14 +50,6 @@ export class RequestState {
     this.#shared = cluster && this.#share(cluster);
   }
 
-  /** The option that is local to this process, so that another process cannot continue its calls. */
-  get unshared(): "keys" | "singleUse" | undefined {
-    if (this.#cluster !== undefined) return undefined;
-    const { keys, singleUse } = this.#settings;
-    if (!keys) return "keys";
-    return singleUse ? "singleUse" : undefined;
-  }
-
   configure(options: RequestStateOptions): void {
     this.#settings = resolveRequestState(options, this.#name);
     this.#marks = new Marks(this.#settings.maxMarks, this.#cluster);
