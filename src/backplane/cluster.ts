@@ -13,7 +13,6 @@ import type { Backplane, Engine, EngineReceiver } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
 import { openEngine } from "./sealed-engine.ts";
-import { readSecrets } from "./sealing.ts";
 
 /** How long the logs that a node follows are kept, unless it follows them again before. */
 const followMs = 3_600_000;
@@ -67,7 +66,7 @@ export class Cluster {
     this.#backplane = backplane;
     this.#host = host;
     this.leaseMs = backplane.options.leaseMs ?? defaultLeaseMs;
-    this.secrets = readSecrets(backplane.options.secret);
+    this.secrets = [backplane.options.secret ?? []].flat();
     this.on("beat", (info, from) => this.#stay?.presence.heard(from, info));
     this.on("hello", (info, from) => {
       this.#stay?.presence.heard(from, info);

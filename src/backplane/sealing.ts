@@ -1,32 +1,11 @@
 // Seals texts for the engine with the secrets of `BackplaneOptions`, so that only nodes with a common secret can read or write them.
-import { ConfigurationError } from "../errors.ts";
 import { fromBase64Url, toBase64Url } from "../wire/base64.ts";
 import { DerivationSecret } from "../wire/hkdf.ts";
-import type { BackplaneOptions } from "./engine.ts";
 
-const minSecretBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** The secrets of a backplane, as a list. Throws if one is too short. */
-export function readSecrets(secret: BackplaneOptions["secret"]): readonly string[] {
-  if (secret === undefined) return [];
-  const secrets = typeof secret === "string" ? [secret] : secret;
-  if (!Array.isArray(secrets) || secrets.length === 0) fail("must be a string, or a list of at least one");
-  for (const one of secrets) {
-    if (typeof one !== "string") fail("must be a string, or a list of strings");
-    if (encoder.encode(one).length < minSecretBytes) {
-      fail(`has less than ${minSecretBytes} bytes: create one with openssl rand -base64 32`);
-    }
-  }
-  return [...secrets];
-}
-
-function fail(problem: string): never {
-  throw new ConfigurationError("INVALID_OPTION", { subject: "backplane", field: "secret" }, problem);
-}
 
 interface SecretKey {
   /** Names the secret in every text that it seals. It reveals nothing about the secret. */
