@@ -19,6 +19,7 @@ const halyardCodes = {
   INPUT_PENDING: "InputPending",
   URL_ELICITATION_REQUIRED: "UrlElicitationRequired",
   CANNOT_LISTEN: "HalyardError",
+  BACKPLANE_UNAVAILABLE: "HalyardError",
 } satisfies Record<HalyardErrorCode, string>;
 
 test("errorCodes are those of the table in docs/reference/errors.md", () => {

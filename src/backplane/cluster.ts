@@ -167,7 +167,7 @@ export class Cluster {
 
   // Using it.
 
-  /** The engine. Every operation has a deadline and rejects with `BackplaneUnavailable`. */
+  /** The engine. Every operation has a deadline and rejects with the code `BACKPLANE_UNAVAILABLE`. */
   get engine(): Engine {
     return this.#joined.engine;
   }

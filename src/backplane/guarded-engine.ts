@@ -8,13 +8,6 @@ const operationMs = 5000;
 /** Operations that may wait for the engine; further ones fail at once. */
 const maxOperations = 10_000;
 
-/** Thrown when an operation of the engine fails: nothing was done, or it is unknown whether it was. */
-export class BackplaneUnavailable extends HalyardError {
-  constructor(engine: string, cause: unknown) {
-    super("BACKPLANE_UNAVAILABLE", `${engine} cannot be used now: ${String(cause)}`, { cause });
-  }
-}
-
 export class GuardedEngine implements Engine {
   readonly #engine: Engine;
   readonly #name: string;
@@ -84,7 +77,7 @@ export class GuardedEngine implements Engine {
 
   async #run<Result>(operation: () => Promise<Result>): Promise<Result> {
     if (this.#operations >= maxOperations) {
-      throw new BackplaneUnavailable(this.#name, `${maxOperations} operations wait for it`);
+      throw unavailable(this.#name, `${maxOperations} operations wait for it`);
     }
     this.#operations++;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -94,10 +87,16 @@ export class GuardedEngine implements Engine {
     try {
       return await Promise.race([operation(), tooLate]);
     } catch (error) {
-      throw new BackplaneUnavailable(this.#name, error instanceof Error ? error.message : error);
+      throw unavailable(this.#name, error);
     } finally {
       clearTimeout(timer);
       this.#operations--;
     }
   }
+}
+
+/** The error of an operation that failed: nothing was done, or it is unknown whether it was. */
+function unavailable(engine: string, cause: unknown): HalyardError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new HalyardError("BACKPLANE_UNAVAILABLE", `${engine} cannot be used now: ${reason}`, { cause });
 }
