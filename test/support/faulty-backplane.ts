@@ -104,6 +104,17 @@ export class FaultyNode {
     };
   }
 
+  /** The node hears everything twice, some of it at once and some of it after what comes next. */
+  disorder(): void {
+    let count = 0;
+    this.#delivery = (pass) => {
+      const isLate = ++count % 3 === 0;
+      if (isLate) setImmediate(pass);
+      else pass();
+      setImmediate(pass);
+    };
+  }
+
   /** The node hears everything only with {@link FaultyNode.release}, in the order that it chooses. */
   hold(): void {
     this.#delivery = (pass) => void this.#held.push(pass);
