@@ -209,6 +209,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   pause(): void {
     if (this.#state === "ended" || !this.#owner?.primes) return;
     this.open();
+    if (this.#early !== undefined) return void this.#wait(() => this.pause());
     if (this.#log?.eventId() !== undefined) this.#release();
   }
 
