@@ -1,5 +1,6 @@
 // Connects an example to the engine that its nodes share: Redis or NATS, by a URL.
-import type { Backplane, BackplaneOptions } from "halyard";
+import type { Backplane } from "halyard";
+import type { BackplaneOptions } from "halyard/cluster";
 
 export interface ConnectedBackplane {
   readonly backplane: Backplane;

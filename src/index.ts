@@ -100,7 +100,6 @@ export type { ServerMode } from "./server/settings/settings.ts";
 export type { Push } from "./server/push.ts";
 export type { Servable } from "./server/port.ts";
 export { type ClusterView, McpServer } from "./server/server.ts";
-export type { Backplane, BackplaneOptions } from "./backplane/engine.ts";
-export { memoryBackplane } from "./backplane/memory.ts";
+export type { Backplane } from "./backplane/backplane.ts";
 export type { ClusterNode } from "./backplane/presence.ts";
 export type { JsonObject, RequestId } from "./wire/message.ts";

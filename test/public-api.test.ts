@@ -30,7 +30,6 @@ describe("public entries", () => {
         "errorCodes",
         "image",
         "inputRequired",
-        "memoryBackplane",
         "result",
         "text",
       ]
@@ -43,6 +42,8 @@ describe("public entries", () => {
         "Backplane",
         "CallToolResult",
         "ClientCapabilities",
+        "ClusterNode",
+        "ClusterView",
         "Collection",
         "CompletionHandler",
         "ContentBlock",
@@ -166,6 +167,7 @@ describe("public entries", () => {
     expect(members.toSorted()).toMatchInlineSnapshot(`
       [
         "capabilities",
+        "cluster",
         "completion",
         "constructor",
         "extension",

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { ConfigurationError, McpServer, memoryBackplane, type ServerLimits } from "halyard";
+import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { Connection, portOf } from "halyard/transport";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";

@@ -2,7 +2,8 @@
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@redis/client";
-import { McpServer, memoryBackplane, result } from "halyard";
+import { McpServer, result } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
 import { natsBackplane } from "halyard/nats";
@@ -154,7 +155,7 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
 
 /** What an option holds that is no further options: names of the author's or of the protocol's, schemas, stores. */
 const opaque = new Set(
-  "_meta input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities".split(
+  "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities".split(
     " ",
   ),
 );

@@ -9,8 +9,9 @@ import type { Implementation } from "../protocol/model.ts";
 import { randomId } from "../protocol/random-id.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
-import type { Backplane, Engine, EngineReceiver } from "./engine.ts";
+import type { Engine, EngineReceiver, EngineSource } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
+import type { PartKind, Parts } from "./parts.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
 import { openEngine } from "./sealed-engine.ts";
 
@@ -49,7 +50,8 @@ export class Cluster {
   readonly leaseMs: number;
   /** The secrets of the backplane, the one that seals first; empty if it has none. */
   readonly secrets: readonly string[];
-  readonly #backplane: Backplane;
+  readonly #backplane: EngineSource;
+  readonly #parts: Parts;
   readonly #host: ClusterHost;
   readonly #handlers = new Map<string, Set<BusHandler>>();
   readonly #steps: (() => Promise<void>)[] = [];
@@ -62,8 +64,9 @@ export class Cluster {
   #stay: Stay | undefined;
   #users = 0;
 
-  constructor(backplane: Backplane, host: ClusterHost) {
+  constructor(backplane: EngineSource, host: ClusterHost, parts: Parts) {
     this.#backplane = backplane;
+    this.#parts = parts;
     this.#host = host;
     this.leaseMs = backplane.options.leaseMs ?? defaultLeaseMs;
     this.secrets = [backplane.options.secret ?? []].flat();
@@ -75,6 +78,11 @@ export class Cluster {
       this.bus.sendSoon(from, "beat", this.#info());
     });
     this.on("bye", (_, from) => this.#stay?.presence.left(from));
+  }
+
+  /** The code of a layer that only nodes of a cluster need. */
+  part<Part>(kind: PartKind<Part>): Part {
+    return this.#parts.get(kind) as Part;
   }
 
   // Before the node joins.

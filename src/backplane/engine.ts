@@ -79,7 +79,7 @@ export interface Engine {
 
   /** Sends a message to the node with this id, or to all nodes, this one included. */
   send(to: string | "all", text: string): Promise<void>;
-  /** Stops receiving, and releases what {@link Backplane.open} made. */
+  /** Stops receiving, and releases what {@link EngineSource.open} made. */
   close(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export const maxLogEntries = 1000;
 export const maxLogBytes: number = 256 * 1024;
 
 /** What an engine needs to join a node. */
-export interface JoinOptions {
+export interface EngineJoin {
   /** Begins every name that the engine uses. */
   readonly prefix: string;
   /** The id of this node. */
@@ -122,11 +122,11 @@ export interface BackplaneOptions {
   readonly leaseMs?: number;
 }
 
-/** Connects the nodes of a server through an engine: `redisBackplane` of `halyard/redis`, or `natsBackplane` of `halyard/nats`. */
-export interface Backplane {
+/** Opens an engine for a node. */
+export interface EngineSource {
   /** The name of the engine, for messages. */
   readonly engine: string;
   readonly options: BackplaneOptions;
   /** Connects. Rejects if the engine cannot be reached or used, and says what to do. */
-  open(options: JoinOptions): Promise<Engine>;
+  open(options: EngineJoin): Promise<Engine>;
 }

@@ -3,10 +3,10 @@ import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import type {
   AppendOptions,
-  Backplane,
+  EngineSource,
   Engine,
   EngineReceiver,
-  JoinOptions,
+  EngineJoin,
   LogEntry,
   StoredValue,
   ValueKey,
@@ -20,13 +20,13 @@ import { Sealing } from "./sealing.ts";
 /** How many beats a node waits for others whose secrets it does not have. */
 const beatsToHear = 2.5;
 
-interface OpenOptions extends JoinOptions {
+interface OpenOptions extends EngineJoin {
   readonly secrets: readonly string[];
   readonly leaseMs: number;
 }
 
 /** Opens the engine of a backplane, sealed if there are secrets. Rejects if running nodes have other secrets. */
-export async function openEngine(backplane: Backplane, options: OpenOptions): Promise<Engine> {
+export async function openEngine(backplane: EngineSource, options: OpenOptions): Promise<Engine> {
   const { prefix, node, logger, receiver, secrets, leaseMs } = options;
   const sealing = secrets.length > 0 ? await Sealing.with(secrets) : undefined;
   let hearForeign = (): void => {};

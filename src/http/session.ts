@@ -1,4 +1,5 @@
 // One legacy session over HTTP: its connection, its streams, and its record for other nodes.
+import { PartKind } from "../backplane/parts.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
 import { Connection } from "../server/context/connection.ts";
@@ -11,13 +12,16 @@ import type { SharedSession } from "../session/shared-sessions.ts";
 import type { RequestId } from "../wire/message.ts";
 import { SavedState, stateOf } from "./saved-state.ts";
 import { type ClientStreams, SessionStreams, type StreamHost } from "./streams/session-streams.ts";
-import { SharedStreams } from "./streams/shared-streams.ts";
+import type { SharedStreams } from "./streams/shared-streams.ts";
 
 /** A call that has not been answered yet. */
 interface UnansweredCall {
   /** Whether the client still waits for the response. */
   readonly isAwaited: boolean;
 }
+
+/** The streams of a session that any node may serve. */
+export const sharedStreams: PartKind<typeof SharedStreams> = new PartKind("streams");
 
 export class HttpSession implements SharedSession {
   readonly connection: Connection;
@@ -34,7 +38,7 @@ export class HttpSession implements SharedSession {
     const { cluster, changes } = host.server;
     this.streams =
       cluster && changes
-        ? new SharedStreams(host, cluster, changes, connection)
+        ? new (cluster.part(sharedStreams))(host, cluster, changes, connection)
         : new SessionStreams(host, connection);
     this.#detach = host.server.attach(connection, this.streams, { overflow: "gap", subscriptions });
   }

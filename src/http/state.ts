@@ -1,12 +1,13 @@
 // The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
 import { ignoreRejection } from "../async/promises.ts";
 import type { Cluster } from "../backplane/cluster.ts";
+import { PartKind } from "../backplane/parts.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
 import type { ServerPort } from "../server/port.ts";
 import { LocalSessions, type Sessions } from "../session/sessions.ts";
-import { SharedSessions } from "../session/shared-sessions.ts";
+import type { SharedSessions } from "../session/shared-sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
 import type { HttpSettings } from "./options.ts";
@@ -16,6 +17,9 @@ import { HttpSession } from "./session.ts";
 import type { ClientStreams } from "./streams/session-streams.ts";
 import { StreamLogs } from "./streams/stream-log.ts";
 import { Unsent } from "./edge/unsent.ts";
+
+/** Sessions that any node may serve. */
+export const sharedSessions: PartKind<typeof SharedSessions> = new PartKind("sessions");
 
 export class HttpState implements Tended {
   place: number | undefined;
@@ -70,7 +74,8 @@ export class HttpState implements Tended {
     const { limits } = this.settings;
     if (cluster === undefined) return new LocalSessions(limits);
     const { joined, rateLimitedLog: log } = this;
-    return new SharedSessions(
+    const Shared = cluster.part(sharedSessions);
+    return new Shared(
       {
         cluster,
         joined,

@@ -3,7 +3,7 @@ import type {
   AppendOptions,
   CountedKind,
   Engine,
-  JoinOptions,
+  EngineJoin,
   LogEntry,
   StoredValue,
   ValueKey,
@@ -27,7 +27,7 @@ export class NatsEngine implements Engine {
   readonly #values: Values;
   readonly #logs: Logs;
 
-  private constructor(connection: NatsConnection, join: JoinOptions, names: Names) {
+  private constructor(connection: NatsConnection, join: EngineJoin, names: Names) {
     const { receiver, logger } = join;
     this.#names = names;
     this.#link = new Link({ connection, receiver, logger, prepare: () => this.#prepare() });
@@ -40,7 +40,7 @@ export class NatsEngine implements Engine {
     this.#logs = new Logs({ link, jetstream, clock, names, node: join.node, entry });
   }
 
-  static async open(connection: NatsConnection, join: JoinOptions): Promise<NatsEngine> {
+  static async open(connection: NatsConnection, join: EngineJoin): Promise<NatsEngine> {
     checkVersion(connection);
     const warning = reconnectProblem(connection);
     if (warning !== undefined) join.logger.warn(warning);
@@ -125,7 +125,7 @@ export class NatsEngine implements Engine {
     this.#link.close();
   }
 
-  async #open({ node, receiver }: JoinOptions): Promise<void> {
+  async #open({ node, receiver }: EngineJoin): Promise<void> {
     for (const subject of [this.#names.subject("all"), await this.#nodeSubject(node)]) {
       this.#link.subscribe(subject, ({ data }) => receiver.message(new TextDecoder().decode(data)));
     }

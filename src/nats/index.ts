@@ -3,8 +3,10 @@
  *
  * @module
  */
-import type { Backplane, BackplaneOptions } from "../backplane/engine.ts";
+import type { Backplane } from "../backplane/backplane.ts";
+import type { BackplaneOptions } from "../backplane/engine.ts";
 import { checkBackplaneOptions } from "../backplane/options.ts";
+import { backplaneOf } from "../cluster/backplane-of.ts";
 import { checkConnection, type NatsConnection } from "./connection.ts";
 import { NatsEngine } from "./engine.ts";
 
@@ -33,12 +35,12 @@ export type { NatsConnection, NatsMessage, NatsSubscription } from "./connection
 export function natsBackplane(connection: NatsConnection, options: BackplaneOptions = {}): Backplane {
   checkBackplaneOptions("natsBackplane", options);
   checkConnection(connection);
-  return {
+  return backplaneOf({
     engine: "NATS",
     options,
     async open(join) {
       checkConnection(connection);
       return NatsEngine.open(connection, join);
     },
-  };
+  });
 }

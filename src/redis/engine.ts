@@ -4,7 +4,7 @@ import type {
   CountedKind,
   Engine,
   EngineReceiver,
-  JoinOptions,
+  EngineJoin,
   LogEntry,
   StoredValue,
   ValueKey,
@@ -40,7 +40,7 @@ export class RedisEngine implements Engine {
 
   private constructor(
     connector: Connector,
-    { prefix, node, receiver, logger }: JoinOptions,
+    { prefix, node, receiver, logger }: EngineJoin,
     scripts: Scripts,
   ) {
     this.#names = new Names(prefix);
@@ -55,7 +55,7 @@ export class RedisEngine implements Engine {
     });
   }
 
-  static async open(connector: Connector, options: JoinOptions): Promise<RedisEngine> {
+  static async open(connector: Connector, options: EngineJoin): Promise<RedisEngine> {
     const engine = new RedisEngine(connector, options, await Scripts.hash());
     await engine.#link.open();
     return engine;

@@ -3,8 +3,10 @@
  *
  * @module
  */
-import type { Backplane, BackplaneOptions } from "../backplane/engine.ts";
+import type { Backplane } from "../backplane/backplane.ts";
+import type { BackplaneOptions } from "../backplane/engine.ts";
 import { checkBackplaneOptions } from "../backplane/options.ts";
+import { backplaneOf } from "../cluster/backplane-of.ts";
 import { HalyardError } from "../errors.ts";
 import { type Connector, refuse } from "./connection.ts";
 import { RedisEngine } from "./engine.ts";
@@ -39,11 +41,11 @@ export interface RedisClient {
 export function redisBackplane(client: RedisClient, options: BackplaneOptions = {}): Backplane {
   checkBackplaneOptions("redisBackplane", options);
   const connector = connectorOf(client);
-  return {
+  return backplaneOf({
     engine: "Redis",
     options,
     open: (join) => RedisEngine.open(connector, join).catch(cannotConnect),
-  };
+  });
 }
 
 /** Tells the clients of both packages apart by what they can do. */

@@ -1,12 +1,13 @@
 // Assembles the parts of a server.
-import { Cluster } from "../backplane/cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
+import { PartKind } from "../backplane/parts.ts";
 import { Loads } from "../limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
 import { Asks } from "../push/asks.ts";
-import { ChangeLog } from "../push/changes.ts";
+import type { ChangeLog } from "../push/changes.ts";
 import { Hub } from "../push/hub.ts";
-import { RemoteSessions } from "../push/remote-sessions.ts";
+import type { RemoteSessions } from "../push/remote-sessions.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
@@ -42,14 +43,20 @@ interface Assembled {
   readonly remote: RemoteSessions | undefined;
 }
 
+/** Sends pushes to the clients of other nodes. */
+export const sharedPush: PartKind<{
+  readonly ChangeLog: typeof ChangeLog;
+  readonly RemoteSessions: typeof RemoteSessions;
+}> = new PartKind("push");
+
 export function assemble(info: Implementation, options: ServerOptions): Assembled {
   checkServerOptions(options);
   const settings = resolveSettings(options);
   const { observe, logger, backplane } = settings;
-  const cluster = backplane && new Cluster(backplane, { info, logger, observe });
+  const cluster = backplane?.cluster({ info, logger, observe });
   const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
-  const changes = cluster && new ChangeLog(cluster, hub, settings);
-  const remote = cluster && new RemoteSessions(cluster, hub, logger);
+  const changes = cluster && new (cluster.part(sharedPush).ChangeLog)(cluster, hub, settings);
+  const remote = cluster && new (cluster.part(sharedPush).RemoteSessions)(cluster, hub, logger);
   if (changes && remote) hub.connect(changes, remote);
   const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);

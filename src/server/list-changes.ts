@@ -1,15 +1,23 @@
 // Turns changes of the catalogue into notifications, one per burst.
 import type { Cluster } from "../backplane/cluster.ts";
+import { PartKind, type PartOf } from "../backplane/parts.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { listChanged } from "../protocol/notifications.ts";
 import type { ChangeLog } from "../push/changes.ts";
 import type { Hub } from "../push/hub.ts";
 import type { Catalogue, ChangingList } from "./catalogue/catalogue.ts";
-import { fingerprintOf, registriesOf } from "./catalogue/fingerprint.ts";
-import { compareCatalogues, type Prints } from "./node-catalogues.ts";
+import type { fingerprintOf, registriesOf } from "./catalogue/fingerprint.ts";
+import type { compareCatalogues, Prints } from "./node-catalogues.ts";
 import type { Settings } from "./settings/settings.ts";
 
 const lists = Object.keys(listChanged) as readonly ChangingList[];
+
+/** Compares the lists of nodes. */
+export const comparedCatalogues: PartKind<{
+  readonly fingerprintOf: typeof fingerprintOf;
+  readonly registriesOf: typeof registriesOf;
+  readonly compareCatalogues: typeof compareCatalogues;
+}> = new PartKind("catalogues");
 
 interface ListChangesParts {
   readonly settings: Settings;
@@ -27,13 +35,15 @@ export class ListChanges {
   /** The fingerprints that other nodes announced last. */
   readonly #announced = new Map<ChangingList, string>();
   #isDeclared = false;
+  readonly #compared: PartOf<typeof comparedCatalogues> | undefined;
 
   constructor(parts: ListChangesParts) {
     this.#parts = parts;
     const { shared } = parts;
     if (shared === undefined) return;
     shared.changes.onAnnounced((method, print) => this.#heard(method, print));
-    compareCatalogues(shared.cluster, {
+    this.#compared = shared.cluster.part(comparedCatalogues);
+    this.#compared.compareCatalogues(shared.cluster, {
       prints: () => Object.fromEntries(lists.map((list) => [list, this.#print(list)])) as Prints,
       announce: (list) => this.#announce(list),
     });
@@ -54,7 +64,7 @@ export class ListChanges {
   #print(list: ChangingList): string {
     const { settings, catalogue } = this.#parts;
     const { modern, legacy } = settings.revisions;
-    return fingerprintOf(catalogue(), list, [modern, legacy]);
+    return this.#compared?.fingerprintOf(catalogue(), list, [modern, legacy]) ?? "";
   }
 
   /** Notifies the clients of all nodes that a list has changed. */
@@ -91,7 +101,7 @@ export class ListChanges {
   }
 
   #registries(list: ChangingList): ReturnType<(typeof registriesOf)[ChangingList]> {
-    return registriesOf[list](this.#parts.catalogue());
+    return this.#compared?.registriesOf[list](this.#parts.catalogue()) ?? [];
   }
 
   #warnIfLate(list: ChangingList): void {

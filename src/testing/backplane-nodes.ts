@@ -1,5 +1,5 @@
 // Nodes that a check of the backplane contract opens, and what each of them received.
-import type { Backplane, Engine, LogEntry } from "../backplane/engine.ts";
+import type { Engine, EngineSource, LogEntry } from "../backplane/engine.ts";
 import { pause } from "./expect-same.ts";
 
 /** One node: its engine, and everything that the engine passed to it. */
@@ -15,11 +15,11 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** The nodes of one check. They share a prefix that no other check has. */
 export class ContractNodes {
-  readonly #backplane: Backplane;
+  readonly #backplane: EngineSource;
   readonly #prefix = `contract:${crypto.randomUUID()}:`;
   readonly #open: Engine[] = [];
 
-  constructor(backplane: Backplane) {
+  constructor(backplane: EngineSource) {
     this.#backplane = backplane;
   }
 

@@ -1,5 +1,5 @@
 // The contract of backplanes, as checks that any test runner can run.
-import type { Backplane } from "../backplane/engine.ts";
+import type { EngineSource } from "../backplane/engine.ts";
 import { logChecks } from "./backplane-logs.ts";
 import { messageChecks } from "./backplane-messages.ts";
 import { ContractNodes } from "./backplane-nodes.ts";
@@ -12,7 +12,7 @@ import { contractOf, type StoreCheck } from "./store-check.ts";
  *
  * @example
  * ```ts
- * import { memoryBackplane } from "halyard";
+ * import { memoryBackplane } from "halyard/cluster";
  * import { backplaneContract } from "halyard/testing";
  *
  * for (const { title, run } of backplaneContract()) {
@@ -21,13 +21,13 @@ import { contractOf, type StoreCheck } from "./store-check.ts";
  * }
  * ```
  */
-export function backplaneContract(): readonly StoreCheck<Backplane>[] {
+export function backplaneContract(): readonly StoreCheck<EngineSource>[] {
   const checks = Object.entries({ ...valueChecks, ...logChecks, ...messageChecks });
   return contractOf(Object.fromEntries(checks.map(([title, check]) => [title, withNodes(check)])));
 }
 
 function withNodes(check: (nodes: ContractNodes) => Promise<void>) {
-  return async (backplane: Backplane): Promise<void> => {
+  return async (backplane: EngineSource): Promise<void> => {
     const nodes = new ContractNodes(backplane);
     try {
       await check(nodes);

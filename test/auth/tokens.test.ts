@@ -1,7 +1,8 @@
 // Every kind of token that must not get in, at every entrance of every mount; and the ones that must.
 import { createHmac } from "node:crypto";
 import { type CryptoKey, exportSPKI, importJWK, type JWK, UnsecuredJWT } from "jose";
-import { memoryBackplane, type ServerEvent } from "halyard";
+import { type ServerEvent } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { bearerAuth } from "halyard/auth";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faultyBackplane } from "../support/faulty-backplane.ts";

@@ -1,5 +1,6 @@
 // The contract of backplanes, on every engine with every client; and that it finds engines that break it.
-import { type Backplane, memoryBackplane } from "halyard";
+import { type Backplane } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { backplaneContract } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backplanes, type RunningBackplane, startBackplane } from "../support/backplanes.ts";

@@ -1,5 +1,6 @@
 // What somebody can do who reaches the engine, without and with the secret of the backplane; and who may join.
-import { type Backplane, type BackplaneOptions, McpServer, memoryBackplane } from "halyard";
+import { type Backplane, McpServer } from "halyard";
+import { type BackplaneOptions, memoryBackplane } from "halyard/cluster";
 import { Connection, portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { backplaneThat, type Engine, forgetfulBackplane, intruder, join } from "../support/backplane.ts";

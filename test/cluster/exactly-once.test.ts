@@ -129,7 +129,7 @@ describe.each(rows)("three nodes on $name", (row) => {
     "a session gets every push exactly once and in order: deliveries %s",
     async (way) => {
       const running = await startBackplane(row);
-      onTestFinished(() => running.close());
+      onTestFinished(async () => void (await running.close()));
       const nodes = await serveCluster({ backplane: running.backplane });
       ways[way]?.(nodes);
       const place = fc.nat(nodes.length - 1);
@@ -162,7 +162,7 @@ describe.each(rows)("three nodes on $name", (row) => {
     "a call is answered exactly once, wherever its client resumes: deliveries %s",
     async (way) => {
       const running = await startBackplane(row);
-      onTestFinished(() => running.close());
+      onTestFinished(async () => void (await running.close()));
       const ends: (() => void)[] = [];
       const define = (server: McpServer): void => {
         server.tool("wait", {}, async (_, ctx) => {

@@ -1,5 +1,6 @@
 // HTTP+SSE on several nodes: a POST may arrive at any node, and the one that has the stream answers it there.
-import { type McpServer, memoryBackplane } from "halyard";
+import { type McpServer } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test } from "vitest";
 import { engineOf, serveCluster, serveNode, type TestNode } from "../support/cluster.ts";
 import { send } from "../support/event-reply.ts";

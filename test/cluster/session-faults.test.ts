@@ -1,5 +1,6 @@
 // Sessions while the engine fails or a node hears nothing: copies serve for a while, nothing is refused wrongly, nothing hangs.
-import { type Backplane, McpServer, memoryBackplane } from "halyard";
+import { type Backplane, McpServer } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { nodeHandler } from "halyard/node";
 import { describe, expect, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";

@@ -1,6 +1,6 @@
 // How many sessions a cluster has: a full node drops copies, limits are counted in the engine, and each end is told once.
 import type { McpServer, SessionEnd } from "halyard";
-import { memoryBackplane } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
 import { clientAt, engineOf, serveCluster, type TestNode } from "../support/cluster.ts";

@@ -1,5 +1,6 @@
 // observe: every task as it is created and as it ends, however it ends.
-import { memoryBackplane, type ServerEvent, type ServerOptions } from "halyard";
+import { type ServerEvent, type ServerOptions } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { expect, test } from "vitest";
 import { open } from "../support/catalogue.ts";
 import { ofType } from "../support/events.ts";

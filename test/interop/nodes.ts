@@ -1,6 +1,7 @@
 // Three nodes of this process behind a round-robin balancer, on a real engine or in memory.
 import { randomUUID } from "node:crypto";
-import { type McpServer, memoryBackplane, type ServerOptions } from "halyard";
+import { type McpServer, type ServerOptions } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { type HttpServer, type HttpStats, serveHttp } from "halyard/node";
 import { afterAll } from "vitest";
 import { type ConnectedBackplane, connectBackplane } from "../../examples/backplane.ts";

@@ -1,5 +1,6 @@
 // Servers that share a backplane in memory: joining it, engines that do one thing differently, and one that loses its data.
-import { type Backplane, type BackplaneOptions, memoryBackplane, type Servable } from "halyard";
+import { type Backplane, type Servable } from "halyard";
+import { backplaneOf, type BackplaneOptions, memoryBackplane } from "halyard/cluster";
 import { portOf } from "halyard/transport";
 import { onTestFinished } from "vitest";
 
@@ -55,7 +56,7 @@ export function backplaneThat(
   differs: (engine: Engine) => Partial<Engine>,
   shared: Backplane = memoryBackplane(),
 ): Backplane {
-  return {
+  return backplaneOf({
     ...shared,
     async open(options) {
       const engine = await shared.open(options);
@@ -67,7 +68,7 @@ export function backplaneThat(
         },
       });
     },
-  };
+  });
 }
 
 export interface Forgetful {
@@ -80,7 +81,7 @@ export interface Forgetful {
 export function forgetfulBackplane(options: BackplaneOptions = {}): Forgetful {
   let memory = memoryBackplane(options);
   const nodes: { options: JoinOptions; engine: Engine }[] = [];
-  const backplane: Backplane = {
+  const backplane = backplaneOf({
     engine: "memory",
     options,
     async open(given) {
@@ -93,7 +94,7 @@ export function forgetfulBackplane(options: BackplaneOptions = {}): Forgetful {
         },
       });
     },
-  };
+  });
   const loseEverything = async (): Promise<void> => {
     memory = memoryBackplane(options);
     for (const node of nodes) {

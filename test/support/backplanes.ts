@@ -1,7 +1,8 @@
 // Every backplane that a test can run on: the one in memory, and each client of each engine. One row each.
 import { connect as connectNats } from "@nats-io/transport-node";
 import { createClient, createCluster } from "@redis/client";
-import { type Backplane, memoryBackplane } from "halyard";
+import { type Backplane } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { natsBackplane } from "halyard/nats";
 import { redisBackplane } from "halyard/redis";
 import { Cluster, Redis } from "ioredis";

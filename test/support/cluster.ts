@@ -1,5 +1,6 @@
 // Several servers in one process that are the nodes of a cluster, each with an engine that a test can disturb.
-import { type Backplane, McpServer, memoryBackplane, type ServerOptions } from "halyard";
+import { type Backplane, McpServer, type ServerOptions } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import type { HttpOptions } from "halyard/node";
 import { faultyBackplane, type FaultyNode } from "./faulty-backplane.ts";
 import { recordingLogger } from "./log.ts";

@@ -1,5 +1,6 @@
 // A backplane whose engine fails, hangs or is slow as a test says, one node at a time, and that counts what it is asked.
 import type { Backplane } from "halyard";
+import { backplaneOf } from "halyard/cluster";
 
 type JoinOptions = Parameters<Backplane["open"]>[0];
 type Engine = Awaited<ReturnType<Backplane["open"]>>;
@@ -193,5 +194,5 @@ export function faultyBackplane(backplane: Backplane): { backplane: Backplane; n
     });
     return { ...Object.fromEntries(disturbed), close: () => engine.close() } as Engine;
   };
-  return { backplane: { engine: backplane.engine, options: backplane.options, open }, node };
+  return { backplane: backplaneOf({ engine: backplane.engine, options: backplane.options, open }), node };
 }

@@ -1,11 +1,6 @@
 // Several servers in one process that are nodes of a cluster, over an engine that the test counts, breaks and meddles with.
-import {
-  type Backplane,
-  type BackplaneOptions,
-  McpServer,
-  memoryBackplane,
-  type ServerOptions,
-} from "halyard";
+import { type Backplane, McpServer, type ServerOptions } from "halyard";
+import { backplaneOf, type BackplaneOptions, memoryBackplane } from "halyard/cluster";
 import { portOf } from "halyard/transport";
 import { onTestFinished } from "vitest";
 
@@ -35,6 +30,10 @@ export class HeldBackplane implements Backplane {
 
   constructor(options: BackplaneOptions = {}) {
     this.options = options;
+  }
+
+  cluster(host: Parameters<Backplane["cluster"]>[0]): ReturnType<Backplane["cluster"]> {
+    return backplaneOf(this).cluster(host);
   }
 
   async open(options: JoinOptions): Promise<Engine> {

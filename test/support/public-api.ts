@@ -25,6 +25,7 @@ export const sources = {
   "halyard/fetch": "src/fetch/index.ts",
   "halyard/auth": "src/auth/index.ts",
   "halyard/stdio": "src/stdio/index.ts",
+  "halyard/cluster": "src/cluster/index.ts",
   "halyard/redis": "src/redis/index.ts",
   "halyard/nats": "src/nats/index.ts",
   "halyard/testing": "src/testing/index.ts",

@@ -1,5 +1,6 @@
 // Seals request state, which a client carries between rounds and cannot read, change or use for another request.
 import type { Cluster } from "../../backplane/cluster.ts";
+import { PartKind } from "../../backplane/parts.ts";
 import { HalyardError, invalidParams } from "../../errors.ts";
 import { fromBase64Url, toBase64Url } from "../../wire/base64.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -7,10 +8,10 @@ import { principalKey } from "../../protocol/principal.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
-import { agreeOnKeys } from "./key-agreement.ts";
+import type { agreeOnKeys } from "./key-agreement.ts";
 import { deriveKeys, minSecretBytes, type SealingKey, type Secret } from "./key-ring.ts";
 import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
-import { keysChanged, SharedKeys } from "./shared-keys.ts";
+import type { SharedKeys } from "./shared-keys.ts";
 import { Marks } from "./single-use.ts";
 
 /** The request that a state belongs to. */
@@ -30,6 +31,13 @@ const ivBytes = 12;
 const tagBytes = 16;
 const maxLoggedTarget = 200;
 const encoder = new TextEncoder();
+
+/** Agrees with the other nodes on the keys that seal. */
+export const sharedKeys: PartKind<{
+  readonly agreeOnKeys: typeof agreeOnKeys;
+  readonly SharedKeys: typeof SharedKeys;
+  readonly keysChanged: string;
+}> = new PartKind("keys");
 
 /** Seals and opens the state of one server. */
 export class RequestState {
@@ -57,13 +65,14 @@ export class RequestState {
   }
 
   #share(cluster: Cluster): SharedKeys {
-    const shared = new SharedKeys(cluster, this.#logger, () => this.#settings.ttlMs);
+    const part = cluster.part(sharedKeys);
+    const shared = new part.SharedKeys(cluster, this.#logger, () => this.#settings.ttlMs);
     const isUsed = (): boolean => this.#usesShared;
-    agreeOnKeys(cluster, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
+    part.agreeOnKeys(cluster, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
     cluster.onJoin(async () => {
       if (isUsed()) await shared.sync();
     });
-    cluster.on(keysChanged, (_, from) => {
+    cluster.on(part.keysChanged, (_, from) => {
       if (from !== cluster.node && isUsed()) shared.syncSoon();
     });
     cluster.onBack(() => isUsed() && shared.syncSoon());

@@ -1,5 +1,5 @@
 // The options of a server's core: their defaults and checks.
-import type { Backplane } from "../../backplane/engine.ts";
+import type { Backplane } from "../../backplane/backplane.ts";
 import type { ServerEvent } from "../../diagnostics/events.ts";
 import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
@@ -189,7 +189,7 @@ export function resolveSettings(options: CoreOptions): Settings {
     if (!isPositiveInteger(limit)) refuseOption(`limits.${name}`, "must be a positive integer");
   }
   const { backplane } = options;
-  if (backplane !== undefined && typeof backplane?.open !== "function")
+  if (backplane !== undefined && typeof backplane?.cluster !== "function")
     refuseOption("backplane", "is none: pass redisBackplane(client) or natsBackplane(connection)");
   if (mode === "stateless" && options.requireInitialized) {
     refuseOption(

@@ -1,5 +1,6 @@
 // The tasks of one server: which ones run in this process, who may use them, and how they end.
 import type { Cluster } from "../../backplane/cluster.ts";
+import { PartKind } from "../../backplane/parts.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { errorCodes, invalidParams, invalidRequest } from "../../errors.ts";
@@ -12,12 +13,12 @@ import type { Hub } from "../../push/hub.ts";
 import { topicOf } from "../../push/topic.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { TaskEnd } from "../../diagnostics/events.ts";
-import { TasksElsewhere } from "./elsewhere.ts";
-import { EngineTaskStore } from "./engine-store.ts";
+import type { TasksElsewhere } from "./elsewhere.ts";
+import type { EngineTaskStore } from "./engine-store.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
 import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskSettings } from "./options.ts";
-import { RemotePlaces } from "./remote-places.ts";
+import type { RemotePlaces } from "./remote-places.ts";
 import { hasEnded, type TaskRecord, type TaskStore } from "./store.ts";
 import type { RunningTask } from "./running-task.ts";
 import { placeHere } from "./stream-asker.ts";
@@ -30,6 +31,13 @@ export interface TableParts {
   readonly logger: Logger;
   readonly cluster: Cluster | undefined;
 }
+
+/** Stores tasks where all nodes find them, and reaches those of other nodes. */
+export const sharedTasks: PartKind<{
+  readonly EngineTaskStore: typeof EngineTaskStore;
+  readonly RemotePlaces: typeof RemotePlaces;
+  readonly TasksElsewhere: typeof TasksElsewhere;
+}> = new PartKind("tasks");
 
 export class TaskTable {
   readonly settings: TaskSettings;
@@ -52,10 +60,14 @@ export class TaskTable {
   constructor(settings: TaskSettings, parts: TableParts) {
     const { cluster, asks, logger } = parts;
     this.settings = settings;
-    this.store = cluster ? new EngineTaskStore(cluster, settings) : new MemoryTaskStore(settings);
     this.#running = new Shares(settings.maxRunning);
     this.#parts = parts;
-    if (cluster === undefined) return;
+    if (cluster === undefined) {
+      this.store = new MemoryTaskStore(settings);
+      return;
+    }
+    const { EngineTaskStore, RemotePlaces, TasksElsewhere } = cluster.part(sharedTasks);
+    this.store = new EngineTaskStore(cluster, settings);
     this.#remotePlaces = new RemotePlaces({ cluster, asks, logger, runs: this.runs });
     this.#elsewhere = new TasksElsewhere(cluster, this.runs, {
       ended: (id) => {

@@ -1,5 +1,6 @@
 // Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
-import { ConfigurationError, McpServer, memoryBackplane, type ServerEvent } from "halyard";
+import { ConfigurationError, McpServer, type ServerEvent } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import type { HttpOptions } from "halyard/node";
 import { portOf } from "halyard/transport";
 import { expect, vi } from "vitest";

@@ -1,5 +1,6 @@
 // Rounds of a call on several nodes: whichever keys they have, a round that begins on one ends on another.
-import { memoryBackplane, type RequestStateOptions, type ServerOptions } from "halyard";
+import { type RequestStateOptions, type ServerOptions } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,5 +1,6 @@
 // States that open once: in one process, and among the nodes of a cluster.
-import { type JsonObject, memoryBackplane } from "halyard";
+import { type JsonObject } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test } from "vitest";
 import { backplaneThat } from "../../support/backplane.ts";
 import { passSeconds, stopClock } from "../../support/clock.ts";

@@ -1,5 +1,6 @@
 // Tasks of a cluster: any node reads, answers, cancels, awaits and lists them, and those of a node that is gone fail.
-import { type Backplane, memoryBackplane, type ServerOptions } from "halyard";
+import { type Backplane, type ServerOptions } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { Connection } from "halyard/transport";
 import { describe, expect, test } from "vitest";
 import { haltable, join } from "../../support/backplane.ts";

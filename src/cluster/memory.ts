@@ -1,7 +1,6 @@
 // The engine in the memory of one process, for servers that share it there, as in tests.
 import type {
   AppendOptions,
-  Backplane,
   BackplaneOptions,
   Engine,
   EngineReceiver,
@@ -9,9 +8,11 @@ import type {
   StoredValue,
   ValueKey,
   ValueKind,
-} from "./engine.ts";
-import { maxLogBytes, maxLogEntries } from "./engine.ts";
-import { checkBackplaneOptions } from "./options.ts";
+} from "../backplane/engine.ts";
+import type { Backplane } from "../backplane/backplane.ts";
+import { maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
+import { checkBackplaneOptions } from "../backplane/options.ts";
+import { backplaneOf } from "./backplane-of.ts";
 
 /** Something that expires. */
 interface Mortal {
@@ -102,7 +103,8 @@ class Shared {
  *
  * @example
  * ```ts
- * import { McpServer, memoryBackplane } from "halyard";
+ * import { McpServer } from "halyard";
+ * import { memoryBackplane } from "halyard/cluster";
  *
  * const backplane = memoryBackplane();
  * const nodes = [1, 2, 3].map(() => new McpServer({ name: "demo", version: "1.0.0" }, { backplane }));
@@ -112,7 +114,7 @@ class Shared {
 export function memoryBackplane(options: BackplaneOptions = {}): Backplane {
   checkBackplaneOptions("memoryBackplane", options);
   const clusters = new Map<string, Shared>();
-  return {
+  return backplaneOf({
     engine: "memory",
     options,
     async open({ prefix, node, receiver }) {
@@ -121,7 +123,7 @@ export function memoryBackplane(options: BackplaneOptions = {}): Backplane {
       shared.nodes.set(node, receiver);
       return new MemoryEngine(shared, node);
     },
-  };
+  });
 }
 
 class MemoryEngine implements Engine {

@@ -1,0 +1,16 @@
+/**
+ * What every backplane has in common, for an engine of your own, and the backplane in memory.
+ *
+ * @module
+ */
+export type { Backplane } from "../backplane/backplane.ts";
+export type {
+  BackplaneOptions,
+  Engine,
+  EngineReceiver,
+  EngineSource,
+  EngineJoin,
+  LogEntry,
+} from "../backplane/engine.ts";
+export { backplaneOf } from "./backplane-of.ts";
+export { memoryBackplane } from "./memory.ts";

@@ -1,0 +1,33 @@
+// Everything that only the nodes of a cluster need, for each layer that uses it.
+import type { PartKind, Parts } from "../backplane/parts.ts";
+import { sharedStreams } from "../http/session.ts";
+import { sharedSessions } from "../http/state.ts";
+import { SharedStreams } from "../http/streams/shared-streams.ts";
+import { ChangeLog } from "../push/changes.ts";
+import { RemoteSessions } from "../push/remote-sessions.ts";
+import { sharedPush } from "../server/assemble.ts";
+import { fingerprintOf, registriesOf } from "../server/catalogue/fingerprint.ts";
+import { comparedCatalogues } from "../server/list-changes.ts";
+import { compareCatalogues } from "../server/node-catalogues.ts";
+import { agreeOnKeys } from "../server/request-state/key-agreement.ts";
+import { sharedKeys } from "../server/request-state/request-state.ts";
+import { keysChanged, SharedKeys } from "../server/request-state/shared-keys.ts";
+import { TasksElsewhere } from "../server/tasks/elsewhere.ts";
+import { EngineTaskStore } from "../server/tasks/engine-store.ts";
+import { RemotePlaces } from "../server/tasks/remote-places.ts";
+import { sharedTasks } from "../server/tasks/table.ts";
+import { SharedSessions } from "../session/shared-sessions.ts";
+
+export const parts: Parts = new Map<PartKind<unknown>, unknown>([
+  entry(sharedPush, { ChangeLog, RemoteSessions }),
+  entry(comparedCatalogues, { fingerprintOf, registriesOf, compareCatalogues }),
+  entry(sharedKeys, { agreeOnKeys, SharedKeys, keysChanged }),
+  entry(sharedTasks, { EngineTaskStore, RemotePlaces, TasksElsewhere }),
+  entry(sharedSessions, SharedSessions),
+  entry(sharedStreams, SharedStreams),
+]);
+
+/** The compiler checks that the part is what its kind promises. */
+function entry<Part>(kind: PartKind<Part>, part: Part): [PartKind<unknown>, unknown] {
+  return [kind, part];
+}
