@@ -225,7 +225,8 @@ export class Cluster {
     const prefix = this.#backplane.options.prefix ?? `halyard:${info.name}:`;
     const bus = new Bus(node, this.#handlers, logger);
     const receiver: EngineReceiver = {
-      message: (text) => bus.receive(text),
+      // Before the node has joined and after it has left, it cannot handle them.
+      message: (text) => this.#stay && bus.receive(text),
       entry: (log, entry) => {
         for (const feed of this.#feeds.get(log) ?? []) feed.receive(entry);
       },

@@ -147,7 +147,7 @@ describe.each(engineRows)("$name", (row) => {
   });
 
   test("DELETE ends a call and a stream on other nodes", async () => {
-    const { define, signals } = heldTools();
+    const { define, release, signals } = heldTools();
     const [first, second, third] = await serveCluster({ backplane: engine.backplane, define });
     const client = await SessionClient.open(first);
     const call = await client.start("tools/call", waitCall, "call");
@@ -156,6 +156,7 @@ describe.each(engineRows)("$name", (row) => {
     expect(await clientAt(third, client).delete()).toBe(204);
     await Promise.all([call.closed, stream.closed]);
     expect(signals[0]?.aborted).toBe(true);
+    release("too late");
     for (const node of [first, second, third]) {
       expect((await clientAt(node, client).get(call.lastEventId)).status).toBe(404);
       expect((await clientAt(node, client).get()).status).toBe(404);
