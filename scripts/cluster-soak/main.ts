@@ -25,9 +25,12 @@ if (!Object.hasOwn(programs, engineName) || !(kills > 0) || !(sessions > 0)) {
   process.exit(2);
 }
 
+/** With more, the soak ends early. */
+const maxFaults = 20;
+
 /** Ctrl+C ends the soak early, with the outcome so far. */
-let isInterrupted = false;
-process.once("SIGINT", () => (isInterrupted = true));
+const interrupted = new AbortController();
+process.once("SIGINT", () => interrupted.abort());
 
 /** The pushes whose promise resolved, as the nodes said: by session and lane, the numbers. */
 const pushed = new Map<string, number[]>();
@@ -82,16 +85,10 @@ function compare(loads: readonly SoakLoad[]): Pick<Outcome, "pushes" | "lost" | 
   return found;
 }
 
-async function run(): Promise<boolean> {
-  const engine = await EngineProcess.start(programs[engineName]);
-  const nodes = await Nodes.start({ command: victim, backplane: engine.url });
+/** Kills one node after the other, and starts each again. Resolves with how many it has killed. */
+async function killNodes(nodes: Nodes, loads: readonly SoakLoad[]): Promise<number> {
   const began = performance.now();
-  const loads = await Promise.all(Array.from({ length: sessions }, () => SoakLoad.open(nodes.url)));
-  const tools = ["push", "work", "ask", "ping"] as const;
-  const running = loads.flatMap((load) => tools.map((tool) => load.run(tool)));
-  let kill = 0;
-  while (kill < kills && !isInterrupted) {
-    kill++;
+  for (let kill = 1; kill <= kills; kill++) {
     const name = nodeNames[Math.floor(Math.random() * nodeNames.length)] ?? "a";
     await sleep(Math.random() * 500);
     await killOne(nodes, name);
@@ -104,24 +101,19 @@ async function run(): Promise<boolean> {
         `${kill} kills in ${minutes} min; faults: ${faults.length} ${faults.slice(0, 5).join(" | ")}`,
       );
     }
-    if (faults.length > 20) break;
+    if (faults.length > maxFaults || interrupted.signal.aborted) return kill;
   }
-  for (const load of loads) load.finish();
-  await Promise.all(running);
-  for (const name of nodeNames) collect(nodes.node(name).stderr());
-  await settle(loads);
-  const minutes = (performance.now() - began) / 60_000;
+  return kills;
+}
+
+/** What all clients together have seen. */
+function summary(loads: readonly SoakLoad[]): Omit<Outcome, "engine" | "kills" | "sessions" | "minutes"> {
   const endings = new Map<Ending, number>();
-  for (const load of loads) {
-    load.client.close();
-    for (const [ending, count] of load.endings) endings.set(ending, (endings.get(ending) ?? 0) + count);
+  for (const [ending, count] of loads.flatMap((load) => Array.from(load.endings))) {
+    endings.set(ending, (endings.get(ending) ?? 0) + count);
   }
   const sum = (of: (load: SoakLoad) => number): number => loads.reduce((total, load) => total + of(load), 0);
-  const outcome: Outcome = {
-    engine: engineName,
-    kills: kill,
-    sessions,
-    minutes,
+  return {
     ...compare(loads),
     endings,
     resumes: sum(({ resumes }) => resumes),
@@ -129,10 +121,26 @@ async function run(): Promise<boolean> {
     gaps: sum(({ gaps }) => gaps),
     faults: loads.flatMap((load) => load.faults),
   };
+}
+
+async function run(): Promise<boolean> {
+  const engine = await EngineProcess.start(programs[engineName]);
+  const nodes = await Nodes.start({ command: victim, backplane: engine.url });
+  const began = performance.now();
+  const loads = await Promise.all(Array.from({ length: sessions }, () => SoakLoad.open(nodes.url)));
+  const tools = ["push", "work", "ask", "ping"] as const;
+  const running = loads.flatMap((load) => tools.map((tool) => load.run(tool)));
+  const killed = await killNodes(nodes, loads);
+  for (const load of loads) load.finish();
+  await Promise.all(running);
+  for (const name of nodeNames) collect(nodes.node(name).stderr());
+  await settle(loads);
+  for (const { client } of loads) client.close();
+  const minutes = (performance.now() - began) / 60_000;
   await nodes.stop();
   await engine.stop();
   for (const [line, count] of strange) console.log(`${count} x ${line}`);
-  return record(outcome, values.write);
+  return record({ engine: engineName, kills: killed, sessions, minutes, ...summary(loads) }, values.write);
 }
 
 process.exit((await run()) ? 0 : 1);
