@@ -285,6 +285,7 @@ export class Cluster {
 
   #lost(error: unknown): void {
     const { logger, observe } = this.#host;
+    for (const feed of this.#allFeeds) feed.lost();
     logger.error(`${this.#backplane.engine} cannot be reached: this node serves what it can alone`, {
       error,
     });
@@ -297,7 +298,7 @@ export class Cluster {
     observe?.({ type: "engine", state: "back" });
     this.#stay?.presence.missed();
     this.#stay?.bus.sendSoon("all", "hello", this.#info());
-    for (const feed of this.#allFeeds) logRejection(logger, "Reading a log", feed.catchUp());
+    for (const feed of this.#allFeeds) feed.catchUpSoon();
     this.#backs.call();
   }
 }

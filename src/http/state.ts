@@ -4,6 +4,7 @@ import type { Cluster } from "../backplane/cluster.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
+import type { Connection } from "../server/context/connection.ts";
 import type { ServerPort } from "../server/port.ts";
 import { LocalSessions, type Sessions } from "../session/sessions.ts";
 import { SharedSessions } from "../session/shared-sessions.ts";
@@ -92,6 +93,11 @@ export class HttpState implements Tended {
       if (this.sessions.needsSweeping) this.heartbeat.add(this);
     }
     return isIn;
+  }
+
+  /** Ends a session whose record the engine has lost with its log, so that its client initializes again. */
+  checkSession({ session = "", principal, caller }: Connection): void {
+    void ignoreRejection(Promise.resolve(this.sessions.refresh(session, principal, caller)));
   }
 
   /** Responds to a request that failed. Many may fail at once, so the log is rate-limited. */
