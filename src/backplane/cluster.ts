@@ -165,6 +165,11 @@ export class Cluster {
     return this.#stay?.presence.has(node) === true;
   }
 
+  /** The time on the wall clock of a node, as far as this one knows it: clocks need not agree. */
+  clockOf(node: string): number {
+    return this.#stay?.presence.clockOf(node) ?? Date.now();
+  }
+
   // Using it.
 
   /** The engine. Every operation has a deadline and rejects with the code `BACKPLANE_UNAVAILABLE`. */
@@ -211,7 +216,7 @@ export class Cluster {
   #info(): JsonObject {
     const { version } = this.#host.info;
     return Object.assign(
-      { version, sentAt: performance.now() },
+      { version, sentAt: performance.now(), clock: Date.now() },
       ...this.#about.map((about) => about()),
     ) as JsonObject;
   }
