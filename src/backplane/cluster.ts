@@ -176,6 +176,11 @@ export class Cluster {
     return this.#stay?.presence.has(node) === true;
   }
 
+  /** The time on the wall clock of a node, as far as this one knows it: clocks need not agree. */
+  clockOf(node: string): number {
+    return this.#stay?.presence.clockOf(node) ?? Date.now();
+  }
+
   // Using it.
 
   /** The engine. Every operation has a deadline and rejects with the code `BACKPLANE_UNAVAILABLE`. */
@@ -222,7 +227,7 @@ export class Cluster {
   #info(): JsonObject {
     const { version } = this.#host.info;
     return Object.assign(
-      { version, sentAt: performance.now() },
+      { version, sentAt: performance.now(), clock: Date.now() },
       ...this.#about.map((about) => about()),
     ) as JsonObject;
   }
@@ -291,12 +296,10 @@ export class Cluster {
 
   /** Reads what the logs that this node follows have more than it has heard, some at a time. */
   async #catchUp(): Promise<void> {
-    const { logger } = this.#host;
     const feeds = this.#allFeeds;
     while (feeds.length > 0) {
-      const reads = feeds.splice(0, maxReads).map((feed) => feed.catchUp());
-      for (const read of reads) logRejection(logger, "Reading a log", read);
-      await Promise.allSettled(reads);
+      const some = feeds.splice(0, maxReads);
+      await Promise.all(some.map((feed) => feed.catchUp().catch(() => feed.catchUpSoon())));
     }
   }
 
@@ -316,6 +319,7 @@ export class Cluster {
 
   #lost(error: unknown): void {
     const { logger, observe } = this.#host;
+    for (const feed of this.#allFeeds) feed.lost();
     logger.error(`${this.#backplane.engine} cannot be reached: this node serves what it can alone`, {
       error,
     });

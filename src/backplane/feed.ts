@@ -1,16 +1,23 @@
 // A log that this node follows: passes every entry on once and in order, whatever the bus loses, doubles or reorders.
 import type { Engine, LogEntry } from "./engine.ts";
+import { inBackground } from "../async/timers.ts";
 import { digestOf } from "./position.ts";
 
 /** What becomes of the entries of a log. */
 export interface LogReader {
   entry(entry: LogEntry): void;
-  /** Entries were lost for good: they were dropped before they could be read, or the engine has lost them. */
-  gap(): void;
+  /**
+   * Entries were lost for good: they were dropped before they could be read, or the engine has lost them. `kept` is the last entry
+   * before them, if the engine still has it. The entries after the gap follow at once.
+   */
+  gap(kept: LogEntry | undefined): void;
 }
 
 /** Entries that are remembered, to notice that the engine gives out a number again after it has lost its tail. */
 const remembered = 32;
+
+/** Milliseconds until the next attempt to read what is missing: after the first failure, and at most. */
+const [firstPauseMs, longestPauseMs] = [1000, 30_000];
 
 /** Entries that may arrive before {@link Feed.start}; with more, the feed reads them from the engine. */
 const maxEarly = 100;
@@ -26,6 +33,11 @@ export class Feed {
   #position = 0;
   #reading: Promise<void> | undefined;
   #mustReadAgain = false;
+  /** How often the engine was lost, and how many of these losses the feed has made good by reading. */
+  #losses = 0;
+  #madeGood = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #pauseMs = firstPauseMs;
   #isOver = false;
 
   constructor(engine: Engine, log: string, reader: LogReader) {
@@ -45,7 +57,7 @@ export class Feed {
     if (early === undefined) return;
     this.#early = undefined;
     if (last !== undefined) this.#remember(last);
-    if (early.length === maxEarly) this.#catchUpSoon();
+    if (early.length === maxEarly) this.catchUpSoon();
     else for (const entry of early) this.receive(entry);
   }
 
@@ -59,35 +71,58 @@ export class Feed {
     const { sequence, previous, text } = entry;
     // Without an entry before it, the earlier ones have grown too old meanwhile.
     const isNext = sequence > this.#position && (previous === this.#position || previous === 0);
-    if (isNext && this.#reading === undefined) return this.#pass(entry);
+    const isTrusted = this.#reading === undefined && this.#losses === this.#madeGood;
+    if (isNext && isTrusted) return this.#pass(entry);
     const known = this.#recent.get(sequence);
     const isKnown = sequence <= this.#position && (known === undefined || known === digestOf(text));
     // An entry is missing, or a number has been given out again: what the engine holds decides.
-    if (!isKnown) this.#catchUpSoon();
+    if (!isKnown) this.catchUpSoon();
   }
 
-  /** Reads what is missing. Rejects if the engine fails; then call it again when the engine is back. */
+  /** The engine is lost: until the feed has caught up, an entry that arrives is perhaps not the next one. */
+  lost(): void {
+    this.#losses++;
+  }
+
+  /** Reads what is missing. Rejects if the engine fails. */
   catchUp(): Promise<void> {
     if (this.#early !== undefined) return Promise.resolve();
     this.#mustReadAgain = true;
     return (this.#reading ??= this.#read().finally(() => (this.#reading = undefined)));
   }
 
-  close(): void {
-    this.#isOver = true;
+  /** Reads what is missing, as often as it takes. */
+  catchUpSoon(): void {
+    this.catchUp().then(
+      () => (this.#pauseMs = firstPauseMs),
+      () => this.#tryAgain(),
+    );
   }
 
-  #catchUpSoon(): void {
-    // If the engine fails, it reports when it is back, and then the node catches up with every feed.
-    this.catchUp().catch(() => {});
+  close(): void {
+    this.#isOver = true;
+    clearTimeout(this.#retry);
+  }
+
+  #tryAgain(): void {
+    if (this.#isOver || this.#retry !== undefined) return;
+    const again = (): void => {
+      this.#retry = undefined;
+      this.catchUpSoon();
+    };
+    this.#retry = inBackground(setTimeout(again, this.#pauseMs));
+    this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
   }
 
   async #read(): Promise<void> {
     while (this.#mustReadAgain && !this.#isOver) {
       this.#mustReadAgain = false;
+      const losses = this.#losses;
       const [oldest = this.#position] = this.#recent.keys();
       const entries = await this.#engine.read(this.log, Math.max(oldest, 1));
-      if (!this.#isOver) this.#take(entries);
+      if (this.#isOver) return;
+      this.#madeGood = losses;
+      this.#take(entries);
     }
   }
 
@@ -96,7 +131,7 @@ export class Feed {
     const isContinued =
       this.#position === 0 || entries.some((entry) => entry.sequence === this.#position && isSeen(entry));
     // Otherwise the last entry that was passed on is gone: dropped for newer ones, or lost with the engine's tail.
-    if (!isContinued) this.#reader.gap();
+    if (!isContinued) this.#reader.gap(entries.findLast(isSeen));
     const unseen = entries.filter((entry) =>
       isContinued ? entry.sequence > this.#position : !isSeen(entry),
     );

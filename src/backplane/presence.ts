@@ -13,6 +13,9 @@ export interface ClusterNode {
 /** How many beats a node sends in `leaseMs`. */
 export const beatsPerLease = 5;
 
+/** Nodes that have left whose clocks are remembered. */
+const maxClocks = 1000;
+
 interface Heard {
   readonly version: string;
   /** The number of own beats that had come back when it was last heard. */
@@ -31,6 +34,8 @@ export class Presence {
   readonly #leaseMs: number;
   readonly #watch: PresenceWatch;
   readonly #nodes = new Map<string, Heard>();
+  /** Milliseconds that the wall clocks of nodes are ahead of this one's, also of nodes that have left. */
+  readonly #ahead = new Map<string, number>();
   #beats = 0;
   #lease = 0;
   #heardSelfAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +69,12 @@ export class Presence {
     return [...this.#nodes].map(([id, { version }]) => ({ id, version, isSelf: id === this.#self }));
   }
 
-  /** Takes a beat. `sentAt` is the time on the clock of its sender. */
+  /** The time on the wall clock of a node; on that of this one, if the other was never heard. */
+  clockOf(node: string): number {
+    return Date.now() + (this.#ahead.get(node) ?? 0);
+  }
+
+  /** Takes a beat. `sentAt` is the time on the monotonic clock of its sender, `clock` that on its wall clock. */
   heard(node: string, info: JsonObject): void {
     const known = this.#nodes.get(node);
     if (known !== undefined) known.at = this.#beats;
@@ -72,6 +82,7 @@ export class Presence {
       this.#nodes.set(node, { version: String(info["version"] ?? ""), at: this.#beats });
       this.#watch(node, "joined", info);
     }
+    if (typeof info["clock"] === "number") this.#setClock(node, info["clock"]);
     if (node !== this.#self || typeof info["sentAt"] !== "number") return;
     if (!this.isLeased) this.missed();
     this.#heardSelfAt = Math.max(this.#heardSelfAt, info["sentAt"]);
@@ -82,5 +93,14 @@ export class Presence {
 
   left(node: string): void {
     if (node !== this.#self && this.#nodes.delete(node)) this.#watch(node, "left", {});
+  }
+
+  #setClock(node: string, clock: number): void {
+    this.#ahead.delete(node);
+    if (node !== this.#self) this.#ahead.set(node, clock - Date.now());
+    for (const known of this.#ahead.keys()) {
+      if (this.#ahead.size <= maxClocks + this.#nodes.size) break;
+      if (!this.#nodes.has(known)) this.#ahead.delete(known);
+    }
   }
 }

@@ -5,6 +5,7 @@ import { PartKind } from "../backplane/parts.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
+import type { Connection } from "../server/context/connection.ts";
 import type { ServerPort } from "../server/port.ts";
 import { LocalSessions, type Sessions } from "../session/sessions.ts";
 import type { SharedSessions } from "../session/shared-sessions.ts";
@@ -97,6 +98,11 @@ export class HttpState implements Tended {
       if (this.sessions.needsSweeping) this.heartbeat.add(this);
     }
     return isIn;
+  }
+
+  /** Ends a session whose record the engine has lost with its log, so that its client initializes again. */
+  checkSession({ session = "", principal, caller }: Connection): void {
+    void ignoreRejection(Promise.resolve(this.sessions.refresh(session, principal, caller)));
   }
 
   /** Responds to a request that failed. Many may fail at once, so the log is rate-limited. */

@@ -17,12 +17,12 @@ export class EngineClock {
   /** Whether the engine's clock has passed this time. Asks the engine before it says yes. */
   async hasPassed(time: number): Promise<boolean> {
     if (this.#offset !== undefined && performance.now() + this.#offset < time) return false;
-    this.#offset = (await this.#stamp()) - performance.now();
-    return performance.now() + this.#offset >= time;
+    return performance.now() + (await this.set()) >= time;
   }
 
-  /** Forgets what it knows: another server may answer now. */
-  forget(): void {
+  /** Asks the engine what time it is, and returns what to add to `performance.now()`. */
+  async set(): Promise<number> {
     this.#offset = undefined;
+    return (this.#offset = (await this.#stamp()) - performance.now());
   }
 }

@@ -137,10 +137,12 @@ export class NatsEngine implements Engine {
   }
 
   async #prepare(): Promise<void> {
-    for (const part of [this.#clock, this.#values, this.#logs]) part.forget();
+    for (const part of [this.#values, this.#logs]) part.forget();
     await this.#checkJetStream();
     const streams = [...this.#values.streams, ...this.#logs.streams];
     await Promise.all(streams.map((stream) => stream.ensure()));
+    // Another server may answer now. Asked here, so that it does not lengthen the first operation that needs it.
+    await this.#clock.set();
   }
 
   async #checkJetStream(): Promise<void> {

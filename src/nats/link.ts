@@ -57,7 +57,12 @@ export class Link {
   request(subject: string, payload: Uint8Array, headers?: NatsHeaders): Promise<NatsMessage> {
     const connection = this.#connected(payload.length + (headers?.encode().length ?? 0));
     const options = { timeout: requestMs, ...(headers && { headers }) };
-    return this.unlessLost(connection.request(subject, payload, options));
+    // Without an answer the server may be gone, although the connection is open: further requests would only queue up.
+    const timer = setTimeout(
+      () => this.interrupt(new Error(`NATS did not answer within ${requestMs} ms`)),
+      requestMs,
+    );
+    return this.unlessLost(connection.request(subject, payload, options)).finally(() => clearTimeout(timer));
   }
 
   /** Rejects as soon as the connection is lost, although the client of NATS waits on. */

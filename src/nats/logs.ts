@@ -89,7 +89,8 @@ export class Logs {
     try {
       const subject = names.subject("log", token);
       const since = this.#since.get(log);
-      const sequence = (await jetstream.publish(subject, text, { ttlMs: keepMs, since })) ?? 0;
+      const published = await jetstream.publish(subject, text, { ttlMs: keepMs, since });
+      const sequence = this.#numberOf(published ?? 0);
       if (!this.#since.has(log)) void ignoreRejection(this.#learnSince(log, subject));
       if (follow === "stop") this.#stopAfter(log, sequence);
       return sequence;
@@ -102,12 +103,14 @@ export class Logs {
   async read(log: string, from: number): Promise<readonly LogEntry[]> {
     const subject = this.#options.names.subject("log", await tokenOf(log));
     // With the entry before `from`, the number before the next one is known. Who names an entry of the log has read it before.
-    let messages = await this.#reads.read(subject, Math.max(from - 1, 1));
-    const isWhole = from <= 1 || (messages[0]?.sequence ?? 0) > from;
-    if (isWhole && from > 1) messages = await this.#reads.read(subject, 1);
+    const first = from - this.#entries.base;
+    let messages = await this.#reads.read(subject, Math.max(first - 1, 1));
+    const isWhole = first <= 1 || (messages[0]?.sequence ?? 0) > first;
+    if (isWhole && first > 1) messages = await this.#reads.read(subject, 1);
     const newest = messages.at(-1);
     if (newest === undefined || (await this.#isOver(log, newest))) return [];
-    return entriesOf(messages, isWhole).filter(({ sequence }) => sequence >= from);
+    const kept = entriesOf(messages, isWhole).filter(({ sequence }) => sequence >= first);
+    return kept.map((entry) => this.#entryOf(entry));
   }
 
   async follow(logs: readonly string[], keepMs: number): Promise<void> {
@@ -181,10 +184,20 @@ export class Logs {
     const previous = Number(headers?.get("Nats-Last-Sequence"));
     // Somebody else can publish to the subject, without these headers.
     if (followed === undefined || !(sequence > previous)) return;
-    this.#options.entry(log, { sequence, previous, text: new TextDecoder().decode(data) });
+    const entry = this.#entryOf({ sequence, previous, text: new TextDecoder().decode(data) });
+    this.#options.entry(log, entry);
     if (previous === 0) this.#knowSince(log, sequence);
-    followed.arrived = sequence;
+    followed.arrived = entry.sequence;
     this.#stopAfter(log, followed.last);
+  }
+
+  /** Numbers begin again when the server has lost the stream; those of entries go on. */
+  #numberOf(sequence: number): number {
+    return sequence === 0 ? 0 : this.#entries.base + sequence;
+  }
+
+  #entryOf({ sequence, previous, text }: LogEntry): LogEntry {
+    return { sequence: this.#numberOf(sequence), previous: this.#numberOf(previous), text };
   }
 
   /** Follows the log no longer, once it has the entry with this number. */

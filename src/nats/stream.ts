@@ -24,6 +24,9 @@ const shortestAgeMs = 100;
 /** Milliseconds after a change until the node looks whether it stands: longer than a request of another node takes. */
 const lookAgainMs = 6000;
 
+/** More messages than a stream can take in a millisecond. */
+const numbersPerMs = 1000;
+
 /** Attempts to raise the age of a stream. */
 const maxAttempts = 20;
 
@@ -46,6 +49,11 @@ export class Stream {
   /** Differs from that of a stream with the same name that was created after the server had lost this one. */
   get epoch(): string {
     return this.#created;
+  }
+
+  /** Added to the numbers of messages: greater than any number of a stream with this name that the server has lost. */
+  get base(): number {
+    return Number.parseInt(this.#created, 36) * numbersPerMs;
   }
 
   /** Milliseconds after which the server removes every message. */

@@ -23,6 +23,9 @@ const echoMs = 1000;
 /** Milliseconds for which a node whose engine is back waits whether another says that changes were missed. */
 const settleMs = 500;
 
+/** Milliseconds after which a node that has delivered changes alone tries to say so to the others. */
+const owedMs = 1000;
+
 /** Changes of this node that may still come back although the engine failed. */
 const maxDoubtful = 1000;
 
@@ -65,8 +68,9 @@ export class ChangeLog {
   readonly #awaited = new Map<string, (delivered: number) => void>();
   /** The own changes that were delivered although the engine failed, so that they are not delivered again if they come back. */
   readonly #doubtful = new Set<string>();
-  /** Whether other nodes have missed changes of this one. */
+  /** Whether other nodes have missed changes of this one, and the timer that says so to them. */
   #owesGap = false;
+  #paying: ReturnType<typeof setTimeout> | undefined;
   /** How often listeners were told that everything may have changed. */
   #gaps = 0;
   /** The position at which a beat of another node was ahead of this one. */
@@ -148,6 +152,8 @@ export class ChangeLog {
     const { logger } = this.#diagnostics;
     RateLimitedLog.of(logger).warn("A change reaches only the clients of this node", { error });
     this.#owesGap = true;
+    // The engine may fail without being lost, and then nobody says that it is back.
+    if (this.#paying === undefined) this.#paying = inBackground(setTimeout(() => this.#payLate(), owedMs));
     this.#doubtful.add(id);
     for (const oldest of this.#doubtful) {
       if (this.#doubtful.size <= maxDoubtful) break;
@@ -239,14 +245,21 @@ export class ChangeLog {
    */
   async #resume(): Promise<void> {
     const gaps = this.#gaps;
-    await this.#feed?.catchUp();
+    // If it fails, the feed tries again by itself.
+    await this.#feed?.catchUp().catch(() => {});
     await this.#begin();
     if (this.#owesGap) await this.#payGap();
     else inBackground(setTimeout(() => this.#gaps === gaps && this.#tellEverything(), settleMs));
   }
-  /** Tells all nodes that they have missed changes of this one. */
+
   async #payGap(): Promise<void> {
     this.#owesGap = false;
     await this.append({ k: "missed" });
+  }
+
+  #payLate(): void {
+    this.#paying = undefined;
+    if (!this.#owesGap || !this.#cluster.hasJoined) return;
+    logRejection(this.#diagnostics.logger, "Announcing a gap", this.#payGap());
   }
 }

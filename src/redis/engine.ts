@@ -36,6 +36,9 @@ export class RedisEngine implements Engine {
   /** The logs that this node follows, to follow them again on new connections. */
   readonly #followed = new Set<string>();
   #receiver: EngineReceiver | undefined;
+  /** How many messages were received. */
+  #received = 0;
+  #isExpecting = false;
   #hasWarned = false;
 
   private constructor(
@@ -147,6 +150,7 @@ export class RedisEngine implements Engine {
   async send(to: string, text: string): Promise<void> {
     const channel = this.#names.channel(to);
     await this.#call(channel, ["PUBLISH", channel, `m${text}`]);
+    if (to === "all") this.#expectMessage();
   }
 
   async close(): Promise<void> {
@@ -165,8 +169,17 @@ export class RedisEngine implements Engine {
     await this.#follow((key, command) => commands.call(key, command), [...this.#followed], followMs);
   }
 
+  /** This node is one of those that a message to all goes to. Otherwise its connection for receiving is dead, although nobody says so. */
+  #expectMessage(): void {
+    if (this.#isExpecting) return;
+    this.#isExpecting = true;
+    const before = this.#received;
+    void this.#link.expectMessage(() => this.#received > before).finally(() => (this.#isExpecting = false));
+  }
+
   /** A message is `m<text>`, an entry `e<sequence> <previous> <log> <text>`. */
   #receive(received: string): void {
+    this.#received++;
     if (received.startsWith("m")) return this.#receiver?.message(received.slice(1));
     const [sequence, previous, log, text] = fieldsOf(received.slice(1));
     this.#receiver?.entry(decodeTag(log), { sequence: Number(sequence), previous: Number(previous), text });

@@ -6,6 +6,9 @@ import { backOffMs, type Commands, type Connector, type Subscriber } from "./con
 /** Milliseconds that connecting may take. */
 const connectMs = 10_000;
 
+/** Milliseconds that a command may take. A connection that takes longer may be dead, and everything sent on it would only queue up. */
+const answerMs = 5000;
+
 /** What a link does with its connections. */
 export interface LinkUser {
   /** Prepares new connections: subscribes, and whatever else must be done before they are used. */
@@ -37,13 +40,27 @@ export class Link {
     if (commands === undefined) {
       throw new Error(this.#isClosed ? "This node has closed its engine" : "There is no connection to Redis");
     }
+    const lose = (error: unknown): void => {
+      if (this.#commands === commands) this.#lose(error);
+    };
+    const timer = setTimeout(() => lose(new Error(`Redis did not answer within ${answerMs} ms`)), answerMs);
     try {
       return await commands.call(key, command);
     } catch (error) {
       // After a failover the connection leads to a replica: a new one finds the server that took over.
-      if (String(error).includes("READONLY") && this.#commands === commands) this.#lose(error);
+      if (String(error).includes("READONLY")) lose(error);
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  /** Replaces the connections unless something is received within the time of a command. */
+  async expectMessage(isReceived: () => boolean): Promise<void> {
+    const commands = this.#commands;
+    await new Promise((resolve) => inBackground(setTimeout(resolve, answerMs)));
+    if (isReceived() || commands === undefined || this.#commands !== commands) return;
+    this.#lose(new Error(`Redis delivered no message within ${answerMs} ms`));
   }
 
   close(): void {

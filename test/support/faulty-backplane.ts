@@ -36,6 +36,7 @@ export class FaultyNode {
   readonly #faults = new Map<Chosen, Fault>();
   #delivery: Delivery = undisturbed;
   #held: (() => void)[] = [];
+  #missed: (() => void) | undefined;
 
   /** The operations that were asked, beats of the node left out. */
   get operations(): string[] {
@@ -97,6 +98,11 @@ export class FaultyNode {
     this.#delivery = () => {};
   }
 
+  /** The node misses the next entry. Resolves when it has. */
+  missEntry(): Promise<void> {
+    return new Promise((resolve) => (this.#missed = resolve));
+  }
+
   /** The node hears everything twice. */
   double(): void {
     this.#delivery = (pass) => {
@@ -153,7 +159,12 @@ export class FaultyNode {
   receiver(receiver: Receiver): Receiver {
     return {
       message: (text) => this.#delivery(() => receiver.message(text)),
-      entry: (log, entry) => this.#delivery(() => receiver.entry(log, entry)),
+      entry: (log, entry) => {
+        const missed = this.#missed;
+        this.#missed = undefined;
+        if (missed) missed();
+        else this.#delivery(() => receiver.entry(log, entry));
+      },
       lost: (error) => receiver.lost(error),
       back: () => receiver.back(),
     };

@@ -23,6 +23,8 @@ export interface StreamHost {
   readonly logs: StreamLogs;
   readonly heartbeat: Heartbeat;
   readonly server: ServerPort;
+  /** Ends the session here if the engine has lost it. */
+  checkSession(connection: Connection): void;
   readonly settings: StreamTimes & {
     readonly retryMs: number;
     readonly limits: { readonly keepMs: number; readonly idleMs: number };

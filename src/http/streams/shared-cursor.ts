@@ -1,4 +1,6 @@
 // How far the client of one stream has read the session's log; its events carry that as their id.
+import type { LogEntry } from "../../backplane/engine.ts";
+import { positionOf, sequenceOf } from "../../backplane/position.ts";
 import type { EventLog } from "./event-stream.ts";
 import { eventIdOf } from "./shared-log.ts";
 import type { StreamKind } from "./stream-log.ts";
@@ -38,6 +40,12 @@ export class SharedCursor implements EventLog {
     const { kind, start, at, changes } = this;
     if (start === undefined || !this.isKept) return undefined;
     return eventIdOf(kind === "get" ? { kind, start, at, changes } : { kind, start, at });
+  }
+
+  /** Entries were lost: a position that the engine no longer has becomes that of the last entry before them, or an unknown one. */
+  rewind(kept: LogEntry | undefined): void {
+    if (sequenceOf(this.at) <= (kept?.sequence ?? 0)) return;
+    this.at = kept ? positionOf(kept) : unknownPosition;
   }
 
   /** What is written without the log is not kept, and has no id, except that a client needs one to resume from. */

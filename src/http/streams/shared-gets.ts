@@ -26,9 +26,8 @@ type GetStream = EventStream<SharedCursor>;
 /** How many GET streams one session may have on one node; one more ends the oldest. */
 const maxGetStreams = 8;
 
-/** How often, and after how many milliseconds each, a node tries to say that a stream is lost while the engine fails. */
-const maxAttempts = 60;
-const retryMs = 1000;
+/** Milliseconds between attempts to say that a stream is lost while the engine fails: the first, and the longest. */
+const [firstPauseMs, longestPauseMs] = [1000, 10_000];
 
 /** Messages that wait here while no stream is active; with more, the client is told to read everything again. */
 const maxWaiting = 1000;
@@ -150,9 +149,12 @@ export class SharedGets {
     this.#activate(newest);
   }
 
-  gap(): void {
-    this.#connection.listener?.markGap();
-    this.drains.call();
+  /** Entries were lost: the client is told, and nodes that read the log later find the active stream there again. */
+  gap(kept: LogEntry | undefined): void {
+    for (const { log } of this.#open) log?.rewind(kept);
+    const { active } = this;
+    if (active !== undefined) this.#activate(active);
+    if (this.#open.length > 0) this.#tellGap();
   }
 
   /** If a client does not come back to a stream in time, another of its streams says what it may have missed. */
@@ -237,7 +239,8 @@ export class SharedGets {
     }
     this.#abandoned = undefined;
     this.#parts.server.observe?.({ type: "gap", session });
-    this.gap();
+    this.#connection.listener?.markGap();
+    this.drains.call();
   }
 
   #activated(stream: number, node: string): void {
@@ -269,12 +272,12 @@ export class SharedGets {
 
   /** Until the log says so, messages belong to a stream that nobody reads. */
   async #sayLost(entry: SessionEntry): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
         return void (await this.#log.append(entry));
       } catch (error) {
-        if (attempt === maxAttempts || !this.#parts.cluster.hasJoined) throw error;
-        await new Promise((resolve) => inBackground(setTimeout(resolve, retryMs)));
+        if (!this.#parts.cluster.hasJoined) throw error;
+        await new Promise((resolve) => inBackground(setTimeout(resolve, pauseMs)));
       }
     }
   }
@@ -292,7 +295,7 @@ export class SharedGets {
     if (this.#active !== undefined || this.#open.length === 0) return;
     if (this.#waiting.push(message) > maxWaiting) {
       this.#waiting = [];
-      this.gap();
+      this.#tellGap();
     }
   }
 

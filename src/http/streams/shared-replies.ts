@@ -25,6 +25,15 @@ interface Reply {
   /** The node that runs the call. */
   readonly runner: string;
   readonly ids: readonly RequestId[];
+  /** Messages that were added to the log and have not come back, in their order: only of a call that runs here. */
+  readonly unwritten: Set<Unwritten>;
+  /** Messages that were written although the engine failed: if they come back nevertheless, they are not written again. */
+  readonly written: Set<string>;
+}
+
+interface Unwritten {
+  readonly text: string;
+  readonly isLast: boolean;
 }
 
 export class SharedReplies {
@@ -90,7 +99,7 @@ export class SharedReplies {
     const { node } = this.#log;
     const { scopes } = stream;
     const own = await this.#log.enter({ k: "post", n: node, ids, ...(scopes && { scopes }) });
-    this.#replies.set(own.sequence, { stream, runner: node, ids });
+    this.#replies.set(own.sequence, replyOf(stream, node, ids));
     cursor.start = own.sequence;
     cursor.at = positionOf(own);
     this.#log.start(own);
@@ -101,15 +110,37 @@ export class SharedReplies {
   /** Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. */
   async keep(stream: ReplyStream, text: string, isLast: boolean): Promise<void> {
     stream.open();
+    const message = { text, isLast };
+    const number = await stream.log?.opening?.catch(() => undefined);
+    const reply = number === undefined ? undefined : this.#replies.get(number);
+    if (number === undefined || reply === undefined) return this.#writeAlone(stream, message, undefined);
+    reply.unwritten.add(message);
     try {
-      const number = await stream.log?.opening;
-      if (number === undefined || stream.state === "ended") return;
       await this.#log.append({ k: "send", s: number, m: text, ...(isLast && { end: true as const }) });
       if (isLast) await this.#ended(stream);
     } catch {
-      stream.send(text, undefined);
-      if (isLast) stream.end();
+      // The entry may have come back although the engine did not answer.
+      if (reply.unwritten.has(message)) this.#writeAlone(stream, message, reply);
     }
+  }
+
+  /** Writes a message without the log. */
+  #writeAlone(stream: ReplyStream, message: Unwritten, reply: Reply | undefined): void {
+    const { text, isLast } = message;
+    if (reply?.unwritten.delete(message)) reply.written.add(text);
+    stream.send(text, undefined);
+    if (isLast) stream.end();
+  }
+
+  /** Entries were lost. What the log had of calls that run here, and has no longer, is written without it. */
+  gap(kept: LogEntry | undefined): void {
+    for (const { stream } of this.#replies.values()) stream.log?.rewind(kept);
+    // After the entries that the log still has.
+    queueMicrotask(() => {
+      for (const reply of this.#replies.values()) {
+        for (const message of reply.unwritten) this.#writeAlone(reply.stream, message, reply);
+      }
+    });
   }
 
   /** Resolves when the last message has been written here, or on the node that has the stream now. */
@@ -162,7 +193,9 @@ export class SharedReplies {
     if (entry.k !== "send") return;
     const reply = this.#replies.get(entry.s);
     if (reply === undefined || at.sequence <= sequenceOf(reply.stream.log?.at ?? startOfLog)) return;
-    if (!reply.stream.isElsewhere) this.#send(reply.stream, entry.m, positionOf(at));
+    for (const message of reply.unwritten) if (message.text === entry.m) reply.unwritten.delete(message);
+    const isWritten = reply.written.delete(entry.m);
+    if (!reply.stream.isElsewhere && !isWritten) this.#send(reply.stream, entry.m, positionOf(at));
     if (entry.end) this.#end(entry.s, reply.stream);
   }
 
@@ -187,7 +220,7 @@ export class SharedReplies {
     cursor: Extract<StreamCursor, { kind: "post" }>,
     responder: HttpResponder,
     principal: Principal | undefined,
-    { runner, ids }: Omit<Reply, "stream">,
+    { runner, ids }: Pick<Reply, "runner" | "ids">,
   ): ReplyStream {
     const { start, at } = cursor;
     const running = this.#replies.get(start);
@@ -203,7 +236,7 @@ export class SharedReplies {
     }
     if (running !== undefined) this.#end(start, running.stream);
     const stream = this.#reopen(cursor, responder, principal);
-    this.#replies.set(start, { stream, runner, ids });
+    this.#replies.set(start, replyOf(stream, runner, ids));
     return stream;
   }
 
@@ -255,6 +288,10 @@ export class SharedReplies {
     if (answer?.["isRunning"] === true) return;
     await this.#log.append({ k: "send", s: number, m: goneReply(reply.ids), end: true });
   }
+}
+
+function replyOf(stream: ReplyStream, runner: string, ids: readonly RequestId[]): Reply {
+  return { stream, runner, ids, unwritten: new Set(), written: new Set() };
 }
 
 /** The response to requests whose node is gone. */

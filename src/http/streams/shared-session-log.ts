@@ -18,8 +18,8 @@ const arrivalMs = 250;
 /** The streams that the entries are for. */
 export interface EntryTaker {
   take(entry: SessionEntry, at: LogEntry): void;
-  /** Entries were lost. */
-  gap(): void;
+  /** Entries were lost. `kept` is the last one before them, if the engine still has it. */
+  gap(kept: LogEntry | undefined): void;
 }
 
 /** What the streams of a session need in a cluster. */
@@ -128,8 +128,8 @@ export class SharedSessionLog implements LogReader {
     if (read !== undefined) this.#taker.take(read, entry);
   }
 
-  gap(): void {
-    this.#taker.gap();
+  gap(kept: LogEntry | undefined): void {
+    this.#taker.gap(kept);
   }
 
   /** An own entry comes back like all others. If the bus has lost it, it is read. */
@@ -138,7 +138,7 @@ export class SharedSessionLog implements LogReader {
     if (feed === undefined || feed.position >= sequence) return;
     setTimeout(() => {
       if (this.#feed === feed && feed.position < sequence) {
-        logRejection(this.#parts.logger, "Reading a log", feed.catchUp());
+        feed.catchUpSoon();
       }
     }, arrivalMs);
   }

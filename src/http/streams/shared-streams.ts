@@ -176,8 +176,10 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
     this.#replies.take(entry, at);
   }
 
-  gap(): void {
-    this.#gets.gap();
+  gap(kept: LogEntry | undefined): void {
+    this.#gets.gap(kept);
+    this.#replies.gap(kept);
+    this.#host.checkSession(this.#connection);
   }
 
   tend(now: number): boolean {

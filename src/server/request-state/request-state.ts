@@ -86,6 +86,7 @@ export class RequestState {
     const claims = {
       id: randomId(12),
       exp: Date.now() + ttlMs,
+      ...(this.#cluster?.hasJoined && { node: this.#cluster.node }),
       aud: audience,
       ...(await bindingOf(bound)),
       state,
@@ -122,8 +123,9 @@ export class RequestState {
     if (token.length > maxBytes) return refused("it is too long");
     const claims = await this.#decrypt(token);
     if (claims === undefined) return refused("it was changed, or sealed with an unknown key");
-    const now = Date.now();
-    const { id, exp, aud, state } = claims;
+    const { id, exp, aud, state, node } = claims;
+    // On the clock of the node that has sealed it, which may disagree with this one's.
+    const now = typeof node === "string" && this.#cluster ? this.#cluster.clockOf(node) : Date.now();
     if (typeof id !== "string" || typeof exp !== "number") return refused("it is malformed");
     if (!(exp > now)) return refused("it has expired");
     if (aud !== audience) return refused("it has another audience");

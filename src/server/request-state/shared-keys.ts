@@ -114,8 +114,9 @@ export class SharedKeys {
     if (newest === undefined || isOld(newest)) {
       all.unshift({ secret: randomId(minSecretBytes), madeAt: Math.max(now, (newest?.madeAt ?? 0) + 1) });
     }
+    // The one before the newest in any case, since the clocks of nodes may disagree.
     const isNeeded = (_: StoredKey, at: number): boolean =>
-      at === 0 || (all[at - 1] as StoredKey).madeAt + this.#keepMs() >= now;
+      at <= 1 || (all[at - 1] as StoredKey).madeAt + this.#keepMs() >= now;
     return all.filter(isNeeded).slice(0, maxKeys);
   }
 }

@@ -83,7 +83,8 @@ export class EngineTaskStore implements TaskStore {
 
   #remainingMs({ node, createdAt, ttlMs }: TaskRecord): number {
     const leastMs = node === this.#cluster.node ? 1 : minKeptMs;
-    return Math.min(Math.max(Date.parse(createdAt) + ttlMs - Date.now(), leastMs), ttlMs);
+    const now = this.#cluster.clockOf(node ?? this.#cluster.node);
+    return Math.min(Math.max(Date.parse(createdAt) + ttlMs - now, leastMs), ttlMs);
   }
 
   /** Counts another size, if this node has started the task. */
@@ -96,10 +97,12 @@ export class EngineTaskStore implements TaskStore {
 
   /** Writes the task into the list that it belongs to. Resolves with false if the list is full. */
   async #list(task: TaskRecord, size: number): Promise<boolean> {
-    const { id, createdAt, ttlMs } = task;
+    const { id, createdAt, ttlMs, node = this.#cluster.node } = task;
     const { maxTasksPerPrincipal: maxTasks, maxSizePerPrincipal: maxSize } = this.#limits;
     const endsAt = Date.parse(createdAt) + ttlMs;
-    return (await this.#listOf(task)?.put({ id, createdAt, size, endsAt }, { maxTasks, maxSize })) ?? true;
+    return (
+      (await this.#listOf(task)?.put({ id, createdAt, size, node, endsAt }, { maxTasks, maxSize })) ?? true
+    );
   }
 
   /** Tasks without owner and session are in no list: nobody can ask for one. */

@@ -8,7 +8,8 @@ import { isAfter, type TaskPosition } from "./store.ts";
 /** What a list says of a task. */
 export interface Listed extends TaskPosition {
   readonly size: number;
-  /** When it expires, on the wall clock of the node that started it. */
+  /** The node that started it, and when it expires on the wall clock of that node. */
+  readonly node: string;
   readonly endsAt: number;
 }
 
@@ -46,8 +47,7 @@ export class TaskList {
       const tasks = [...(await this.#unexpired(others)), task];
       const size = tasks.reduce((sum, listed) => sum + listed.size, 0);
       if (tasks.length > limits.maxTasks || size > limits.maxSize) return false;
-      const lastEnd = Math.max(...tasks.map(({ endsAt }) => endsAt));
-      const ttlMs = Math.max(lastEnd - Date.now(), 1);
+      const ttlMs = Math.max(...tasks.map((listed) => this.#remainingMs(listed)), 1);
       const text = JSON.stringify(tasks);
       const version = stored
         ? await engine.replace(this.#key, text, ttlMs, stored.version)
@@ -57,10 +57,13 @@ export class TaskList {
     throw new HalyardError("BACKPLANE_UNAVAILABLE", "The list of tasks changes too often: try again");
   }
 
+  #remainingMs({ node, endsAt }: Listed): number {
+    return endsAt - this.#cluster.clockOf(node);
+  }
+
   /** Without the tasks that no longer exist. The engine decides, since the clocks of nodes may disagree. */
   async #unexpired(tasks: readonly Listed[]): Promise<Listed[]> {
-    const now = Date.now();
-    const seemOver = tasks.filter(({ endsAt }) => endsAt <= now).slice(0, maxChecked);
+    const seemOver = tasks.filter((task) => this.#remainingMs(task) <= 0).slice(0, maxChecked);
     const found = await Promise.all(seemOver.map(({ id }) => this.#cluster.engine.get(taskKey(id))));
     const gone = new Set(seemOver.filter((_, at) => found[at] === undefined));
     return tasks.filter((task) => !gone.has(task));
@@ -84,7 +87,7 @@ function readListed(text: string): Listed[] {
 
 function isListed(value: unknown): value is Listed {
   if (!isObject(value)) return false;
-  const { id, createdAt, size, endsAt } = value;
-  const isPlace = typeof id === "string" && typeof createdAt === "string";
+  const { id, createdAt, size, node, endsAt } = value;
+  const isPlace = typeof id === "string" && typeof createdAt === "string" && typeof node === "string";
   return isPlace && typeof size === "number" && typeof endsAt === "number";
 }
