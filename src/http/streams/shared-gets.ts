@@ -273,7 +273,9 @@ export class SharedGets {
       try {
         return void (await this.#log.append(entry));
       } catch (error) {
-        if (attempt === maxAttempts || !this.#parts.cluster.hasJoined) throw error;
+        // The others know that the streams of a node that has left are lost.
+        if (!this.#parts.cluster.hasJoined) return;
+        if (attempt === maxAttempts) throw error;
         await new Promise((resolve) => inBackground(setTimeout(resolve, retryMs)));
       }
     }
