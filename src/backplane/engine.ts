@@ -34,6 +34,8 @@ export interface AppendOptions {
   readonly keepMs: number;
   /** Whether this node gets the entries of the log from this one on, or no longer after this one. @default {as before} */
   readonly follow?: "start" | "stop" | undefined;
+  /** Adds the entry only if there is a value of this kind whose tag is the name of the log. @default {it need not exist} */
+  readonly onlyWith?: ValueKind | undefined;
 }
 
 /**
@@ -64,7 +66,10 @@ export interface Engine {
   /** Counts the values of a kind, at least roughly. */
   count(kind: CountedKind): Promise<number>;
 
-  /** Adds an entry, and drops the oldest ones past {@link maxLogEntries} and {@link maxLogBytes}. Resolves with its sequence number. */
+  /**
+   * Adds an entry, and drops the oldest ones past {@link maxLogEntries} and {@link maxLogBytes}. Resolves with its sequence number, or
+   * with 0 if it was not added because of {@link AppendOptions.onlyWith}.
+   */
   append(log: string, text: string, options: AppendOptions): Promise<number>;
   /** The kept entries with this sequence number or a later one, oldest first. */
   read(log: string, from: number): Promise<readonly LogEntry[]>;

@@ -169,8 +169,9 @@ class MemoryEngine implements Engine {
     return this.#shared.values(kind).size;
   }
 
-  async append(name: string, text: string, { keepMs, follow }: AppendOptions): Promise<number> {
+  async append(name: string, text: string, { keepMs, follow, onlyWith }: AppendOptions): Promise<number> {
     const shared = this.#shared;
+    if (onlyWith !== undefined && shared.values(onlyWith).get(name) === undefined) return 0;
     const log = shared.logs.get(name) ?? { entries: [], bytes: 0, endsAt: 0 };
     const entry = { sequence: shared.nextNumber(), previous: log.entries.at(-1)?.sequence ?? 0, text };
     log.entries.push(entry);

@@ -91,6 +91,8 @@ export class NatsEngine implements Engine {
 
   async append(log: string, text: string, options: AppendOptions): Promise<number> {
     this.#link.check();
+    const { onlyWith } = options;
+    if (onlyWith && (await this.#values.get({ kind: onlyWith, tag: log })) === undefined) return 0;
     return this.#logs.append(log, text, options);
   }
 

@@ -173,10 +173,9 @@ export class Hub {
     const remote = this.#remote?.isJoined ? this.#remote : undefined;
     if (!remote || (listener && !listener.stream.recovers)) return this.pushHere(session, push);
     const text = new Frame(method, params).plain();
-    if (!listener) return remote.push(session, push, text, (logLevel) => takes({ logLevel }, method, params));
-    if (!takes(listener.log, method, params)) return false;
-    await remote.append(session, text, scopes);
-    return true;
+    if (listener) return takes(listener.log, method, params) && remote.append(session, text, scopes);
+    if (method !== logMessage) return remote.push(session, push, text);
+    return remote.push(session, push, text, (logLevel) => takes({ logLevel }, method, params));
   }
 
   /** Sends a notification to a session that this node has. */

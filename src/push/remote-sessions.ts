@@ -67,26 +67,32 @@ export class RemoteSessions {
     return this.#cluster.hasJoined;
   }
 
-  /** Sends a notification to a session. Resolves with false if it does not exist, or `takes` excludes its log level. */
+  /**
+   * Sends a notification to a session, with one operation of the engine. Resolves with false if it does not exist, or `takes`, which
+   * costs another operation, excludes its log level.
+   */
   async push(
     session: string,
     push: SessionPush,
     text: string,
-    takes: (logLevel: LogLevel | undefined) => boolean,
+    takes?: (logLevel: LogLevel | undefined) => boolean,
   ): Promise<boolean> {
     const node = nodeOf(session);
     if (node !== undefined) return this.#pass(node, "push", { session, ...push });
-    const known = await this.#find(session);
-    if (known === undefined || !takes(known.logLevel)) return false;
-    await this.append(session, text, push.scopes);
-    return true;
+    const known = takes && (await this.#find(session));
+    if (takes && !(known && takes(known.logLevel))) return false;
+    return this.append(session, text, push.scopes);
   }
 
-  /** Adds a message to the log of a session; the node that has its GET stream writes it. */
-  async append(session: string, text: string, scopes?: readonly string[]): Promise<void> {
+  /**
+   * Adds a message to the log of a session; the node that has its GET stream writes it. Resolves with false if the session does not
+   * exist.
+   */
+  async append(session: string, text: string, scopes?: readonly string[]): Promise<boolean> {
     assertKeepable(text);
     const entry: SessionEntry = { k: "push", m: text, scopes };
-    await this.#cluster.engine.append(session, JSON.stringify(entry), { keepMs: this.#keepMs });
+    const options = { keepMs: this.#keepMs, onlyWith: "session" } as const;
+    return (await this.#cluster.engine.append(session, JSON.stringify(entry), options)) > 0;
   }
 
   /** Where a session can be asked that is not on this node; undefined if it does not exist. */
@@ -104,7 +110,9 @@ export class RemoteSessions {
 
   /** A stream whose messages wait in the log of the session for its next GET stream, on any node. */
   streamTo(session: string, scopes?: readonly string[]): Stream {
-    return this.#streamBy((text) => this.append(session, text, scopes));
+    return this.#streamBy(async (text) => {
+      if (!(await this.append(session, text, scopes))) throw new Error(`Session ${session} has ended`);
+    });
   }
 
   async #askOn(node: string, session: string, text: string, scopes?: readonly string[]): Promise<void> {

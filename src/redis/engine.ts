@@ -114,13 +114,17 @@ export class RedisEngine implements Engine {
     return Number(await this.#run("index", [this.#names.index(kind)], ["CH", ""]));
   }
 
-  async append(log: string, text: string, { keepMs, follow }: AppendOptions): Promise<number> {
+  async append(log: string, text: string, { keepMs, follow, onlyWith }: AppendOptions): Promise<number> {
+    const [entries, followers] = this.#names.log(log);
+    const needed = onlyWith === undefined ? [] : [this.#names.value({ kind: onlyWith, tag: log })];
     const limits = [wholeMs(keepMs), maxLogEntries, maxLogBytes];
     const following = [this.#node, follow ?? "", followMs, this.#names.nodes, encodeTag(log)];
-    const sequence = await this.#run("append", this.#names.log(log), [text, ...limits, ...following]);
+    const args = [text, ...limits, ...following];
+    const sequence = Number(await this.#run("append", [entries, followers, ...needed], args));
+    if (sequence === 0) return 0;
     if (follow === "start") this.#followed.add(log);
     if (follow === "stop") this.#followed.delete(log);
-    return Number(sequence);
+    return sequence;
   }
 
   async read(log: string, from: number): Promise<readonly LogEntry[]> {

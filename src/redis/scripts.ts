@@ -40,8 +40,10 @@ return redis.call('ZCARD', KEYS[1])
   /**
    * Adds an entry to a log, and publishes it to every follower. A log is a list of '<sequence> <previous> <bytes> <text>'; the bytes
    * are those of all texts that the list then has. Numbers are microseconds, so that none comes back when a log is lost or expires.
+   * With a third key, that one must exist.
    */
-  append: `${clock}${follow}
+  append: `if KEYS[3] and redis.call('EXISTS', KEYS[3]) == 0 then return 0 end
+${clock}${follow}
 local text, keepMs, maxEntries, maxBytes = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local node, change, followMs, channel, name = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local previous, bytes = 0, 0

@@ -3,6 +3,7 @@ import type { Cluster } from "../backplane/cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
 import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { HalyardError } from "../errors.ts";
+import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
 
 /** A record, and the version that the engine compares. */
@@ -39,7 +40,7 @@ export class SharedStore {
 
   /** Stores a new record, and resolves with its version in the engine. */
   async create(record: SessionRecord): Promise<string> {
-    const version = await this.#engine.create(keyOf(record.id), JSON.stringify(record), this.#keepMs);
+    const version = await this.#engine.create(keyOf(record.id), textOf(record), this.#keepMs);
     if (version !== undefined) return version;
     throw new Error("The engine already has a session with a new id");
   }
@@ -48,7 +49,8 @@ export class SharedStore {
   async load(id: string): Promise<StoredRecord | undefined> {
     const stored = await this.#engine.get(keyOf(id));
     if (stored === undefined) return undefined;
-    const record = readRecord(id, parseStored(stored.text));
+    const value = parseStored(stored.text);
+    const record = readRecord(id, isObject(value) ? { id, ...value } : value);
     if (record !== undefined) return { record, version: stored.version };
     this.#log.error("The engine has an invalid record of a session, which is ignored", { session: id });
     return undefined;
@@ -65,7 +67,7 @@ export class SharedStore {
   ): Promise<StoredRecord | undefined> {
     let next: StoredRecord = { record, version };
     for (let tries = 0; tries < maxTries; tries++) {
-      const text = JSON.stringify(next.record);
+      const text = textOf(next.record);
       const changed = await this.#engine.replace(keyOf(record.id), text, this.#keepMs, next.version);
       if (changed !== undefined) return { record: next.record, version: changed };
       const newest = await this.load(record.id);
@@ -108,6 +110,11 @@ export class SharedStore {
 
 function keyOf(id: string): ValueKey {
   return { kind: "session", tag: id };
+}
+
+/** What the engine stores: all but the id, which is the key, since an idle session costs little else. */
+function textOf(record: SessionRecord): string {
+  return JSON.stringify({ ...record, id: undefined });
 }
 
 /** The name of the list of a principal's sessions. */

@@ -120,6 +120,20 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
     expectSame(textsOf(other!.entriesOf("a")), ["2", "3", "4"]);
   },
 
+  async "append with onlyWith adds nothing unless the log has that value"(nodes) {
+    const { engine } = await nodes.open();
+    const withSession = { ...kept, onlyWith: "session" } as const;
+    await engine.create({ kind: "task", tag: "a" }, "value", 60_000);
+    expectSame(await engine.append("a", "1", withSession), 0);
+    await engine.create({ kind: "session", tag: "a" }, "value", 60_000);
+    const sequence = await engine.append("a", "2", withSession);
+    expectSame(await engine.append("b", "3", withSession), 0);
+    await engine.remove({ kind: "session", tag: "a" });
+    expectSame(await engine.append("a", "4", withSession), 0);
+    expectSame(await engine.read("a", 0), [{ sequence, previous: 0, text: "2" }]);
+    expectSame(await engine.read("b", 0), []);
+  },
+
   async "unfollow ends it"(nodes) {
     const { engine, entriesOf, ...node } = await nodes.open();
     await engine.unfollow("a");

@@ -94,6 +94,9 @@ const faults: Readonly<Record<string, Fault>> = {
         engine.append(log, text, { keepMs, follow: follow === "stop" ? undefined : follow }),
     }),
   },
+  "append with onlyWith adds nothing unless the log has that value": {
+    methods: (engine) => ({ append: (log, text, { keepMs }) => engine.append(log, text, { keepMs }) }),
+  },
   "unfollow ends it": { methods: () => ({ unfollow: async () => {} }) },
   "removeLog removes every entry, and later numbers are greater": {
     methods: () => ({ removeLog: async () => {} }),

@@ -119,6 +119,7 @@ describe("toSession() in a cluster", () => {
 
   test("adds it with one operation if this node has a copy of the session, open or not", async () => {
     const { one, spy, backplane } = await twoNodes();
+    await keepRecord(spy, "somebody");
     const { stream } = holdCopy(one, "somebody");
     const warning = { level: "warning", data: "!" };
     backplane.operations.length = 0;
@@ -129,6 +130,13 @@ describe("toSession() in a cluster", () => {
     expect(backplane.operations).toEqual(["append somebody", "append somebody"]);
     expect(await logOf(spy, "somebody")).toHaveLength(2);
     expect(stream.written).toEqual([]);
+  });
+
+  test("returns false if this node has a copy of a session that has ended", async () => {
+    const { one, spy } = await twoNodes();
+    holdCopy(one, "somebody");
+    expect(await one.push.toSession("somebody", "notifications/tools/list_changed")).toBe(false);
+    expect(await spy.read("somebody", 1)).toEqual([]);
   });
 
   test("rejects with BACKPLANE_UNAVAILABLE if the engine fails, and with the size of a message that is too large", async () => {

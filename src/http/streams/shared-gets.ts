@@ -275,8 +275,9 @@ export class SharedGets {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
         return void (await this.#log.append(entry));
-      } catch (error) {
-        if (!this.#parts.cluster.hasJoined) throw error;
+      } catch {
+        // The others know that the streams of a node that has left are lost.
+        if (!this.#parts.cluster.hasJoined) return;
         await new Promise((resolve) => inBackground(setTimeout(resolve, pauseMs)));
       }
     }
