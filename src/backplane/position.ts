@@ -13,8 +13,13 @@ export function sequenceOf(position: string): number {
   return Number(position.slice(0, position.indexOf("-")));
 }
 
-/** The form of a position, for patterns. */
+/** The form of a position, for patterns. Engines count from one, or in microseconds since 1970. */
 export const positionPattern: string = String.raw`\d{1,16}-[\da-z]{0,7}`;
+
+/** Whether a number can be that of an entry. */
+export function isSequence(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
 
 /** FNV-1a, of 32 bits: enough to tell two entries of the same number apart. */
 export function digestOf(text: string): string {

@@ -1,4 +1,5 @@
 // The entries of a session's log, which all nodes read in the same order: they decide which stream gets a message, and on which node.
+import { isSequence } from "../backplane/position.ts";
 import { isObject, isRequestId, type RequestId } from "../wire/message.ts";
 
 /** The number of a stream: the sequence number of the entry that opened it. */
@@ -58,10 +59,6 @@ export function readSessionEntry(text: string): SessionEntry | undefined {
     Object.hasOwn(checks, entry["k"]) &&
     checks[entry["k"]]?.(entry);
   return isValid ? (entry as SessionEntry) : undefined;
-}
-
-function isSequence(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
 /** Whether a value from another node is a list of scopes, or undefined. */

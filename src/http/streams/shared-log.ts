@@ -1,6 +1,6 @@
 // What the log of a session says to a client that connects: which messages belong to its stream, and which it has missed.
 import type { LogEntry } from "../../backplane/engine.ts";
-import { positionOf, positionPattern, sequenceOf, startOfLog } from "../../backplane/position.ts";
+import { isSequence, positionOf, positionPattern, sequenceOf, startOfLog } from "../../backplane/position.ts";
 import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
 
 /** The place of a client in a stream: what an event id says. */
@@ -24,8 +24,9 @@ const eventId = new RegExp(
 /** Reads an event id; undefined if it is none. */
 export function readEventId(text: string): StreamCursor | undefined {
   const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
-  if (get !== undefined) return { kind: "get", start: Number(get), at: seen, changes };
-  return post === undefined ? undefined : { kind: "post", start: Number(post), at };
+  const start = Number(get ?? post);
+  if (!isSequence(start)) return undefined;
+  return get === undefined ? { kind: "post", start, at } : { kind: "get", start, at: seen, changes };
 }
 
 /** A message of a stream, and its place in the log. */
