@@ -25,6 +25,9 @@ const claimMs = 24 * 3_600_000;
 
 const defaultLeaseMs = 5000;
 
+/** Logs that are read at once, so that other operations of the engine have a turn. */
+const maxReads = 500;
+
 /** What a cluster needs of its server. */
 export interface ClusterHost {
   readonly info: Implementation;
@@ -67,7 +70,7 @@ export class Cluster {
     this.#host = host;
     this.leaseMs = backplane.options.leaseMs ?? defaultLeaseMs;
     this.secrets = [backplane.options.secret ?? []].flat();
-    this.on("beat", (info, from) => this.#stay?.presence.heard(from, info));
+    this.on("beat", (info, from) => this.#heard(from, info));
     this.on("hello", (info, from) => {
       this.#stay?.presence.heard(from, info);
       if (from === this.node) return this.#info();
@@ -242,6 +245,8 @@ export class Cluster {
     const timers = [
       inBackground(setInterval(beat, this.leaseMs / beatsPerLease)),
       inBackground(setInterval(() => this.#followAgain(), followMs / 4)),
+      // Without the bus, what the node follows does not arrive by itself.
+      inBackground(setInterval(() => presence.isLeased || void this.#catchUp(), this.leaseMs)),
     ];
     this.#stay = { node, engine, bus, presence, timers };
     try {
@@ -267,6 +272,23 @@ export class Cluster {
       "BACKPLANE_UNAVAILABLE",
       `${problem}: check that the user may publish and subscribe`,
     );
+  }
+
+  #heard(from: string, info: JsonObject): void {
+    const wasLeased = this.isLeased;
+    this.#stay?.presence.heard(from, info);
+    if (!wasLeased && this.isLeased) void this.#catchUp();
+  }
+
+  /** Reads what the logs that this node follows have more than it has heard, some at a time. */
+  async #catchUp(): Promise<void> {
+    const { logger } = this.#host;
+    const feeds = this.#allFeeds;
+    while (feeds.length > 0) {
+      const reads = feeds.splice(0, maxReads).map((feed) => feed.catchUp());
+      for (const read of reads) logRejection(logger, "Reading a log", read);
+      await Promise.allSettled(reads);
+    }
   }
 
   #drop(stay: Stay): void {
@@ -297,7 +319,7 @@ export class Cluster {
     observe?.({ type: "engine", state: "back" });
     this.#stay?.presence.missed();
     this.#stay?.bus.sendSoon("all", "hello", this.#info());
-    for (const feed of this.#allFeeds) logRejection(logger, "Reading a log", feed.catchUp());
+    void this.#catchUp();
     this.#backs.call();
   }
 }
