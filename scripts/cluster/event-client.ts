@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Message {
-  readonly id?: number;
+  readonly id?: number | string;
   readonly method?: string;
-  readonly params?: { readonly data?: unknown };
+  readonly params?: { readonly data?: unknown; readonly logger?: string };
   readonly result?: { readonly content?: readonly { readonly text?: string }[] };
   readonly error?: { readonly code: number; readonly message: string };
 }
@@ -25,24 +25,32 @@ export type CallReader = Pick<Reader, "broken" | "resumed">;
 
 const silent: CallReader = { broken() {}, resumed() {} };
 
+/** Answers a question of the server with a result. */
+export type Answer = (question: Message) => object;
+
+/** The connection broke before the client had an event id from which to resume. */
+export class Disconnected extends Error {}
+
 const accept = "application/json, text/event-stream";
 
 export class EventClient {
+  readonly session: string;
   readonly #url: string;
-  readonly #session: string;
+  readonly #answer: Answer | undefined;
   #isOpen = true;
   #ids = 1;
 
-  private constructor(url: string, session: string) {
+  private constructor(url: string, session: string, answer: Answer | undefined) {
     this.#url = url;
-    this.#session = session;
+    this.session = session;
+    this.#answer = answer;
   }
 
-  /** Begins a session. */
-  static async open(url: string): Promise<EventClient> {
+  /** Begins a session, of a client that can be asked if it can answer. */
+  static async open(url: string, answer?: Answer): Promise<EventClient> {
     const params = {
       protocolVersion: "2025-11-25",
-      capabilities: {},
+      capabilities: answer ? { elicitation: {} } : {},
       clientInfo: { name: "kill", version: "1.0.0" },
     };
     const response = await fetch(url, {
@@ -53,31 +61,39 @@ export class EventClient {
     await response.text();
     const session = response.headers.get("mcp-session-id");
     if (session === null) throw new Error(`initialize brought no session, but status ${response.status}`);
-    const client = new EventClient(url, session);
+    const client = new EventClient(url, session, answer);
     await (await client.#post({ method: "notifications/initialized" })).text();
     return client;
   }
 
-  /** Opens the GET stream on that node. Resolves once it is open; it is then read, and resumed anywhere, until {@link close}. */
-  async listen(node: string, reader: Reader): Promise<void> {
-    const first = await this.#get({ "x-node": node });
+  /**
+   * Opens the GET stream on that node, or on any. Resolves once it is open; it is then read, and resumed anywhere, until
+   * {@link close}.
+   */
+  async listen(node: string | undefined, reader: Reader): Promise<void> {
+    const first = await this.#get(steering(node));
     this.#follow(first, reader, () => !this.#isOpen).catch(reader.lost);
   }
 
-  /** Calls a tool on that node. Resolves with the response, which may come on a resumed stream. */
-  async call(node: string, name: string, args: object, reader?: CallReader): Promise<Message> {
+  /** Calls a tool on that node, or on any. Resolves with the response, which may come on a resumed stream. */
+  async call(node: string | undefined, name: string, args: object, reader?: CallReader): Promise<Message> {
     const id = ++this.#ids;
     const params = { name, arguments: args, _meta: { progressToken: id } };
-    const response = await this.#post({ id, method: "tools/call", params }, { "x-node": node });
+    const response = await this.#post({ id, method: "tools/call", params }, steering(node)).catch(
+      disconnected,
+    );
+    if (response.status >= 500) throw new Disconnected(await response.text());
     if (response.headers.get("content-type") !== "text/event-stream") {
-      return (await response.json()) as Message;
+      return (await response.json().catch(disconnected)) as Message;
     }
-    let answer: Message | undefined;
+    const answers: Message[] = [];
     const message = (heard: Message): void => {
-      if (heard.id === id) answer = heard;
+      if (heard.id === id && heard.method === undefined) answers.push(heard);
     };
-    await this.#follow(response, { ...(reader ?? silent), message }, () => answer !== undefined);
+    await this.#follow(response, { ...(reader ?? silent), message }, () => answers.length > 0);
+    const [answer, another] = answers;
     if (answer === undefined) throw new Error("The stream of the call ended without a response");
+    if (another !== undefined) throw new Error("The call got two responses");
     return answer;
   }
 
@@ -91,9 +107,12 @@ export class EventClient {
     for (;;) {
       await readEvents(response, ({ id, data }) => {
         cursor = id ?? cursor;
-        if (data) reader.message(JSON.parse(data) as Message);
+        const message = data ? (JSON.parse(data) as Message) : undefined;
+        if (message !== undefined) reader.message(message);
+        if (message?.id !== undefined && message.method !== undefined) void this.#respond(message);
       });
       if (isDone()) return;
+      if (cursor === "") throw new Disconnected("The stream broke before its first event id");
       const since = performance.now();
       reader.broken();
       response = await this.#get({ "last-event-id": cursor });
@@ -107,9 +126,19 @@ export class EventClient {
       const response = await fetch(this.#url, { headers: { ...this.#headers(), ...headers } });
       if (response.status === 200) return response;
       const text = await response.text();
-      if (response.status !== 502 && response.status !== 503) {
-        throw new Error(`The GET stream got ${response.status}: ${text}`);
-      }
+      if (response.status < 500) throw new Error(`The GET stream got ${response.status}: ${text}`);
+      await sleep(100);
+    }
+  }
+
+  /** Answers a question, again and again until a node has taken the answer. */
+  async #respond(question: Message): Promise<void> {
+    const result = this.#answer?.(question);
+    if (result === undefined) return;
+    const { id } = question;
+    while (this.#isOpen) {
+      const status = await this.#post({ id, result }).then(statusOf, () => 0);
+      if (status > 0 && status < 500) return;
       await sleep(100);
     }
   }
@@ -123,8 +152,23 @@ export class EventClient {
   }
 
   #headers(): Record<string, string> {
-    return { accept, "mcp-session-id": this.#session, "mcp-protocol-version": "2025-11-25" };
+    return { accept, "mcp-session-id": this.session, "mcp-protocol-version": "2025-11-25" };
   }
+}
+
+/** A balancer that can be steered sends a request with this header to that node. */
+function steering(node: string | undefined): Record<string, string> {
+  return node === undefined ? {} : { "x-node": node };
+}
+
+function disconnected(error: unknown): never {
+  throw new Disconnected(String(error));
+}
+
+/** Reads the response to its end, so that its connection can be used again. */
+async function statusOf(response: Response): Promise<number> {
+  await response.text();
+  return response.status;
 }
 
 interface SseEvent {

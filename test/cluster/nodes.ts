@@ -1,27 +1,40 @@
-// Three processes of the conformance fixture behind a round-robin balancer, to be killed, halted and started again.
-import { type Everything, startEverything } from "../support/everything.ts";
+// Three processes of the conformance fixture, or of another program, behind a round-robin balancer, to be killed, halted and started again.
+import { fileURLToPath } from "node:url";
+import { type Everything, everythingCommand, startReady } from "../support/everything.ts";
 import { RoundRobin } from "../support/round-robin.ts";
 
 export const nodeNames = ["a", "b", "c"] as const;
 
 export type NodeName = (typeof nodeNames)[number];
 
+/** The fixture that is made to be killed. */
+export const victim: readonly [string, ...string[]] = [
+  process.execPath,
+  fileURLToPath(new URL("fixtures/node.mjs", import.meta.url)),
+];
+
 export interface NodesOptions {
+  /** The command that starts a node, which says on standard error where it serves. @default {the conformance fixture} */
+  readonly command?: readonly [string, ...string[]];
   /** The URL of the engine that the nodes share; without it each node is alone. */
   readonly backplane?: string;
-  /** Further arguments of the fixture. */
+  /** Further arguments of the command. */
   readonly args?: readonly string[];
 }
 
 export class Nodes {
   /** Stands before the nodes. A request with the header `x-node: b` goes to node b. */
   readonly balancer: RoundRobin;
-  readonly #args: readonly string[];
+  readonly #command: readonly [string, ...string[]];
   readonly #running = new Map<NodeName, Everything>();
 
-  private constructor(balancer: RoundRobin, { backplane, args = [] }: NodesOptions) {
+  private constructor(
+    balancer: RoundRobin,
+    { command = everythingCommand("--port", "0"), backplane, args = [] }: NodesOptions,
+  ) {
     this.balancer = balancer;
-    this.#args = backplane === undefined ? args : [...args, "--backplane", backplane];
+    const shared = backplane === undefined ? [] : ["--backplane", backplane];
+    this.#command = [...command, ...args, ...shared];
   }
 
   static async start(options: NodesOptions = {}): Promise<Nodes> {
@@ -46,7 +59,7 @@ export class Nodes {
 
   /** Starts a node after {@link kill} or {@link stopNode}: another process, at another port. */
   async start(name: NodeName): Promise<void> {
-    this.#running.set(name, await startEverything(...this.#args));
+    this.#running.set(name, await startReady(this.#command));
     this.#balance();
   }
 

@@ -1,0 +1,74 @@
+// Prints the outcome of the soak, judges it, and keeps the last one of each engine in bench/cluster-soak-results.md.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Ending } from "./load.ts";
+
+export interface Outcome {
+  readonly engine: string;
+  readonly kills: number;
+  readonly sessions: number;
+  readonly minutes: number;
+  /** Pushes whose promise resolved. */
+  readonly pushes: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly disordered: number;
+  readonly endings: ReadonlyMap<Ending, number>;
+  readonly resumes: number;
+  readonly longestResumeMs: number;
+  readonly gaps: number;
+  readonly faults: readonly string[];
+}
+
+const file = fileURLToPath(new URL("../../bench/cluster-soak-results.md", import.meta.url));
+
+const introduction = `# Random kills of three nodes under load
+
+\`npm run soak:cluster -- --kills 500 --engine redis --write\` kills a random node of three with -9, starts it again, and so on, while
+clients behind a round-robin balancer keep GET streams open, call tools that push numbers to them, that take up to two seconds, and
+that ask. It writes the last outcome of each engine here.
+`;
+
+function sectionOf(outcome: Outcome): string {
+  const { engine, kills, sessions, minutes, endings, faults } = outcome;
+  const calls = (ending: Ending): number => endings.get(ending) ?? 0;
+  const rows: [string, string | number][] = [
+    ["kills", kills],
+    ["minutes", minutes.toFixed(1)],
+    ["sessions with an open GET stream", sessions],
+    ["pushes whose promise resolved", outcome.pushes],
+    ["of these lost", outcome.lost],
+    ["doubled", outcome.doubled],
+    ["out of order", outcome.disordered],
+    ["calls that ended with a result", calls("result")],
+    ["with one error, on the resumed stream", calls("error of a dead node")],
+    ["with a connection error, before the first event id", calls("connection error")],
+    ["calls that hung or ended otherwise, questions asked twice, streams lost", faults.length],
+    ["streams resumed", outcome.resumes],
+    ["longest time until a resumed stream was open again, ms", outcome.longestResumeMs],
+    ["notifications to read everything again", outcome.gaps],
+  ];
+  const [cpu] = cpus();
+  const place = `Node ${process.version}, ${cpus().length} x ${cpu?.model.trim() ?? "?"}, ${new Date().toISOString().slice(0, 10)}`;
+  const table = rows.map(([name, value]) => `| ${name} | ${value} |`).join("\n");
+  return `## ${engine}\n\n${place}\n\n| what | value |\n| --- | --- |\n${table}\n`;
+}
+
+/** Prints the outcome, and writes it if wanted. Returns whether nothing was wrong. */
+export function record(outcome: Outcome, isWritten: boolean): boolean {
+  const section = sectionOf(outcome);
+  console.log(section);
+  for (const fault of outcome.faults) console.log(fault);
+  if (isWritten) {
+    const known = existsSync(file) ? readFileSync(file, "utf8") : introduction;
+    const [head = "", ...others] = known.split(/^(?=## )/m);
+    const kept = others
+      .filter((other) => !other.startsWith(`## ${outcome.engine}\n`))
+      .map((text) => text.trimEnd());
+    const sections = [...kept, section.trimEnd()].toSorted();
+    writeFileSync(file, `${[head.trimEnd(), ...sections].join("\n\n")}\n`);
+  }
+  const { lost, doubled, disordered, faults } = outcome;
+  return lost + doubled + disordered + faults.length === 0;
+}
