@@ -6,7 +6,7 @@ import { Disconnected, EventClient, type Message } from "../cluster/event-client
 const patienceMs = 40_000;
 
 /** How calls may end. */
-export type Ending = "result" | "error of a dead node" | "connection error";
+export type Ending = "result" | "error of a dead node" | "refusal" | "connection error";
 
 export class SoakLoad {
   readonly client: EventClient;
@@ -75,7 +75,7 @@ export class SoakLoad {
         throw new Error(`the response is ${JSON.stringify(error)}`);
       },
       (error: unknown): Ending => {
-        if (error instanceof Disconnected) return "connection error";
+        if (error instanceof Disconnected) return error.isRefusal ? "refusal" : "connection error";
         throw error;
       },
     );
@@ -87,7 +87,7 @@ export class SoakLoad {
     try {
       const ending = await Promise.race([call, hangs]);
       this.endings.set(ending, (this.endings.get(ending) ?? 0) + 1);
-      if (ending === "connection error") await sleep(50);
+      if (ending !== "result") await sleep(50);
     } catch (error) {
       this.faults.push(`call ${key} of ${this.client.session}: ${(error as Error).message}`);
     } finally {

@@ -25,6 +25,10 @@ if (!Object.hasOwn(programs, engineName) || !(kills > 0) || !(sessions > 0)) {
   process.exit(2);
 }
 
+/** Ctrl+C ends the soak early, with the outcome so far. */
+let isInterrupted = false;
+process.once("SIGINT", () => (isInterrupted = true));
+
 /** The pushes whose promise resolved, as the nodes said: by session and lane, the numbers. */
 const pushed = new Map<string, number[]>();
 
@@ -85,7 +89,9 @@ async function run(): Promise<boolean> {
   const loads = await Promise.all(Array.from({ length: sessions }, () => SoakLoad.open(nodes.url)));
   const tools = ["push", "work", "ask", "ping"] as const;
   const running = loads.flatMap((load) => tools.map((tool) => load.run(tool)));
-  for (let kill = 1; kill <= kills; kill++) {
+  let kill = 0;
+  while (kill < kills && !isInterrupted) {
+    kill++;
     const name = nodeNames[Math.floor(Math.random() * nodeNames.length)] ?? "a";
     await sleep(Math.random() * 500);
     await killOne(nodes, name);
@@ -113,7 +119,7 @@ async function run(): Promise<boolean> {
   const sum = (of: (load: SoakLoad) => number): number => loads.reduce((total, load) => total + of(load), 0);
   const outcome: Outcome = {
     engine: engineName,
-    kills,
+    kills: kill,
     sessions,
     minutes,
     ...compare(loads),

@@ -44,6 +44,7 @@ function sectionOf(outcome: Outcome): string {
     ["calls that ended with a result", calls("result")],
     ["with one error, on the resumed stream", calls("error of a dead node")],
     ["with a connection error, before the first event id", calls("connection error")],
+    ["refused by a node, with 503 and Retry-After", calls("refusal")],
     ["calls that hung or ended otherwise, questions asked twice, streams lost", faults.length],
     ["streams resumed", outcome.resumes],
     ["longest time until a resumed stream was open again, ms", outcome.longestResumeMs],

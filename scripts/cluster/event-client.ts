@@ -28,8 +28,16 @@ const silent: CallReader = { broken() {}, resumed() {} };
 /** Answers a question of the server with a result. */
 export type Answer = (question: Message) => object;
 
-/** The connection broke before the client had an event id from which to resume. */
-export class Disconnected extends Error {}
+/** The connection broke before the client had an event id from which to resume, or no node took the request. */
+export class Disconnected extends Error {
+  /** Whether a node asks the client to send the request again. */
+  readonly isRefusal: boolean;
+
+  constructor(message: string, isRefusal = false) {
+    super(message);
+    this.isRefusal = isRefusal;
+  }
+}
 
 const accept = "application/json, text/event-stream";
 
@@ -82,7 +90,7 @@ export class EventClient {
     const response = await this.#post({ id, method: "tools/call", params }, steering(node)).catch(
       disconnected,
     );
-    if (response.status >= 500) throw new Disconnected(await response.text());
+    if (response.status >= 500) throw new Disconnected(await response.text(), response.status === 503);
     if (response.headers.get("content-type") !== "text/event-stream") {
       return (await response.json().catch(disconnected)) as Message;
     }

@@ -225,7 +225,8 @@ export class Cluster {
     const prefix = this.#backplane.options.prefix ?? `halyard:${info.name}:`;
     const bus = new Bus(node, this.#handlers, logger);
     const receiver: EngineReceiver = {
-      message: (text) => bus.receive(text),
+      // Those to all arrive as soon as the engine is open, before this node can handle them.
+      message: (text) => this.#stay && bus.receive(text),
       entry: (log, entry) => {
         for (const feed of this.#feeds.get(log) ?? []) feed.receive(entry);
       },
