@@ -41,8 +41,11 @@ describe("public entries", () => {
         "AskOptions",
         "AudioContent",
         "Backplane",
+        "BackplaneOptions",
         "CallToolResult",
         "ClientCapabilities",
+        "ClusterNode",
+        "ClusterView",
         "Collection",
         "CompletionHandler",
         "ContentBlock",
@@ -166,6 +169,7 @@ describe("public entries", () => {
     expect(members.toSorted()).toMatchInlineSnapshot(`
       [
         "capabilities",
+        "cluster",
         "completion",
         "constructor",
         "extension",
