@@ -1,7 +1,7 @@
 // One node of a cluster over HTTP: Halyard with the backplane that `backplane` names, or without one.
 import { connect } from "@nats-io/transport-node";
 import { createClient } from "@redis/client";
-import { memoryBackplane } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { natsBackplane } from "halyard/nats";
 import { serveHttp } from "halyard/node";
 import { redisBackplane } from "halyard/redis";

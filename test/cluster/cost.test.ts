@@ -1,6 +1,7 @@
 // What requests, pushes, changes and idle sessions cost in the engine: counted at the nodes, and by redis-server itself.
 import { createClient } from "@redis/client";
-import { type Backplane, type McpServer, memoryBackplane } from "halyard";
+import { type Backplane, type McpServer } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { redisBackplane } from "halyard/redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";

@@ -1,14 +1,8 @@
 // Nodes in this process on a real engine, each behind a proxy of its own that a test disturbs.
 import { connect as connectNats } from "@nats-io/transport-node";
 import { createClient } from "@redis/client";
-import {
-  type Backplane,
-  type BackplaneOptions,
-  inputRequired,
-  type JsonObject,
-  type McpServer,
-  type ServerEvent,
-} from "halyard";
+import { type Backplane, inputRequired, type JsonObject, type McpServer, type ServerEvent } from "halyard";
+import { type BackplaneOptions } from "halyard/cluster";
 import { natsBackplane } from "halyard/nats";
 import { redisBackplane } from "halyard/redis";
 import { onTestFinished } from "vitest";

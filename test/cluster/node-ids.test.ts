@@ -1,7 +1,8 @@
 // Ids of nodes: no two processes share one, also when a process forks after its server was set up.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { type Backplane, McpServer, memoryBackplane } from "halyard";
+import { type Backplane, McpServer } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { serveHttp } from "halyard/node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serveCluster } from "../support/cluster.ts";

@@ -1,5 +1,5 @@
 // Many streams whose node is gone are resumed on the others at once: each costs a fixed number of engine operations.
-import { memoryBackplane } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { expect, test } from "vitest";
 import { stopClock } from "../support/clock.ts";
 import { clientAt, serveCluster, type TestNode } from "../support/cluster.ts";

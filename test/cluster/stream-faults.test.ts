@@ -1,5 +1,5 @@
 // Streams while a node hears nothing, is gone, or is of another version, and event ids that no node has given out.
-import { memoryBackplane } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
 import { clientAt, engineOf, serveCluster, type TestNode } from "../support/cluster.ts";
