@@ -14,8 +14,7 @@ import { clusterEngines } from "./engines.ts";
 /** A backplane on which somebody else has every id of a node. */
 function takenIds(shared: Backplane): Backplane {
   return {
-    engine: shared.engine,
-    options: shared.options,
+    ...shared,
     async open(options) {
       const engine = await shared.open(options);
       const create = engine.create.bind(engine);
