@@ -40,6 +40,7 @@ describe("public entries", () => {
         "AskOptions",
         "AudioContent",
         "Backplane",
+        "BackplaneOptions",
         "CallToolResult",
         "ClientCapabilities",
         "ClusterNode",

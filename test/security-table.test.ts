@@ -108,7 +108,7 @@ describe("the limits of tasks", () => {
 
   /** How many tasks of these owners are kept before one is refused. */
   async function kept(owner: (count: number) => string): Promise<number> {
-    const server = new McpServer(info);
+    const server = new McpServer(info, { tasks: { maxRunning: 100_000, maxRunningPerPrincipal: 100_000 } });
     server.tool("quick", { task: "optional" }, () => "");
     for (let count = 0; ; count += 100) {
       const calls = Array.from({ length: 100 }, (_, at) =>
@@ -340,7 +340,7 @@ async function probeStateLength(limit: number): Promise<void> {
 
 /** Marking so many states takes a minute, so this reads what the package says of its option. */
 async function probeMarks(limit: number): Promise<void> {
-  const declared = readFileSync(new URL("../dist/index.d.ts", import.meta.url), "utf8");
+  const declared = readFileSync(new URL("../dist/server/request-state/options.d.ts", import.meta.url), "utf8");
   expect(declared).toMatch(new RegExp(String.raw`@default \{${limit}\} \*/\s+readonly maxMarks\?`));
 }
 

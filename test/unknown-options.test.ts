@@ -153,7 +153,7 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
 };
 
-/** What an option holds that is no further options: names of the author's or of the protocol's, schemas, stores. */
+/** What an option holds that is no further options: names of the author's or of the protocol's, schemas, backplanes. */
 const opaque = new Set(
   "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities".split(
     " ",
