@@ -102,6 +102,11 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ini: "test/deploy/nginx.test.ts",
     sh: "none",
   },
+  "docs/guides/cluster.md": {
+    nginx: "test/deploy/cluster.test.ts",
+    yaml: "test/deploy/cluster.test.ts",
+    sh: "test/cluster/run.test.ts",
+  },
   "docs/guides/mounting.md": { sh: "test/runtimes/conformance.test.ts" },
   "docs/guides/migrating.md": { json: "test/samples.test.ts", cjs: "test/samples.test.ts", js: "none" },
   "docs/guides/results.md": { text: "none" },

@@ -4,8 +4,9 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { documents, readBlocks, readExamples, readSamples, type Sample } from "./support/documents.ts";
+import { EngineProcess, hasEngine } from "./support/engines.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -49,7 +50,16 @@ describe("samples", () => {
   );
 
   // The steps of a tutorial need each other: test/start.test.ts takes them one after the other.
-  const single = samples.filter(({ name }) => !name.startsWith("docs/start/"));
+  const single = samples.filter(
+    ({ name, code }) =>
+      !name.startsWith("docs/start/") && (!code.includes("REDIS_URL") || hasEngine("redis-server")),
+  );
+
+  let redis: EngineProcess | undefined;
+  beforeAll(async () => {
+    if (hasEngine("redis-server")) redis = await EngineProcess.start("redis-server");
+  });
+  afterAll(() => redis?.stop());
 
   test.concurrent.each(single.map(({ name, code }) => [name, code]))(
     "%s runs",
@@ -60,7 +70,11 @@ describe("samples", () => {
       const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", outputText], {
         cwd: root,
         timeout: 30_000,
-        env: { ...process.env, REQUEST_STATE_KEYS: "a-secret-that-is-known-to-this-test-only" },
+        env: {
+          ...process.env,
+          REQUEST_STATE_KEYS: "a-secret-that-is-known-to-this-test-only",
+          REDIS_URL: redis?.url,
+        },
       });
       // A server on stdio ends when its client is gone.
       run.child.stdin?.end();

@@ -15,10 +15,10 @@ export const resource = `https://${publicHost}/mcp`;
 const timeScale = 20;
 
 /** Replaces what must be there. */
-function replaced(text: string, ...changes: readonly (readonly [string | RegExp, string])[]): string {
+export function replaced(text: string, ...changes: readonly (readonly [string | RegExp, string])[]): string {
   return changes.reduce((changed, [from, to]) => {
     const next = changed.replaceAll(from, to);
-    if (next === changed) throw new Error(`${path} has no ${String(from)}`);
+    if (next === changed) throw new Error(`The guide has no ${String(from)}`);
     return next;
   }, text);
 }
@@ -53,12 +53,9 @@ export function serverArguments(isOneOfSeveral: boolean): string[] {
     [/keepAliveMs: [\d_]+/g, `keepAliveMs: ${figures.keepAliveMs / timeScale}`],
     ...(isOneOfSeveral ? [['version: "1.0.0" }', 'version: "1.0.0" }, { backplane }'] as const] : []),
   );
-  const { outputText } = ts.transpileModule(
-    `import { backplane, define } from ${JSON.stringify(fixture)};\n${code}`,
-    { compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext } },
-  );
   const flags = /^ExecStart=\S+ (--\S+) /m.exec(unit)?.slice(1) ?? [];
-  return [...flags, "--input-type=module", "--eval", outputText];
+  const imports = `import { backplane, define } from ${JSON.stringify(fixture)};`;
+  return [...flags, ...programArguments(`${imports}\n${code}`)];
 }
 
 /** Where the package can be imported from. */
@@ -73,7 +70,7 @@ export interface Places {
   readonly instances: readonly number[];
 }
 
-/** The configuration of nginx: the site of the guide in the least that it can stand in. */
+/** The configuration of nginx: the site of the guide. */
 export function nginxConfiguration({ folder, port, secondPort, instances }: Places): string {
   const isSeveral = instances.length > 1;
   // A function, since the text has dollars of its own.
@@ -87,6 +84,11 @@ export function nginxConfiguration({ folder, port, secondPort, instances }: Plac
     [/proxy_read_timeout \d+s/g, `proxy_read_timeout ${readTimeoutMs}ms`],
     ...instances.map((instance, index) => [`127.0.0.1:${3001 + index}`, `127.0.0.1:${instance}`] as const),
   );
+  return wholeConfiguration(folder, moved);
+}
+
+/** A site in the least that it can stand in. */
+export function wholeConfiguration(folder: string, text: string): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
     .join("\n");
@@ -99,6 +101,12 @@ events {}
 http {
 access_log off;
 ${temporary}
-${moved}}
+${text}}
 `;
+}
+
+/** The arguments of node for a program of a guide. */
+export function programArguments(code: string): string[] {
+  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+  return ["--input-type=module", "--eval", ts.transpileModule(code, { compilerOptions }).outputText];
 }

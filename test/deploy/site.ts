@@ -84,9 +84,7 @@ export class Site {
     const folder = mkdtempSync(join(tmpdir(), "halyard-deploy-"));
     makeCertificate(folder);
     const [port = 0, secondPort = 0, ...instances] = await freePorts(2 + count);
-    const configuration = join(folder, "nginx.conf");
-    writeFileSync(configuration, nginxConfiguration({ folder, port, secondPort, instances }));
-    const nginx = new Process("nginx", ["-p", folder, "-c", configuration, "-e", join(folder, "start.log")]);
+    const nginx = startNginx(folder, nginxConfiguration({ folder, port, secondPort, instances }));
     const redis = count > 1 ? await EngineProcess.start("redis-server") : undefined;
     const given = { ISSUER: issuer, REQUEST_STATE_KEYS: secret, ...(redis && { TEST_REDIS: redis.url }) };
     const servers = instances.map((instance) => {
@@ -175,6 +173,13 @@ export class Site {
   }
 }
 
+/** Starts nginx with its files in the folder. */
+export function startNginx(folder: string, configuration: string): Process {
+  const path = join(folder, "nginx.conf");
+  writeFileSync(path, configuration);
+  return new Process("nginx", ["-p", folder, "-c", path, "-e", join(folder, "start.log")]);
+}
+
 function makeCertificate(folder: string): void {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   const files = ["-keyout", join(folder, "privkey.pem"), "-out", join(folder, "fullchain.pem")];
@@ -186,7 +191,7 @@ function makeCertificate(folder: string): void {
 }
 
 /** Ports that nobody listens on, all found before any is given back, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports: number[] = [];
   for (const server of servers) {
@@ -197,7 +202,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-function isListening(port: number): Promise<boolean> {
+export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => resolve(false));

@@ -364,8 +364,8 @@ test("a request state that grows past maxBytes fails the call, and the message n
   );
 });
 
-test("docs/guides/several-processes.md explains every reason for which a request state is refused", () => {
-  const rows = readTable("docs/guides/several-processes.md", "When a retry is refused");
+test("docs/guides/request-state.md explains every reason for which a request state is refused", () => {
+  const rows = readTable("docs/guides/request-state.md", "When a retry is refused");
   const explained = rows.flatMap((row) => (row["reason in the log"] ?? "").split("; "));
   const reasons = [forged, misused, used].flatMap((attacks) =>
     Object.values(attacks).map(({ reason }) => reason),
