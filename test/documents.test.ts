@@ -145,6 +145,22 @@ test("docs/explanation/parity.md names for every member and behaviour the test t
   expect(lastCells.filter((cell) => !/^(?:`test\/.*\.ts`|later: [a-zA-Z ]+)$/.test(cell))).toEqual([]);
 });
 
+test("docs/explanation/cluster.md names for every guarantee the tests that show it", () => {
+  const rows = readTable("docs/explanation/cluster.md", "Which message is delivered how often");
+  expect(rows.length).toBeGreaterThanOrEqual(15);
+  const shown = rows.map((row) => (row["shown by"] ?? "").split(", "));
+  expect(shown.flat().filter((file) => !/^test\/.*\.test\.ts$/.test(file) || isMissing(file))).toEqual([]);
+});
+
+test("docs/reference/backplane.md lists the options of a backplane, and the events of a cluster", () => {
+  const source = readDocument("src/backplane/engine.ts").split("export interface BackplaneOptions")[1] ?? "";
+  const options = [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name);
+  expect(readTable("docs/reference/backplane.md", "Options").map(({ option }) => option)).toEqual(options);
+  const events = readDocument("src/diagnostics/events.ts").split("/** A node has joined")[1] ?? "";
+  const types = [...events.matchAll(/^ {2}readonly type: "([\w-]+)";/gm)].map(([, type]) => type);
+  expect(readTable("docs/reference/backplane.md", "Events").map(({ type }) => type)).toEqual(types);
+});
+
 test("SECURITY.md is in the package, and reports can be made where package.json says", () => {
   const parsed = JSON.parse(readDocument("package.json")) as Record<string, unknown>;
   const { files, repository, bugs, homepage } = parsed;

@@ -340,7 +340,10 @@ async function probeStateLength(limit: number): Promise<void> {
 
 /** Marking so many states takes a minute, so this reads what the package says of its option. */
 async function probeMarks(limit: number): Promise<void> {
-  const declared = readFileSync(new URL("../dist/server/request-state/options.d.ts", import.meta.url), "utf8");
+  const declared = readFileSync(
+    new URL("../dist/server/request-state/options.d.ts", import.meta.url),
+    "utf8",
+  );
   expect(declared).toMatch(new RegExp(String.raw`@default \{${limit}\} \*/\s+readonly maxMarks\?`));
 }
 
