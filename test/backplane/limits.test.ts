@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { createClient } from "@redis/client";
-import { memoryBackplane } from "halyard";
+import { memoryBackplane } from "halyard/cluster";
 import { redisBackplane } from "halyard/redis";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
@@ -23,16 +23,16 @@ const join = {
 /** Why work rejects in the end, by a clock that the test moves on. */
 async function reasonOf(begin: () => Promise<unknown>): Promise<string> {
   holdClocks("setTimeout", "clearTimeout");
-  let reason: string | undefined;
+  const reasons: string[] = [];
   begin().then(
-    () => (reason = "It resolved"),
-    (error: unknown) => (reason = String(error)),
+    () => reasons.push("It resolved"),
+    (error: unknown) => reasons.push(String(error)),
   );
-  while (reason === undefined) {
+  while (reasons.length === 0) {
     await vi.advanceTimersByTimeAsync(100);
     await nextTurn();
   }
-  return reason;
+  return reasons.join();
 }
 
 /** Pushes to a session through an engine that never answers. */
