@@ -23,16 +23,16 @@ const join = {
 /** Why work rejects in the end, by a clock that the test moves on. */
 async function reasonOf(begin: () => Promise<unknown>): Promise<string> {
   holdClocks("setTimeout", "clearTimeout");
-  let reason: string | undefined;
+  const reasons: string[] = [];
   begin().then(
-    () => (reason = "It resolved"),
-    (error: unknown) => (reason = String(error)),
+    () => reasons.push("It resolved"),
+    (error: unknown) => reasons.push(String(error)),
   );
-  while (reason === undefined) {
+  while (reasons.length === 0) {
     await vi.advanceTimersByTimeAsync(100);
     await nextTurn();
   }
-  return reason;
+  return reasons.join();
 }
 
 /** Pushes to a session through an engine that never answers. */

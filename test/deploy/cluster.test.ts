@@ -79,7 +79,8 @@ describe.skipIf(missing.length > 0 || !hasEngine("redis-server"))("three nodes b
   async function callTool(session: Session, name: string, args: JsonObject = {}): Promise<string> {
     const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
     const { result } = await (await edge.send(post(message, session.headers))).answer();
-    return (result?.["content"] as { text: string }[])[0]?.text ?? "";
+    const content = result?.["content"] as { readonly text: string }[] | undefined;
+    return content?.[0]?.text ?? "";
   }
 
   /** Which of the nodes serves the next call of the session. */
