@@ -4,7 +4,7 @@ import type { JsonObject } from "../wire/message.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** Milliseconds that nodes have to answer each other. */
-export const answerMs = 1000;
+const answerMs = 1000;
 
 /** Answers `kind` of {@link askNodes} on this node. */
 export function answerNodes(

@@ -32,11 +32,6 @@ function newestOf(era: Revision["era"]): Revision {
   return found;
 }
 
-/** The newest revision of an era. */
-export function newestRevision(era: Revision["era"]): Revision {
-  return newest[era];
-}
-
 /** The revisions that one server supports. */
 export class SpokenRevisions {
   readonly #byDate: ReadonlyMap<unknown, Revision>;
