@@ -24,14 +24,6 @@ export function findRevision(date: unknown): Revision | undefined {
   return byDate.get(date);
 }
 
-const newest = { modern: newestOf("modern"), legacy: newestOf("legacy") };
-
-function newestOf(era: Revision["era"]): Revision {
-  const found = revisions.find((revision) => revision.era === era);
-  if (!found) throw new TypeError(`No revision of the ${era} era`);
-  return found;
-}
-
 /** The revisions that one server supports. */
 export class SpokenRevisions {
   readonly #byDate: ReadonlyMap<unknown, Revision>;
