@@ -8,8 +8,8 @@ type StreamNumber = number;
 /**
  * - `get`: a GET stream opened on node `n`, or an earlier one (`s`) was resumed there. Messages belong to it from here on. `c` is the
  *   position in the log of changes at that time.
- * - `lost`: the client of that GET stream has disconnected. Messages wait for the next `get`. `c` is the position in the log of
- *   changes up to which that client has been told.
+ * - `lost`: the client of that GET stream has disconnected. Messages wait for the next `get`, those after the entry `to` too: they
+ *   were not written. `c` is the position in the log of changes up to which that client has been told.
  * - `push`: a message for the session.
  * - `post`: the reply to the requests with these ids, usually one, became a stream, and node `n` runs the calls.
  * - `take`: that POST stream was resumed on node `n`.
@@ -22,7 +22,13 @@ export type SessionEntry =
       readonly n: string;
       readonly c?: string | undefined;
     }
-  | { readonly k: "lost"; readonly s: StreamNumber; readonly n: string; readonly c: string }
+  | {
+      readonly k: "lost";
+      readonly s: StreamNumber;
+      readonly n: string;
+      readonly c: string;
+      readonly to: number;
+    }
   | { readonly k: "push"; readonly m: string; readonly scopes?: readonly string[] | undefined }
   | {
       readonly k: "post";
@@ -37,7 +43,8 @@ export type SessionEntry =
 const checks: Readonly<Record<string, (entry: Readonly<Record<string, unknown>>) => boolean>> = {
   get: ({ s, n, c }) =>
     (s === undefined || isSequence(s)) && typeof n === "string" && (c === undefined || typeof c === "string"),
-  lost: ({ s, n, c }) => isSequence(s) && typeof n === "string" && typeof c === "string",
+  lost: ({ s, n, c, to }) =>
+    isSequence(s) && typeof n === "string" && typeof c === "string" && Number.isSafeInteger(to),
   push: ({ m, scopes }) => typeof m === "string" && areScopes(scopes),
   post: ({ n, ids, scopes }) =>
     typeof n === "string" && Array.isArray(ids) && ids.every(isRequestId) && areScopes(scopes),

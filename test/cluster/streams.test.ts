@@ -84,6 +84,27 @@ describe.each(engineRows)("$name", (row) => {
     one.cut();
   });
 
+  test("what came after a client had gone is not its old stream's: a new stream on another node brings it", async () => {
+    const [a, b] = await serveCluster(engine);
+    const client = await SessionClient.open(a);
+    const old = await client.get();
+    await push(b, client, 1);
+    await got(old, 1);
+    // Node A does not hear of the next messages before it has seen that its client is gone.
+    a.engine.hold();
+    await push(b, client, 2, 3);
+    await old.vanish();
+    await until(() => a.stats().streams === 0);
+    a.engine.release((held) => held);
+    a.engine.heal();
+    // The log says after all others that the stream of node A is lost.
+    await push(a, client, 4);
+    const fresh = await clientAt(b, client).get();
+    await got(fresh, 4);
+    expect(logDataOf(fresh.messages)).toEqual([2, 3, 4]);
+    fresh.cut();
+  });
+
   test("a GET stream that is resumed on B while A still writes: A's connection ends, nothing is doubled", async () => {
     const [first, second, third] = await serveCluster(engine);
     const client = await SessionClient.open(first);

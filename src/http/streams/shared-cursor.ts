@@ -19,6 +19,8 @@ export class SharedCursor implements EventLog {
   changes = "";
   /** The position in the log of changes once the client has been told to read everything again. */
   changesAfterGap: string | undefined;
+  /** The sequence number of the last entry that was written. */
+  writtenTo = 0;
   /** Whether anything was written that the client may not have received. */
   hasSent = false;
   scopes: readonly string[] | undefined;

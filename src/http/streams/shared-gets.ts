@@ -46,7 +46,7 @@ export class SharedGets {
   /** Messages since no stream is active, for an open one that becomes it. */
   #waiting: KeptMessage[] = [];
   /** Messages that the active stream's reader was too slow for, and their size. */
-  #backlog: { readonly text: string; readonly id: string | undefined }[] = [];
+  #backlog: { readonly text: string; readonly id: string | undefined; readonly sequence: number }[] = [];
   #backlogBytes = 0;
   readonly drains: Callbacks = new Callbacks();
 
@@ -119,13 +119,15 @@ export class SharedGets {
     if (!this.#open.includes(stream)) return;
     const wasActive = this.active === stream;
     this.#open = this.#open.filter((other) => other !== stream);
-    const { start, changes, hasSent } = stream.log ?? {};
+    const { start, changes, hasSent, writtenTo = 0 } = stream.log ?? {};
     if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
       this.#backlog = [];
       this.#backlogBytes = 0;
       this.#connection.listener?.forget();
-      this.#parts.soon(this.#sayLost({ k: "lost", s: start, n: this.#log.node, c: changes ?? "" }));
+      this.#parts.soon(
+        this.#sayLost({ k: "lost", s: start, n: this.#log.node, c: changes ?? "", to: writtenTo }),
+      );
     }
     this.#log.leave();
   }
@@ -133,9 +135,9 @@ export class SharedGets {
   /** Called when the reader of a stream has caught up. */
   drained(stream: GetStream): void {
     if (stream !== this.active) return;
-    for (const { text, id } of this.#backlog.splice(0)) {
+    for (const { text, id, sequence } of this.#backlog.splice(0)) {
       this.#backlogBytes -= text.length;
-      stream.send(text, id);
+      this.#write(stream, text, id, sequence);
     }
     this.drains.call();
   }
@@ -200,6 +202,7 @@ export class SharedGets {
       start: number,
       at: missed.at,
       changes: told,
+      writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
     const stream = new EventStream("get", responder, owner, cursor);
@@ -313,11 +316,17 @@ export class SharedGets {
     }
     cursor.hasSent = true;
     const id = cursor.eventId();
-    if (!isBehind) return stream.send(text, id);
-    this.#backlog.push({ text, id });
+    if (!isBehind) return this.#write(stream, text, id, sequence);
+    this.#backlog.push({ text, id, sequence });
     this.#backlogBytes += text.length;
     // The client resumes, and gets the rest from the log.
     if (this.#backlogBytes > this.#parts.server.limits.maxQueueBytes) stream.destroy();
+  }
+
+  #write(stream: GetStream, text: string, id: string | undefined, sequence: number): void {
+    stream.send(text, id);
+    const cursor = stream.log;
+    if (cursor !== undefined) cursor.writtenTo = Math.max(cursor.writtenTo, sequence);
   }
 
   /** Whether the client wants log messages of that level. */

@@ -53,10 +53,12 @@ class Walk {
   waitedSince: string = startOfLog;
   /** The `lost` entry that ended the last GET stream, if no other has become active since. */
   lost: Extract<SessionEntry, { k: "lost" }> | undefined;
-  /** How many messages the active stream got since it became active, or the last one before it was lost. */
-  count = 0;
+  /** What the active stream got since it became active, or the last one before it was lost. */
+  given: KeptMessage[] = [];
   /** The position in the log of changes when the last stream became active. */
   changes: string | undefined;
+  /** The entry with which the active stream became active. */
+  #activatedAt: string | undefined;
   readonly #stream: number;
   readonly #messages: KeptMessage[];
 
@@ -69,8 +71,10 @@ class Walk {
   next(logEntry: LogEntry): void {
     const entry = readSessionEntry(logEntry.text);
     const { sequence } = logEntry;
-    if (entry?.k === "get") this.#activate(entry, entry.s ?? sequence);
-    else if (entry?.k === "lost") this.#lose(entry, logEntry);
+    if (entry?.k === "get") {
+      this.#activate(entry, entry.s ?? sequence);
+      this.#activatedAt = positionOf(logEntry);
+    } else if (entry?.k === "lost") this.#lose(entry, logEntry);
     else if (entry?.k === "push") this.#push(messageOf(logEntry, entry));
   }
 
@@ -80,21 +84,29 @@ class Walk {
     this.waiting = [];
     this.lost = undefined;
     this.changes = c;
-    this.count = waiting.length;
+    this.given = waiting;
     if (stream === this.#stream) this.#messages.push(...waiting);
   }
 
   #lose(entry: Extract<SessionEntry, { k: "lost" }>, logEntry: LogEntry): void {
     // Another node may have resumed the stream before this one noticed that its client was gone.
     if (!isActive(this.active, entry.s, entry.n)) return;
+    const { stream } = this.active ?? {};
+    // What came after its client had gone was not written, and waits like all that follows.
+    const isWritten = ({ sequence }: KeptMessage): boolean => sequence <= entry.to;
+    const unwritten = this.given.filter((message) => !isWritten(message));
+    this.waiting = unwritten;
+    this.given = this.given.filter(isWritten);
+    if (stream === this.#stream) this.#messages.splice(this.#messages.length - unwritten.length);
     this.active = undefined;
     this.lost = entry;
-    this.waitedSince = positionOf(logEntry);
+    const lastWritten = this.given.at(-1)?.position ?? this.#activatedAt;
+    this.waitedSince = unwritten.length > 0 && lastWritten ? lastWritten : positionOf(logEntry);
   }
 
   #push(message: KeptMessage): void {
     if (this.active === undefined) return void this.waiting.push(message);
-    this.count++;
+    this.given.push(message);
     if (this.active.stream === this.#stream) this.#messages.push(message);
   }
 }
@@ -156,13 +168,13 @@ export function missedOnOpen(
   // Somebody may have read a stream that opened before the first kept entry.
   if (first !== undefined && first.previous !== 0) walk.active = { stream: 0, node: undefined };
   for (const entry of before) walk.next(entry);
-  const { active, lost, waitedSince, waiting, count, changes } = walk;
+  const { active, lost, waitedSince, waiting, given, changes } = walk;
   for (const entry of entries.slice(before.length)) walk.next(entry);
   const own = entries.find(({ sequence }) => sequence === stream);
   const at = waiting.length > 0 || own === undefined ? waitedSince : positionOf(own);
   if (active === undefined && lost === undefined) return { at, changes: created, messages };
   if (lost !== undefined)
-    return { at, changes: count === 0 && changes === lost.c ? lost.c : undefined, messages };
+    return { at, changes: given.length === 0 && changes === lost.c ? lost.c : undefined, messages };
   const isOpenElsewhere = active?.node !== undefined && !isGone(active.node);
   const { c } = ownEntry(own);
   return { at, changes: isOpenElsewhere ? c : undefined, messages };
