@@ -40,7 +40,6 @@ describe("public entries", () => {
         "AskOptions",
         "AudioContent",
         "Backplane",
-        "BackplaneOptions",
         "CallToolResult",
         "ClientCapabilities",
         "ClusterNode",
