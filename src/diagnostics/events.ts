@@ -104,10 +104,11 @@ export interface EngineEvent {
   readonly reason?: string | undefined;
 }
 
-/** A stream of a session continues on this node, after another node had it. */
+/** The client of a session resumes a stream on this node, after another node had it. */
 export interface HandoverEvent extends PeerEvent {
   readonly type: "handover";
-  readonly from: string;
+  /** The other node, if that is known. */
+  readonly from?: string | undefined;
 }
 
 /** Messages may be lost: to a session, which is told to read everything again, or, without a session, to every listener. */

@@ -3,6 +3,7 @@ import type { LogEntry } from "../../backplane/engine.ts";
 import { positionOf, sequenceOf } from "../../backplane/position.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import { inBackground } from "../../async/timers.ts";
+import { peerOf } from "../../diagnostics/events.ts";
 import { isLogged, isLogLevel, type Principal } from "../../protocol/model.ts";
 import { logMessage } from "../../protocol/notifications.ts";
 import { isGranted } from "../../protocol/scopes.ts";
@@ -12,6 +13,7 @@ import type { HttpResponder } from "../edge/request.ts";
 import { EventStream, type StreamTimes } from "./event-stream.ts";
 import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
 import {
+  holderOf,
   isActive,
   type KeptMessage,
   type MissedOnGet,
@@ -90,6 +92,10 @@ export class SharedGets {
       const missed = cursor && missedOnResume(entries, cursor);
       const number = cursor?.start ?? own.sequence;
       const nothing = { at: positionOf(own), changes: undefined, messages: [] };
+      const from = holderOf(entries, number, own.sequence);
+      if (from !== this.#log.node) {
+        this.#parts.server.observe?.({ type: "handover", from, ...peerOf(this.#connection) });
+      }
       this.#begin(number, own, entries, missed ?? nothing, responder, principal);
     });
   }

@@ -151,6 +151,16 @@ export function missedOnResume(
   return { at: cursor.at, changes: cursor.changes, messages };
 }
 
+/** The node that had that GET stream before the entry `own`, if an entry that is kept says so. */
+export function holderOf(entries: readonly LogEntry[], stream: number, own: number): string | undefined {
+  for (const { sequence, text } of entries.filter((entry) => entry.sequence < own).toReversed()) {
+    const entry = readSessionEntry(text);
+    const isOf = (entry?.k === "get" || entry?.k === "lost") && (entry.s ?? sequence) === stream;
+    if (isOf) return entry.n;
+  }
+  return undefined;
+}
+
 /**
  * What a new GET stream gets first, from all entries that are kept, up to the one that opened it: the messages that waited for it. If
  * the client may have missed messages on an earlier stream, `changes` is undefined.

@@ -179,7 +179,9 @@ export class SharedReplies {
       for (const { text, position } of missed?.messages ?? []) this.#send(stream, text, position);
       if (missed?.hasEnded !== false) this.#end(start, stream);
       this.#log.start(entries.at(-1) ?? own);
-      this.#parts.server.observe?.({ type: "handover", from: runner, ...peerOf(this.#connection) });
+      if (runner !== this.#log.node) {
+        this.#parts.server.observe?.({ type: "handover", from: runner, ...peerOf(this.#connection) });
+      }
       this.#parts.soon(this.#check(start));
       return true;
     });
