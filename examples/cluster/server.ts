@@ -73,7 +73,8 @@ function observe(event: ServerEvent): void {
   else if (event.type === "ask") console.log(`${event.method} ${event.state}`);
   else if (event.type === "node") console.log(`sees that ${event.node.slice(0, 6)} has ${event.state}`);
   else if (event.type === "engine") console.log(`engine ${event.state}`);
-  else if (event.type === "handover") console.log(`takes a stream over from ${event.from.slice(0, 6)}`);
+  else if (event.type === "handover")
+    console.log(`takes a stream over from ${event.from?.slice(0, 6) ?? "another"}`);
   else if (event.type === "gap") console.log("tells clients to read everything again");
 }
 
