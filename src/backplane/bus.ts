@@ -3,6 +3,7 @@ import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Engine } from "./engine.ts";
+import { readJson } from "./stored.ts";
 
 /**
  * Handles the messages of one kind. What it returns goes back to a node that waits for it; undefined means that this node has no
@@ -69,7 +70,7 @@ export class Bus {
   }
 
   receive(text: string): void {
-    const message = parse(text);
+    const message = readJson(text);
     if (!isObject(message) || message["v"] !== format) return;
     const { from, kind, body, id, to } = message;
     if (typeof from !== "string" || !isObject(body)) return;
@@ -122,14 +123,5 @@ export class Bus {
       `Sending a message to ${to === "all" ? "all nodes" : "a node"}`,
       this.#put(to, { kind, body }),
     );
-  }
-}
-
-/** What another node sends is JSON, unless somebody else writes to the engine. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

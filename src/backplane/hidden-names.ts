@@ -1,8 +1,9 @@
 // Replaces tags and names of logs by keyed digests. The key is random and kept in the engine, sealed with every secret of the nodes.
-import { ConfigurationError, HalyardError } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
 import { fromBase64Url, toBase64Url } from "../wire/base64.ts";
 import type { Engine, ValueKey } from "./engine.ts";
 import type { Sealing } from "./sealing.ts";
+import { changeValue, readJson } from "./stored.ts";
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
@@ -11,7 +12,6 @@ const place: ValueKey = { kind: "key", tag: "names" };
 
 const keyBytes = 32;
 const digestBytes = 16;
-const maxAttempts = 20;
 const encoder = new TextEncoder();
 
 /**
@@ -53,19 +53,15 @@ export class HiddenNames {
     sealing: Sealing | undefined,
     othersRun: () => Promise<boolean>,
   ): Promise<HiddenNames | undefined> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const stored = await engine.get(place);
+    let names: HiddenNames | undefined;
+    await changeValue(engine, place, "The key of names", async (stored) => {
       const found = stored && (await readNames(stored.text, sealing));
       if (found === undefined && stored !== undefined && (await othersRun())) throw mismatch(sealing);
-      const names = found?.names ?? (sealing && (await HiddenNames.with(newKey())));
-      if (found?.isComplete) return names;
-      const text = sealing && names ? await names.#sealed(sealing) : "[]";
-      const isStored = stored
-        ? await engine.replace(place, text, undefined, stored.version)
-        : await engine.create(place, text, undefined);
-      if (isStored !== undefined) return names;
-    }
-    throw new HalyardError("BACKPLANE_UNAVAILABLE", "The nodes could not agree on the names in the engine");
+      names = found?.names ?? (sealing && (await HiddenNames.with(newKey())));
+      if (found?.isComplete) return undefined;
+      return { text: sealing && names ? await names.#sealed(sealing) : "[]" };
+    });
+    return names;
   }
 
   /** Writes the key back if the engine has lost it. Resolves with the names to use from now on. */
@@ -95,12 +91,8 @@ async function readNames(text: string, sealing: Sealing | undefined): Promise<Fo
 }
 
 function readList(text: string): readonly string[] | undefined {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) && list.every((one) => typeof one === "string") ? list : undefined;
-  } catch {
-    return undefined;
-  }
+  const list = readJson(text);
+  return Array.isArray(list) && list.every((one) => typeof one === "string") ? list : undefined;
 }
 
 function newKey(): Uint8Array<ArrayBuffer> {

@@ -1,5 +1,6 @@
 // A change that nodes tell each other: as it is written to the shared log, and read back.
 import { maxLogBytes } from "../backplane/engine.ts";
+import { type EntryChecks, readEntry } from "../backplane/stored.ts";
 import { isObject } from "../wire/message.ts";
 import { areScopes } from "./session-log.ts";
 
@@ -25,10 +26,7 @@ export type Change =
 /** A change in the log. Its id begins with the node that wrote it, so that no two entries are equal. */
 export type ChangeEntry = Change & { readonly id: string };
 
-type Unchecked = Readonly<Record<string, unknown>>;
-
-/** What each kind must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
-const checks: Readonly<Record<Change["k"], (entry: Unchecked) => boolean>> = {
+const checks: EntryChecks<Change["k"]> = {
   publish: ({ method, key, params, scopes, print }) =>
     typeof method === "string" &&
     isText(key) &&
@@ -40,18 +38,10 @@ const checks: Readonly<Record<Change["k"], (entry: Unchecked) => boolean>> = {
   missed: () => true,
 };
 
-/** Reads an entry. Undefined if it is none, or of a kind that this version does not know. */
+/** Reads an entry. Returns undefined if it is invalid, or of a kind that this version does not know. */
 export function readChange(text: string): ChangeEntry | undefined {
-  let entry: unknown;
-  try {
-    entry = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(entry) || typeof entry["id"] !== "string") return undefined;
-  const { k } = entry;
-  const isValid = typeof k === "string" && Object.hasOwn(checks, k) && checks[k as Change["k"]](entry);
-  return isValid ? (entry as unknown as ChangeEntry) : undefined;
+  const entry = readEntry<ChangeEntry>(text, checks);
+  return typeof entry?.id === "string" ? entry : undefined;
 }
 
 /** The text of an entry. Throws if a log cannot keep that much, or if it is not JSON. */

@@ -2,6 +2,7 @@
 import { askNode } from "../backplane/ask-nodes.ts";
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
+import { readJson } from "../backplane/stored.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
@@ -144,7 +145,7 @@ export class RemoteSessions {
   async #find(session: string): Promise<KnownSession | undefined> {
     const stored = await this.#cluster.engine.get({ kind: "session", tag: session });
     if (stored === undefined) return undefined;
-    const record = JSON.parse(stored.text) as unknown;
+    const record = readJson(stored.text);
     if (!isObject(record)) throw new Error(`The record of session ${session} is not valid`);
     const { principal, logLevel } = record;
     return {

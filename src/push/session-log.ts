@@ -1,6 +1,7 @@
 // The entries of a session's log, which all nodes read in the same order: they decide which stream gets a message, and on which node.
 import { isSequence } from "../backplane/position.ts";
-import { isObject, isRequestId, type RequestId } from "../wire/message.ts";
+import { type EntryChecks, readEntry } from "../backplane/stored.ts";
+import { isRequestId, type RequestId } from "../wire/message.ts";
 
 /** The number of a stream: the sequence number of the entry that opened it. */
 type StreamNumber = number;
@@ -39,8 +40,7 @@ export type SessionEntry =
   | { readonly k: "take"; readonly s: StreamNumber; readonly n: string }
   | { readonly k: "send"; readonly s: StreamNumber; readonly m: string; readonly end?: true };
 
-/** What each kind must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
-const checks: Readonly<Record<string, (entry: Readonly<Record<string, unknown>>) => boolean>> = {
+const checks: EntryChecks<SessionEntry["k"]> = {
   get: ({ s, n, c }) =>
     (s === undefined || isSequence(s)) && typeof n === "string" && (c === undefined || typeof c === "string"),
   lost: ({ s, n, c, to }) =>
@@ -52,20 +52,9 @@ const checks: Readonly<Record<string, (entry: Readonly<Record<string, unknown>>)
   send: ({ s, m }) => isSequence(s) && typeof m === "string",
 };
 
-/** Reads an entry. Undefined if it is none, or of a kind that this version does not know. */
+/** Reads an entry. Returns undefined if it is invalid, or of a kind that this version does not know. */
 export function readSessionEntry(text: string): SessionEntry | undefined {
-  let entry: unknown;
-  try {
-    entry = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const isValid =
-    isObject(entry) &&
-    typeof entry["k"] === "string" &&
-    Object.hasOwn(checks, entry["k"]) &&
-    checks[entry["k"]]?.(entry);
-  return isValid ? (entry as SessionEntry) : undefined;
+  return readEntry<SessionEntry>(text, checks);
 }
 
 /** Whether a value from another node is a list of scopes, or undefined. */

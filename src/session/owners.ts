@@ -1,6 +1,7 @@
 // The sessions of each principal, counted in the engine, so that a limit holds for all nodes together.
 import type { Cluster } from "../backplane/cluster.ts";
-import { maxTries, ownerKeyOf, parseStored, tooBusy } from "./shared-store.ts";
+import { changeValue, readJson } from "../backplane/stored.ts";
+import { ownerKeyOf } from "./shared-store.ts";
 
 /** What becomes of sessions past the limit. */
 export interface OwnedSessions {
@@ -49,29 +50,21 @@ export class Owners {
     return ids.filter((_, at) => exist[at]);
   }
 
-  /** Replaces the list, oldest first, by what `edit` returns, unless that is undefined. Tries again if another node was faster. */
+  /** Replaces the list, oldest first, by what `edit` returns, unless that is undefined. */
   async #edit(
     owner: string,
     edit: (ids: readonly string[]) => Promise<readonly string[] | undefined>,
   ): Promise<void> {
-    const key = ownerKeyOf(owner);
-    const { engine } = this.#cluster;
-    for (let tries = 0; tries < maxTries; tries++) {
-      const stored = await engine.get(key);
+    const what = "The list of a principal's sessions";
+    await changeValue(this.#cluster.engine, ownerKeyOf(owner), what, async (stored) => {
       const edited = await edit(stored === undefined ? [] : readIds(stored.text));
-      if (edited === undefined) return;
-      const text = JSON.stringify(edited);
-      const changed = await (stored === undefined
-        ? engine.create(key, text, this.#keepMs)
-        : engine.replace(key, text, this.#keepMs, stored.version));
-      if (changed !== undefined) return;
-    }
-    throw tooBusy("The list of a principal's sessions");
+      return edited && { text: JSON.stringify(edited), ttlMs: this.#keepMs };
+    });
   }
 }
 
 /** The ids in a list; none if it is invalid. */
 function readIds(text: string): readonly string[] {
-  const ids = parseStored(text);
+  const ids = readJson(text);
   return Array.isArray(ids) && ids.every((id) => typeof id === "string") ? ids : [];
 }

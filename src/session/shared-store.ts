@@ -1,8 +1,8 @@
 // The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
+import { maxTries, readJson, tooBusy } from "../backplane/stored.ts";
 import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
-import { HalyardError } from "../errors.ts";
 import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
 
@@ -11,9 +11,6 @@ export interface StoredRecord {
   readonly record: SessionRecord;
   readonly version: string;
 }
-
-/** How often a change is tried while other nodes change the same value. */
-export const maxTries = 20;
 
 /** How much longer than `idleMs` the engine keeps a record: the time between two touches of a session in use. */
 export const keptPerIdle = 1.25;
@@ -49,7 +46,7 @@ export class SharedStore {
   async load(id: string): Promise<StoredRecord | undefined> {
     const stored = await this.#engine.get(keyOf(id));
     if (stored === undefined) return undefined;
-    const value = parseStored(stored.text);
+    const value = readJson(stored.text);
     const record = readRecord(id, isObject(value) ? { id, ...value } : value);
     if (record !== undefined) return { record, version: stored.version };
     this.#log.error("The engine has an invalid record of a session, which is ignored", { session: id });
@@ -120,17 +117,4 @@ function textOf(record: SessionRecord): string {
 /** The name of the list of a principal's sessions. */
 export function ownerKeyOf(owner: string): ValueKey {
   return { kind: "owner", tag: owner };
-}
-
-export function tooBusy(what: string): HalyardError {
-  return new HalyardError("BACKPLANE_UNAVAILABLE", `${what} changes too often: try again later`);
-}
-
-/** The value of a JSON text; undefined if it is none. */
-export function parseStored(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,8 @@
 // Refuses a node whose configured keys of request state have nothing in common with those of the running nodes.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { ConfigurationError, HalyardError } from "../../errors.ts";
+import { changeValue, readJson } from "../../backplane/stored.ts";
+import { ConfigurationError } from "../../errors.ts";
 
 /** Holds the ids of the keys that the node that joined last is configured with; an empty list means that the engine has the keys. */
 const place: ValueKey = { kind: "key", tag: "configured-keys" };
@@ -12,26 +13,17 @@ const question = "configured-keys";
 /** Milliseconds that other nodes have to say which keys they have. */
 const answerMs = 2000;
 
-const maxAttempts = 20;
-
 /** Answers other nodes, and lets this one join only if they can open each other's states. `ids` are those of the configured keys. */
 export function agreeOnKeys(cluster: Cluster, ids: () => Promise<readonly string[]>): void {
   cluster.on(question, async () => ({ ids: await ids() }));
   cluster.onJoin(async () => {
     const own = await ids();
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const { engine } = cluster;
-      const stored = await engine.get(place);
+    await changeValue(cluster.engine, place, "The list of configured keys", async (stored) => {
       const others = stored && readIds(stored.text);
       if (others && !areAlike(own, others) && (await differ(cluster, own))) throw mismatch(own);
       const text = JSON.stringify(own);
-      if (stored?.text === text) return;
-      const version = stored
-        ? await engine.replace(place, text, undefined, stored.version)
-        : await engine.create(place, text, undefined);
-      if (version !== undefined) return;
-    }
-    throw new HalyardError("BACKPLANE_UNAVAILABLE", "The nodes could not compare their keys");
+      return stored?.text === text ? undefined : { text };
+    });
   });
 }
 
@@ -50,12 +42,8 @@ function areAlike(own: readonly string[], others: readonly string[]): boolean {
 }
 
 function readIds(text: string): readonly string[] {
-  try {
-    const ids: unknown = JSON.parse(text);
-    return Array.isArray(ids) ? ids.map(String) : [];
-  } catch {
-    return [];
-  }
+  const ids = readJson(text);
+  return Array.isArray(ids) ? ids.map(String) : [];
 }
 
 function mismatch(own: readonly string[]): ConfigurationError {

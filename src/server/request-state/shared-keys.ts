@@ -1,9 +1,9 @@
 // The keys that the nodes of a cluster agree on in the engine if none are configured: made once, rotated, and kept while states need them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
+import { changeValue, readJson } from "../../backplane/stored.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import { HalyardError } from "../../errors.ts";
 import { fromBase64Url } from "../../wire/base64.ts";
 import { isObject } from "../../wire/message.ts";
 import { randomId } from "../../protocol/random-id.ts";
@@ -25,8 +25,6 @@ const readAgainMs = 1000;
 
 /** Keys that the engine keeps, however fast clocks that disagree rotate them. */
 const maxKeys = 16;
-
-const maxAttempts = 20;
 
 export class SharedKeys {
   readonly #cluster: Cluster;
@@ -80,27 +78,17 @@ export class SharedKeys {
   }
 
   async #sync(): Promise<void> {
-    const { engine } = this.#cluster;
-    let attempts = 0;
+    const { engine, bus } = this.#cluster;
     while (this.#mustSyncAgain) {
       this.#mustSyncAgain = false;
-      const found = await engine.get(place);
-      const stored = found ? readStored(found.text) : [];
-      const merged = this.#merge(stored);
-      const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
-      if (!isSame) {
-        const text = JSON.stringify({ keys: merged });
-        const version = found
-          ? await engine.replace(place, text, undefined, found.version)
-          : await engine.create(place, text, undefined);
-        // Another node was faster.
-        if (version === undefined) {
-          if (++attempts === maxAttempts) throw unreadable();
-          this.#mustSyncAgain = true;
-          continue;
-        }
-        this.#cluster.bus.sendSoon("all", keysChanged, {});
-      }
+      let merged: readonly StoredKey[] = [];
+      const written = await changeValue(engine, place, "The key of request state", async (found) => {
+        const stored = found ? readStored(found.text) : [];
+        merged = this.#merge(stored);
+        const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
+        return isSame ? undefined : { text: JSON.stringify({ keys: merged }) };
+      });
+      if (written) bus.sendSoon("all", keysChanged, {});
       this.#stored = merged;
       this.#keys = await deriveKeys(merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array()));
     }
@@ -134,13 +122,9 @@ function isIn(keys: readonly StoredKey[]): (key: StoredKey) => boolean {
 
 /** The keys of a value, without those that this version cannot use. */
 function readStored(text: string): StoredKey[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    const keys = isObject(value) && Array.isArray(value["keys"]) ? (value["keys"] as unknown[]) : [];
-    return keys.slice(0, maxKeys).filter(isStoredKey);
-  } catch {
-    return [];
-  }
+  const value = readJson(text);
+  const keys = isObject(value) && Array.isArray(value["keys"]) ? (value["keys"] as unknown[]) : [];
+  return keys.slice(0, maxKeys).filter(isStoredKey);
 }
 
 function isStoredKey(value: unknown): value is StoredKey {
@@ -148,8 +132,4 @@ function isStoredKey(value: unknown): value is StoredKey {
   const { secret, madeAt } = value;
   const bytes = typeof secret === "string" ? fromBase64Url(secret) : undefined;
   return bytes?.length === minSecretBytes && typeof madeAt === "number" && Number.isFinite(madeAt);
-}
-
-function unreadable(): HalyardError {
-  return new HalyardError("BACKPLANE_UNAVAILABLE", "The nodes could not agree on a key for request state");
 }

@@ -1,6 +1,7 @@
 // Stores tasks in the engine of a cluster, so that every node can read and change them.
 import type { Cluster } from "../../backplane/cluster.ts";
-import { HalyardError } from "../../errors.ts";
+import type { StoredValue } from "../../backplane/engine.ts";
+import { changeValue, readJson } from "../../backplane/stored.ts";
 import { isObject } from "../../wire/message.ts";
 import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
 import {
@@ -13,8 +14,6 @@ import {
   type TaskStore,
 } from "./store.ts";
 import { TaskList, taskKey } from "./task-list.ts";
-
-const maxAttempts = 50;
 
 /** A change by another node keeps a task at least this long, in milliseconds: its clock may be ahead. */
 const minKeptMs = 60_000;
@@ -48,20 +47,18 @@ export class EngineTaskStore implements TaskStore {
   }
 
   async read(owner: string, id: string): Promise<TaskRecord | undefined> {
-    return (await this.#get(owner, id))?.task;
+    return readTask(owner, id, await this.#cluster.engine.get(taskKey(id)));
   }
 
   async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const found = await this.#get(owner, id);
-      if (found === undefined || hasEnded(found.task)) return undefined;
-      const text = JSON.stringify({ ...found.task, ...change });
-      await this.#resize(found.task, sizeOf(text));
-      const ttlMs = this.#remainingMs(found.task);
-      const version = await this.#cluster.engine.replace(taskKey(id), text, ttlMs, found.version);
-      if (version !== undefined) return JSON.parse(text) as TaskRecord;
-    }
-    throw new HalyardError("BACKPLANE_UNAVAILABLE", "The task changes too often: try again");
+    const changed = await changeValue(this.#cluster.engine, taskKey(id), "The task", async (stored) => {
+      const task = readTask(owner, id, stored);
+      if (task === undefined || hasEnded(task)) return undefined;
+      const text = JSON.stringify({ ...task, ...change });
+      await this.#resize(task, sizeOf(text));
+      return { text, ttlMs: this.#remainingMs(task) };
+    });
+    return changed && (JSON.parse(changed.text) as TaskRecord);
   }
 
   async list(owner: string, { session, after, limit }: TaskQuery): Promise<readonly TaskRecord[]> {
@@ -73,12 +70,6 @@ export class EngineTaskStore implements TaskStore {
       for (const task of await Promise.all(reads)) if (task) tasks.push(task);
     }
     return tasks.slice(0, limit);
-  }
-
-  async #get(owner: string, id: string): Promise<{ task: TaskRecord; version: string } | undefined> {
-    const stored = await this.#cluster.engine.get(taskKey(id));
-    const task = stored && readTask(stored.text);
-    return task?.owner === owner && task.id === id ? { task, version: stored?.version ?? "" } : undefined;
   }
 
   #remainingMs({ node, createdAt, ttlMs }: TaskRecord): number {
@@ -143,13 +134,10 @@ const checks: Readonly<Record<keyof TaskRecord, Check>> = {
   error: orMissing((value) => isObject(value) && isNumber(value["code"]) && isText(value["message"])),
 };
 
-function readTask(text: string): TaskRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return undefined;
-    const isValid = Object.entries(checks).every(([name, check]) => check(value[name]));
-    return isValid ? (value as unknown as TaskRecord) : undefined;
-  } catch {
-    return undefined;
-  }
+/** The task with this id, if it belongs to the owner. An invalid one counts as absent. */
+function readTask(owner: string, id: string, stored: StoredValue | undefined): TaskRecord | undefined {
+  const value = stored && readJson(stored.text);
+  if (!isObject(value) || value["owner"] !== owner || value["id"] !== id) return undefined;
+  const isValid = Object.entries(checks).every(([name, check]) => check(value[name]));
+  return isValid ? (value as unknown as TaskRecord) : undefined;
 }

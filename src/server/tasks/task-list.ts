@@ -1,7 +1,7 @@
 // The list of an owner's tasks in the engine, or of a session's if callers are not authenticated: for `tasks/list` and for limits.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { HalyardError } from "../../errors.ts";
+import { changeValue, readJson } from "../../backplane/stored.ts";
 import { isObject } from "../../wire/message.ts";
 import { isAfter, type TaskPosition } from "./store.ts";
 
@@ -17,8 +17,6 @@ export interface ListLimits {
   readonly maxTasks: number;
   readonly maxSize: number;
 }
-
-const maxAttempts = 50;
 
 /** How many tasks that seem to have expired are looked for at once. */
 const maxChecked = 20;
@@ -40,21 +38,15 @@ export class TaskList {
 
   /** Adds a task, or changes its size. Resolves with false if the tasks would exceed a limit. */
   async put(task: Listed, limits: ListLimits): Promise<boolean> {
-    const { engine } = this.#cluster;
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const stored = await engine.get(this.#key);
+    const put = await changeValue(this.#cluster.engine, this.#key, "The list of tasks", async (stored) => {
       const others = (stored ? readListed(stored.text) : []).filter(({ id }) => id !== task.id);
       const tasks = [...(await this.#unexpired(others)), task];
       const size = tasks.reduce((sum, listed) => sum + listed.size, 0);
-      if (tasks.length > limits.maxTasks || size > limits.maxSize) return false;
+      if (tasks.length > limits.maxTasks || size > limits.maxSize) return undefined;
       const ttlMs = Math.max(...tasks.map((listed) => this.#remainingMs(listed)), 1);
-      const text = JSON.stringify(tasks);
-      const version = stored
-        ? await engine.replace(this.#key, text, ttlMs, stored.version)
-        : await engine.create(this.#key, text, ttlMs);
-      if (version !== undefined) return true;
-    }
-    throw new HalyardError("BACKPLANE_UNAVAILABLE", "The list of tasks changes too often: try again");
+      return { text: JSON.stringify(tasks), ttlMs };
+    });
+    return put !== undefined;
   }
 
   #remainingMs({ node, endsAt }: Listed): number {
@@ -76,13 +68,9 @@ export function taskKey(id: string): ValueKey {
 }
 
 function readListed(text: string): Listed[] {
-  try {
-    const tasks: unknown = JSON.parse(text);
-    const listed = Array.isArray(tasks) ? tasks.filter(isListed) : [];
-    return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
-  } catch {
-    return [];
-  }
+  const tasks = readJson(text);
+  const listed = Array.isArray(tasks) ? tasks.filter(isListed) : [];
+  return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
 }
 
 function isListed(value: unknown): value is Listed {

@@ -1,0 +1,64 @@
+// What nodes store in the engine: texts that are read with care, and values that are changed by comparing versions.
+import { HalyardError } from "../errors.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
+import type { Engine, StoredValue, ValueKey } from "./engine.ts";
+
+/** Returns the value of a JSON text, or undefined if it is not JSON: somebody else may have written it. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What each kind of entry must have, checked before use: another version of Halyard, or somebody else, may have written it. */
+export type EntryChecks<Kind extends string> = Readonly<Record<Kind, (entry: JsonObject) => boolean>>;
+
+/** Reads an entry of a log. Returns undefined if it is invalid, or of a kind `k` that this version does not know. */
+export function readEntry<Entry extends { readonly k: string }>(
+  text: string,
+  checks: EntryChecks<Entry["k"]>,
+): Entry | undefined {
+  const entry = readJson(text);
+  if (!isObject(entry)) return undefined;
+  const { k } = entry;
+  const isValid = typeof k === "string" && Object.hasOwn(checks, k) && checks[k as Entry["k"]](entry);
+  return isValid ? (entry as unknown as Entry) : undefined;
+}
+
+/** How often a node tries to change a value while other nodes change it. */
+export const maxTries = 50;
+
+/** What a value becomes. Without `ttlMs` it never expires. */
+interface NextValue {
+  readonly text: string;
+  readonly ttlMs?: number;
+}
+
+/**
+ * Stores what `edit` makes of a value, and resolves with that; undefined leaves the value as it is. If another node changes the value
+ * meanwhile, `edit` is called again. `what` names the value in the error after too many tries.
+ */
+export async function changeValue(
+  engine: Engine,
+  key: ValueKey,
+  what: string,
+  edit: (stored: StoredValue | undefined) => Promise<NextValue | undefined>,
+): Promise<NextValue | undefined> {
+  for (let tries = 0; tries < maxTries; tries++) {
+    const stored = await engine.get(key);
+    const next = await edit(stored);
+    if (next === undefined) return undefined;
+    const { text, ttlMs } = next;
+    const version = await (stored === undefined
+      ? engine.create(key, text, ttlMs)
+      : engine.replace(key, text, ttlMs, stored.version));
+    if (version !== undefined) return next;
+  }
+  throw tooBusy(what);
+}
+
+export function tooBusy(what: string): HalyardError {
+  return new HalyardError("BACKPLANE_UNAVAILABLE", `${what} changes too often: try again later`);
+}
