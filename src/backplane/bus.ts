@@ -1,9 +1,9 @@
 // Messages between nodes, by kind: to one, to all, and questions that another node answers.
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Engine } from "./engine.ts";
-import { readJson } from "./stored.ts";
 
 /**
  * Handles the messages of one kind. What it returns goes back to a node that waits for it; undefined means that this node has no

@@ -1,9 +1,10 @@
 // Replaces tags and names of logs by keyed digests. The key is random and kept in the engine, sealed with every secret of the nodes.
 import { ConfigurationError } from "../errors.ts";
 import { fromBase64Url, toBase64Url } from "../wire/base64.ts";
+import { readJson } from "../wire/json.ts";
 import type { Engine, ValueKey } from "./engine.ts";
 import type { Sealing } from "./sealing.ts";
-import { changeValue, readJson } from "./stored.ts";
+import { changeValue } from "./stored.ts";
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 

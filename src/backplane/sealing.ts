@@ -1,11 +1,9 @@
 // Seals texts for the engine with the secrets of `BackplaneOptions`, so that only nodes with a common secret can read or write them.
-import { fromBase64Url, toBase64Url } from "../wire/base64.ts";
+import { decrypt, encrypt } from "../wire/aes-gcm.ts";
+import { toBase64Url } from "../wire/base64.ts";
 import { DerivationSecret } from "../wire/hkdf.ts";
 
-const ivBytes = 12;
-const tagBytes = 16;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 interface SecretKey {
   /** Names the secret in every text that it seals. It reveals nothing about the secret. */
@@ -39,34 +37,14 @@ export class Sealing {
   async seal(text: string, place: string, id: string | undefined = this.#keys[0]?.id): Promise<string> {
     const found = this.#keys.find((key) => key.id === id);
     if (found === undefined) throw new TypeError("There is no secret");
-    const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
     const plain = new Uint8Array(encoder.encode(text));
-    const sealed = await crypto.subtle.encrypt(parameters(iv, found.id, place), found.key, plain);
-    const body = new Uint8Array(ivBytes + sealed.byteLength);
-    body.set(iv);
-    body.set(new Uint8Array(sealed), ivBytes);
-    return `${found.id}.${toBase64Url(body)}`;
+    return `${found.id}.${await encrypt(plain, found.key, `${found.id} ${place}`)}`;
   }
 
   /** The text, or undefined if no node with one of these secrets has sealed it for this place. */
   async open(sealed: string, place: string): Promise<string | undefined> {
     const dot = sealed.indexOf(".");
     const found = this.#keys.find(({ id }) => id === sealed.slice(0, dot));
-    const body = found && fromBase64Url(sealed.slice(dot + 1));
-    if (!found || !body || body.length < ivBytes + tagBytes) return undefined;
-    try {
-      const how = parameters(body.subarray(0, ivBytes), found.id, place);
-      return decoder.decode(await crypto.subtle.decrypt(how, found.key, body.subarray(ivBytes)));
-    } catch {
-      return undefined;
-    }
+    return found && decrypt(sealed.slice(dot + 1), found.key, `${found.id} ${place}`);
   }
-}
-
-function parameters(
-  iv: Uint8Array<ArrayBuffer>,
-  id: string,
-  place: string,
-): { name: string; iv: Uint8Array<ArrayBuffer>; additionalData: Uint8Array<ArrayBuffer> } {
-  return { name: "AES-GCM", iv, additionalData: new Uint8Array(encoder.encode(`${id} ${place}`)) };
 }

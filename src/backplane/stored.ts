@@ -1,16 +1,8 @@
-// What nodes store in the engine: texts that are read with care, and values that are changed by comparing versions.
+// What several nodes write to the engine: entries that are checked before use, and values that are changed by comparing versions.
 import { HalyardError } from "../errors.ts";
+import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Engine, StoredValue, ValueKey } from "./engine.ts";
-
-/** Returns the value of a JSON text, or undefined if it is not JSON: somebody else may have written it. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** What each kind of entry must have, checked before use: another version of Halyard, or somebody else, may have written it. */
 export type EntryChecks<Kind extends string> = Readonly<Record<Kind, (entry: JsonObject) => boolean>>;

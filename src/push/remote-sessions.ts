@@ -2,10 +2,10 @@
 import { askNode } from "../backplane/ask-nodes.ts";
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
-import { readJson } from "../backplane/stored.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
+import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { AskTarget } from "./asks.ts";
 import { assertKeepable } from "./change.ts";

@@ -1,6 +1,7 @@
 // The sessions of each principal, counted in the engine, so that a limit holds for all nodes together.
 import type { Cluster } from "../backplane/cluster.ts";
-import { changeValue, readJson } from "../backplane/stored.ts";
+import { changeValue } from "../backplane/stored.ts";
+import { readJson } from "../wire/json.ts";
 import { ownerKeyOf } from "./shared-store.ts";
 
 /** What becomes of sessions past the limit. */

@@ -18,6 +18,15 @@ export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   }
 }
 
+/** Returns the value of a text that this server or another node of it has written, or undefined if it is not JSON. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Applies the same limits to a value that the caller has parsed. */
 export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
   const left = { elements: limits.maxElements, characters: limits.maxBytes };

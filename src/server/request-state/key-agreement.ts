@@ -1,8 +1,9 @@
 // Refuses a node whose configured keys of request state have nothing in common with those of the running nodes.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue, readJson } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/stored.ts";
 import { ConfigurationError } from "../../errors.ts";
+import { readJson } from "../../wire/json.ts";
 
 /** Holds the ids of the keys that the node that joined last is configured with; an empty list means that the engine has the keys. */
 const place: ValueKey = { kind: "key", tag: "configured-keys" };

@@ -2,10 +2,11 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import { PartKind } from "../../backplane/parts.ts";
 import { HalyardError, invalidParams } from "../../errors.ts";
-import { fromBase64Url, toBase64Url } from "../../wire/base64.ts";
+import { decrypt, encrypt, encryptedLength } from "../../wire/aes-gcm.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { randomId } from "../../protocol/random-id.ts";
+import { readJson } from "../../wire/json.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import type { agreeOnKeys } from "./key-agreement.ts";
@@ -27,8 +28,6 @@ export interface Bound {
 }
 
 const version = "v1";
-const ivBytes = 12;
-const tagBytes = 16;
 const maxLoggedTarget = 200;
 const encoder = new TextEncoder();
 
@@ -92,18 +91,13 @@ export class RequestState {
       state,
     };
     const head = `${version}.${key.id}`;
-    const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
     const text = new Uint8Array(encoder.encode(JSON.stringify(claims)));
-    const length = head.length + 1 + Math.ceil(((ivBytes + text.length + tagBytes) * 4) / 3);
+    const length = head.length + 1 + encryptedLength(text.length);
     if (length > maxBytes) {
       const problem = `The request state of this call takes ${length} bytes, more than ${maxBytes}`;
       throw new HalyardError("ASK_FAILED", `${problem}: keep less, or raise maxBytes of secureRequestState`);
     }
-    const sealed = await crypto.subtle.encrypt(parameters(iv, head), key.key, text);
-    const body = new Uint8Array(ivBytes + sealed.byteLength);
-    body.set(iv);
-    body.set(new Uint8Array(sealed), ivBytes);
-    return `${head}.${toBase64Url(body)}`;
+    return `${head}.${await encrypt(text, key.key, head)}`;
   }
 
   /** Returns the state. If it is invalid, the client always gets the same error, and the log has the reason. */
@@ -146,16 +140,9 @@ export class RequestState {
     let key = (await this.#ring()).find(isIt);
     // Another node may have made a key that this one has not read yet.
     if (!key && this.#usesShared) key = (await this.#shared?.keysAgain())?.find(isIt);
-    const bytes = key && fromBase64Url(body);
-    if (!key || !bytes || bytes.length < ivBytes + tagBytes) return undefined;
-    try {
-      const how = parameters(bytes.subarray(0, ivBytes), `${version}.${key.id}`);
-      const text = await crypto.subtle.decrypt(how, key.key, bytes.subarray(ivBytes));
-      const claims: unknown = JSON.parse(new TextDecoder().decode(text));
-      return isObject(claims) ? claims : undefined;
-    } catch {
-      return undefined;
-    }
+    const text = key && (await decrypt(body, key.key, `${version}.${key.id}`));
+    const claims = text && readJson(text);
+    return isObject(claims) ? claims : undefined;
   }
 
   /** What is configured: keys, or else the secrets of the backplane. Undefined if the keys are made. */
@@ -201,11 +188,4 @@ const others: Readonly<Record<keyof Binding, string>> = {
 async function bindingOf({ method, target, digest, principal }: Bound): Promise<Binding> {
   const user = principal && principalKey(principal);
   return { method, target, arguments: await digest(), user };
-}
-
-function parameters(
-  iv: Uint8Array<ArrayBuffer>,
-  head: string,
-): { name: string; iv: Uint8Array<ArrayBuffer>; additionalData: Uint8Array<ArrayBuffer> } {
-  return { name: "AES-GCM", iv, additionalData: new Uint8Array(encoder.encode(head)) };
 }

@@ -1,10 +1,11 @@
 // The keys that the nodes of a cluster agree on in the engine if none are configured: made once, rotated, and kept while states need them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue, readJson } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/stored.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { fromBase64Url } from "../../wire/base64.ts";
+import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";

@@ -1,7 +1,8 @@
 // Stores tasks in the engine of a cluster, so that every node can read and change them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { StoredValue } from "../../backplane/engine.ts";
-import { changeValue, readJson } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/stored.ts";
+import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
 import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
 import {

@@ -1,7 +1,8 @@
 // The list of an owner's tasks in the engine, or of a session's if callers are not authenticated: for `tasks/list` and for limits.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue, readJson } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/stored.ts";
+import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
 import { isAfter, type TaskPosition } from "./store.ts";
 
