@@ -1,9 +1,14 @@
-// Timers that let the process exit, the longest time that a timer can wait, and waiting with a timeout.
+// Timers and pauses that let the process exit, the longest time that a timer can wait, and waiting with a timeout.
 
 /** Lets the process exit before the timer fires. Other runtimes than Node need no such call. */
 export function inBackground<Timer>(timer: Timer): Timer {
   (timer as { unref?: () => void }).unref?.();
   return timer;
+}
+
+/** Resolves after this time, and lets the process exit before. */
+export function pauseInBackground(timeMs: number): Promise<void> {
+  return new Promise((resolve) => void inBackground(setTimeout(resolve, timeMs)));
 }
 
 /** Node fires a longer timer immediately. */

@@ -1,5 +1,5 @@
 // A node's use of the NATS connection: what it asks fails at once while the server is away, and it gets ready again afterwards.
-import { inBackground } from "../async/timers.ts";
+import { pauseInBackground } from "../async/timers.ts";
 import type { EngineReceiver } from "../backplane/engine.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import type { NatsConnection, NatsMessage, NatsSubscription } from "./connection.ts";
@@ -168,7 +168,7 @@ export class Link {
     const isOver = (): boolean => outage !== this.#outages;
     for (let pauseMs = firstPauseMs; !(await this.#isPrepared(pauseMs)); pauseMs = nextPause(pauseMs)) {
       if (isOver()) return;
-      await new Promise((resolve) => void inBackground(setTimeout(resolve, pauseMs)));
+      await pauseInBackground(pauseMs);
       if (isOver()) return;
     }
     if (isOver()) return;

@@ -1,6 +1,6 @@
 // The connections of a node to Redis: one for commands, one that receives. If one fails, both are replaced.
 import { ignoreRejection } from "../async/promises.ts";
-import { inBackground } from "../async/timers.ts";
+import { pauseInBackground } from "../async/timers.ts";
 import { backOffMs, type Commands, type Connector, type Subscriber } from "./connection.ts";
 
 /** Milliseconds that connecting may take. */
@@ -58,7 +58,7 @@ export class Link {
   /** Replaces the connections unless something is received within the time of a command. */
   async expectMessage(isReceived: () => boolean): Promise<void> {
     const commands = this.#commands;
-    await new Promise((resolve) => inBackground(setTimeout(resolve, answerMs)));
+    await pauseInBackground(answerMs);
     if (isReceived() || commands === undefined || this.#commands !== commands) return;
     this.#lose(new Error(`Redis delivered no message within ${answerMs} ms`));
   }
@@ -82,7 +82,7 @@ export class Link {
 
   async #reconnect(): Promise<void> {
     for (let attempts = 0; !this.#isClosed; attempts++) {
-      await new Promise((resolve) => inBackground(setTimeout(resolve, backOffMs(attempts))));
+      await pauseInBackground(backOffMs(attempts));
       if (this.#isClosed) return;
       const isBack = await this.#connect().then(
         () => true,

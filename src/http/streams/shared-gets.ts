@@ -2,7 +2,7 @@
 import type { LogEntry } from "../../backplane/engine.ts";
 import { positionOf, sequenceOf } from "../../backplane/position.ts";
 import { Callbacks } from "../../async/callbacks.ts";
-import { inBackground } from "../../async/timers.ts";
+import { pauseInBackground } from "../../async/timers.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import { isLogged, isLogLevel, type Principal } from "../../protocol/model.ts";
 import { logMessage } from "../../protocol/notifications.ts";
@@ -287,7 +287,7 @@ export class SharedGets {
       } catch {
         // The others know that the streams of a node that has left are lost.
         if (!this.#parts.cluster.hasJoined) return;
-        await new Promise((resolve) => inBackground(setTimeout(resolve, pauseMs)));
+        await pauseInBackground(pauseMs);
       }
     }
   }
