@@ -11,6 +11,7 @@ import type { JsonObject } from "../wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
 import type { Engine, EngineReceiver, EngineSource } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
+import { Feeds } from "./feeds.ts";
 import type { PartKind, Parts } from "./parts.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
 import { openEngine } from "./sealed-engine.ts";
@@ -25,9 +26,6 @@ const joinMs = 10_000;
 const claimMs = 24 * 3_600_000;
 
 const defaultLeaseMs = 5000;
-
-/** Logs that are read at once, so that other operations of the engine have a turn. */
-const maxReads = 500;
 
 /** What a cluster needs of its server. */
 export interface ClusterHost {
@@ -58,7 +56,7 @@ export class Cluster {
   readonly #host: ClusterHost;
   readonly #handlers = new Map<string, Set<BusHandler>>();
   readonly #steps: (() => Promise<void>)[] = [];
-  readonly #feeds = new Map<string, Set<Feed>>();
+  readonly #feeds = new Feeds();
   readonly #backs = new Callbacks();
   readonly #lefts = new Set<(node: string) => void>();
   readonly #joins = new Set<(node: string, info: JsonObject) => void>();
@@ -199,21 +197,13 @@ export class Cluster {
    */
   read(log: string, reader: LogReader): Feed {
     const feed = new Feed(this.engine, log, reader);
-    const feeds = this.#feeds.get(log) ?? new Set();
-    this.#feeds.set(log, feeds.add(feed));
+    this.#feeds.add(feed);
     return feed;
   }
 
   /** Passes no more entries to the reader of this feed. If it was the last of its log, tell the engine, too. */
   stopReading(feed: Feed): void {
-    feed.close();
-    const feeds = this.#feeds.get(feed.log);
-    feeds?.delete(feed);
-    if (feeds?.size === 0) this.#feeds.delete(feed.log);
-  }
-
-  get #allFeeds(): Feed[] {
-    return [...this.#feeds.values()].flatMap((feeds) => Array.from(feeds));
+    this.#feeds.remove(feed);
   }
 
   get #joined(): Stay {
@@ -240,9 +230,7 @@ export class Cluster {
     const receiver: EngineReceiver = {
       // Before the node has joined and after it has left, it cannot handle them.
       message: (text) => this.#stay && bus.receive(text),
-      entry: (log, entry) => {
-        for (const feed of this.#feeds.get(log) ?? []) feed.receive(entry);
-      },
+      entry: (log, entry) => this.#feeds.receive(log, entry),
       lost: (error) => this.#lost(error),
       back: () => this.#back(),
     };
@@ -260,7 +248,7 @@ export class Cluster {
       inBackground(setInterval(beat, this.leaseMs / beatsPerLease)),
       inBackground(setInterval(() => this.#followAgain(), followMs / 4)),
       // Without the bus, what the node follows does not arrive by itself.
-      inBackground(setInterval(() => presence.isLeased || void this.#catchUp(), this.leaseMs)),
+      inBackground(setInterval(() => presence.isLeased || void this.#feeds.catchUp(), this.leaseMs)),
     ];
     this.#stay = { node, engine, bus, presence, timers };
     try {
@@ -291,35 +279,25 @@ export class Cluster {
   #heard(from: string, info: JsonObject): void {
     const wasLeased = this.isLeased;
     this.#stay?.presence.heard(from, info);
-    if (!wasLeased && this.isLeased) void this.#catchUp();
-  }
-
-  /** Reads what the logs that this node follows have more than it has heard, some at a time. */
-  async #catchUp(): Promise<void> {
-    const feeds = this.#allFeeds;
-    while (feeds.length > 0) {
-      const some = feeds.splice(0, maxReads);
-      await Promise.all(some.map((feed) => feed.catchUp().catch(() => feed.catchUpSoon())));
-    }
+    if (!wasLeased && this.isLeased) void this.#feeds.catchUp();
   }
 
   #drop(stay: Stay): void {
     for (const timer of stay.timers) clearInterval(timer);
     this.#stay = undefined;
-    for (const feed of this.#allFeeds) feed.close();
-    this.#feeds.clear();
+    this.#feeds.close();
   }
 
   /** Keeps the logs that this node follows, however long nothing is added to them. */
   #followAgain(): void {
-    const logs = [...this.#feeds.keys()];
+    const { logs } = this.#feeds;
     const { logger } = this.#host;
     if (logs.length > 0) logRejection(logger, "Following logs", this.engine.follow(logs, followMs));
   }
 
   #lost(error: unknown): void {
     const { logger, observe } = this.#host;
-    for (const feed of this.#allFeeds) feed.lost();
+    this.#feeds.lost();
     logger.error(`${this.#backplane.engine} cannot be reached: this node serves what it can alone`, {
       error,
     });
@@ -332,7 +310,7 @@ export class Cluster {
     observe?.({ type: "engine", state: "back" });
     this.#stay?.presence.missed();
     this.#stay?.bus.sendSoon("all", "hello", this.#info());
-    void this.#catchUp();
+    void this.#feeds.catchUp();
     this.#backs.call();
   }
 }

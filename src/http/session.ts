@@ -8,7 +8,7 @@ import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/port.ts";
 import type { SessionRecord } from "../session/record.ts";
 import { mintSessionId } from "../session/sessions.ts";
-import type { SharedSession } from "../session/shared-sessions.ts";
+import type { SharedSession } from "../session/shared-session.ts";
 import type { RequestId } from "../wire/message.ts";
 import { SavedState, stateOf } from "./saved-state.ts";
 import { type ClientStreams, SessionStreams, type StreamHost } from "./streams/session-streams.ts";

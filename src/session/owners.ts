@@ -2,7 +2,7 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import { changeValue } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
-import { ownerKeyOf } from "./shared-store.ts";
+import { ownerKeyOf } from "./shared-records.ts";
 
 /** What becomes of sessions past the limit. */
 export interface OwnedSessions {

@@ -1,50 +1,16 @@
 // The sessions of a server that runs on several nodes: copies of records in the engine, which a node may drop at any time.
-import type { Cluster } from "../backplane/cluster.ts";
 import { ignoreRejection } from "../async/promises.ts";
-import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { HalyardError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal, principalKey } from "../protocol/principal.ts";
-import { isRequestId, type JsonObject, type RequestId } from "../wire/message.ts";
+import { isRequestId, type JsonObject } from "../wire/message.ts";
 import { Copies, type Copy } from "./copies.ts";
 import { type OwnedSessions, Owners } from "./owners.ts";
-import { readRecord, type SessionChange, type SessionRecord } from "./record.ts";
-import type { ClosableSession, SessionEnd, SessionLimits, Sessions } from "./sessions.ts";
-import { keptPerIdle, SharedStore, type StoredRecord } from "./shared-store.ts";
-
-/** A session that other nodes may change. */
-export interface SharedSession extends ClosableSession {
-  /** The state that the engine had last, as far as this node knows. */
-  readonly saved: {
-    readonly version: number;
-    /** Whether the client has changed something since `pending` was last called; cheap enough for each call. */
-    readonly hasChanged: boolean;
-    /** Whether `pending` has returned a change that is not settled yet. */
-    readonly isPending: boolean;
-    /** What the client has changed here since. */
-    pending(): SessionChange | undefined;
-    /** Notes that the engine has this change. */
-    settle(change: SessionChange): void;
-    /** Takes over what other nodes have changed, and keeps what is pending. */
-    adopt(record: SessionRecord): void;
-  };
-  /** The record with all changes. */
-  record(): SessionRecord;
-  /** Cancels a call. */
-  cancel(id: RequestId, reason: string): void;
-}
-
-/** What shared sessions need of their endpoint. */
-export interface SharedHost<Live> {
-  readonly cluster: Cluster;
-  /** Resolves when this node has joined the cluster. */
-  readonly joined: Promise<void>;
-  readonly log: RateLimitedLog;
-  /** Restores a session, which counts for `caller`; undefined if this server does not support its revision. */
-  revive(record: SessionRecord, caller: string): Live | undefined;
-  /** Calls {@link SharedSessions.sweep} from now on, while it has something to do. */
-  wake(): void;
-}
+import { readRecord } from "./record.ts";
+import { SessionNews } from "./session-news.ts";
+import type { SessionEnd, SessionLimits, Sessions } from "./sessions.ts";
+import { keptPerIdle, SharedRecords, type StoredRecord } from "./shared-records.ts";
+import type { SharedHost, SharedSession } from "./shared-session.ts";
 
 interface SharedCopy<Live> extends Copy<Live> {
   /** The lease under which it was last known to be as in the engine. */
@@ -56,27 +22,18 @@ interface SharedCopy<Live> extends Copy<Live> {
   saving: Promise<boolean> | undefined;
 }
 
-/** A message to the other nodes. */
-interface Told {
-  readonly kind: "session" | "ended";
-  readonly body: JsonObject;
-}
-
-/** Messages that wait until the engine can be reached; further ones are dropped. */
-const maxUntold = 10_000;
-
 /** Milliseconds that a node waits after the end of a record before it looks whether the record is gone. */
 const graceMs = 2000;
 
 export class SharedSessions<Live extends SharedSession> implements Sessions<Live> {
   readonly #host: SharedHost<Live>;
   readonly #limits: SessionLimits;
-  readonly #store: SharedStore;
+  readonly #records: SharedRecords;
   readonly #owners: Owners;
   readonly #copies: Copies<Live, SharedCopy<Live>>;
   /** Records that are being read, and whether the session has ended meanwhile. */
   readonly #reading = new Set<{ readonly id: string; isOver: boolean }>();
-  readonly #untold: Told[] = [];
+  readonly #news: SessionNews;
   readonly #stopHearing: readonly (() => void)[];
   #isUpdating = false;
 
@@ -85,8 +42,9 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     this.#host = host;
     this.#limits = limits;
     const keepMs = limits.idleMs * keptPerIdle;
-    this.#store = new SharedStore(cluster, keepMs, host.log);
+    this.#records = new SharedRecords(cluster, keepMs, host.log);
     this.#owners = new Owners(cluster, limits.maxSessionsPerPrincipal, keepMs);
+    this.#news = new SessionNews(cluster);
     this.#copies = new Copies({ ...limits, maxSessionsPerPrincipal: Number.POSITIVE_INFINITY });
     this.#stopHearing = [
       cluster.on("session", (body) => this.#hearChange(body)),
@@ -100,7 +58,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   }
 
   get needsSweeping(): boolean {
-    return this.#copies.size > 0 || this.#untold.length > 0;
+    return this.#copies.size > 0 || this.#news.isWaiting;
   }
 
   values(): Live[] {
@@ -114,10 +72,10 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   async add(session: Live): Promise<boolean> {
     await this.#host.joined;
     if (this.#copies.displacedBy(session) === "nobody") return false;
-    if (await this.#store.has(this.#limits.maxSharedSessions)) return false;
+    if (await this.#records.has(this.#limits.maxSharedSessions)) return false;
     const { id, principal } = session;
     const record = session.record();
-    const version = await this.#store.create(record);
+    const version = await this.#records.create(record);
     session.saved.adopt(record);
     let isIn = false;
     try {
@@ -125,7 +83,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
       isIn = this.#hold(session, version) !== undefined;
     } finally {
       // No client knows it yet. If the engine fails, it expires.
-      if (!isIn) ignoreRejection(this.#store.remove(id));
+      if (!isIn) ignoreRejection(this.#records.remove(id));
     }
     return isIn;
   }
@@ -154,9 +112,9 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   async end(session: Live, reason: SessionEnd): Promise<void> {
     const { id, principal } = session;
-    await this.#store.remove(id);
+    await this.#records.remove(id);
     await this.#conclude(session, reason);
-    await this.#tell({ kind: "ended", body: { id } });
+    await this.#tell("ended", { id });
     // Not awaited: the id of a session that has ended does little harm in the list.
     if (principal && reason === "deleted") ignoreRejection(this.#owners.remove(principalKey(principal), id));
   }
@@ -193,7 +151,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const known = this.#copies.get(id)?.session.saved.version;
     const reading = { id, isOver: false };
     this.#reading.add(reading);
-    const stored = await this.#store.load(id).finally(() => this.#reading.delete(reading));
+    const stored = await this.#records.load(id).finally(() => this.#reading.delete(reading));
     // Another request may have loaded it meanwhile, and another node may have ended it.
     const held = this.#copies.get(id);
     if (stored === undefined || reading.isOver) {
@@ -275,7 +233,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const change = session.saved.pending();
     if (change === undefined) return true;
     const known = session.saved.version;
-    const stored = await this.#store.change(session.record(), change, copy.version);
+    const stored = await this.#records.change(session.record(), change, copy.version);
     if (stored === undefined) {
       await this.#conclude(session, "idle");
       return false;
@@ -284,7 +242,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     this.#adopt(copy, stored, known);
     copy.touchedAt = performance.now();
     const { record, version } = stored;
-    await this.#tell({ kind: "session", body: { id: session.id, record, version } });
+    await this.#tell("session", { id: session.id, record, version });
     return true;
   }
 
@@ -295,16 +253,13 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   /** Updates the engine step by step until one fails, so that a recovering engine is not overloaded. */
   async #update(now: number): Promise<void> {
-    for (let told = this.#untold[0]; told !== undefined; told = this.#untold[0]) {
-      await this.#host.cluster.bus.tell(told.kind, told.body);
-      this.#untold.shift();
-    }
+    await this.#news.tellWaiting();
     await this.#saveAll();
     await this.#touch(now);
     const unusedMs = this.#limits.idleMs * keptPerIdle + graceMs;
     const unused = [...this.#copies].filter(({ touchedAt }) => now - touchedAt >= unusedMs);
     for (const { session } of unused) {
-      if ((await this.#store.load(session.id)) === undefined) await this.#conclude(session, "idle");
+      if ((await this.#records.load(session.id)) === undefined) await this.#conclude(session, "idle");
       // Another node uses it.
       else this.#drop(session);
     }
@@ -318,7 +273,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     if (used.length === 0) return;
     const owners = new Set<string>();
     for (const { session } of used) if (session.principal) owners.add(principalKey(session.principal));
-    await this.#store.touch(
+    await this.#records.touch(
       used.map(({ session }) => session.id),
       owners,
     );
@@ -330,14 +285,14 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   /** Drops the copy of a session that has ended everywhere. One node calls `onSessionClosed`. */
   async #conclude(session: Live, reason: SessionEnd): Promise<void> {
     if (!this.#copies.delete(session)) return;
-    const isFirst = await this.#store.claimEnd(session.id).catch(() => true);
+    const isFirst = await this.#records.claimEnd(session.id).catch(() => true);
     session.close(isFirst ? reason : undefined);
   }
 
   /** How {@link Owners} reaches other sessions of the principal. */
   #ownedBy({ principal, caller }: Live): OwnedSessions {
     return {
-      exists: async (id) => (await this.#store.load(id)) !== undefined,
+      exists: async (id) => (await this.#records.load(id)) !== undefined,
       end: async (id) => {
         const copy = await this.#read(id, principal, caller);
         if (copy !== undefined) await this.end(copy.session, "evicted");
@@ -348,13 +303,9 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   // Messages between nodes.
 
   /** Tells the other nodes, now or when the engine can be reached again. */
-  async #tell(told: Told): Promise<void> {
-    try {
-      await this.#host.cluster.bus.tell(told.kind, told.body);
-    } catch {
-      if (this.#untold.length < maxUntold) this.#untold.push(told);
-      this.#host.wake();
-    }
+  async #tell(...news: Parameters<SessionNews["tell"]>): Promise<void> {
+    await this.#news.tell(...news);
+    if (this.#news.isWaiting) this.#host.wake();
   }
 
   #hearChange({ id, record: given, version }: JsonObject): void {

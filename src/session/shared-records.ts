@@ -19,7 +19,7 @@ export const keptPerIdle = 1.25;
 /** Milliseconds between two counts of all sessions. */
 const countMs = 1000;
 
-export class SharedStore {
+export class SharedRecords {
   readonly #cluster: Cluster;
   readonly #keepMs: number;
   readonly #log: RateLimitedLog;

@@ -1,0 +1,43 @@
+// What a node tells the others about sessions: at once, or when the engine can be reached again.
+import type { Cluster } from "../backplane/cluster.ts";
+import type { JsonObject } from "../wire/message.ts";
+
+/** A message to the other nodes. */
+interface News {
+  readonly kind: "session" | "ended";
+  readonly body: JsonObject;
+}
+
+/** Messages that wait until the engine can be reached; further ones are dropped. */
+const maxUntold = 10_000;
+
+export class SessionNews {
+  readonly #cluster: Cluster;
+  readonly #untold: News[] = [];
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  /** Whether messages wait for {@link SessionNews.tellWaiting}. */
+  get isWaiting(): boolean {
+    return this.#untold.length > 0;
+  }
+
+  /** Tells the other nodes. If the engine fails, the message waits. */
+  async tell(kind: News["kind"], body: JsonObject): Promise<void> {
+    try {
+      await this.#cluster.bus.tell(kind, body);
+    } catch {
+      if (this.#untold.length < maxUntold) this.#untold.push({ kind, body });
+    }
+  }
+
+  /** Tells what waits, in its order, until the engine fails. */
+  async tellWaiting(): Promise<void> {
+    for (let news = this.#untold[0]; news !== undefined; news = this.#untold[0]) {
+      await this.#cluster.bus.tell(news.kind, news.body);
+      this.#untold.shift();
+    }
+  }
+}
