@@ -3,7 +3,7 @@ import { type Backplane, McpServer } from "halyard";
 import { type BackplaneOptions, memoryBackplane } from "halyard/cluster";
 import { Connection, portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
-import { backplaneThat, type Engine, forgetfulBackplane, intruder, join } from "../support/backplane.ts";
+import { backplaneThat, type Engine, engineOf, forgetfulBackplane, join } from "../support/backplane.ts";
 import { type Answer, initializeRequest, RawPeer } from "../support/raw.ts";
 import { capabilities, taskServer, type TaskFixture } from "../support/tasks.ts";
 import { nextTurn, until } from "../support/turns.ts";
@@ -100,7 +100,7 @@ describe("writing to the engine", () => {
     const node = await nodeOf(backplane);
     const taskId = await start(node, "wait");
     await until(() => node.waiting() === 1);
-    await (await intruder(backplane, "test")).send("all", cancelled(taskId));
+    await (await engineOf(backplane)).send("all", cancelled(taskId));
     await until(() => node.aborted.length === 1);
   });
 
@@ -109,7 +109,7 @@ describe("writing to the engine", () => {
     const node = await nodeOf(backplane);
     const taskId = await start(node, "wait");
     await until(() => node.waiting() === 1);
-    const engine = await intruder(backplane, "test");
+    const engine = await engineOf(backplane);
     await engine.send("all", cancelled(taskId));
     await engine.send("all", `a.${cancelled(taskId)}`);
     await until(() => node.log.some(({ message }) => message.startsWith("Ignored a message")));
@@ -122,7 +122,7 @@ describe("writing to the engine", () => {
     const node = await nodeOf(backplane);
     const taskId = await start(node, "quick");
     await until(async () => (await look(node, taskId)).result?.["status"] === "completed");
-    const engine = await intruder(backplane, "test");
+    const engine = await engineOf(backplane);
     const { key, text } = seen.values.get(`task ${taskId}`) ?? {};
     const version = (await engine.get(key!))?.version ?? "";
     await engine.replace(key!, text!.replace('"completed"', '"cancelled"'), 60_000, version);
@@ -134,7 +134,7 @@ describe("writing to the engine", () => {
     const node = await nodeOf(backplane);
     const ids = [await start(node, "quick"), await start(node, "quick"), await start(node, "quick")];
     for (const id of ids) await until(async () => (await look(node, id)).result?.["status"] === "completed");
-    const engine = await intruder(backplane, "test");
+    const engine = await engineOf(backplane);
     const tasks = [...seen.values.values()].filter(({ key }) => key.kind === "task");
     expect(tasks).toHaveLength(3);
     const forged = [
@@ -156,7 +156,7 @@ describe("writing to the engine", () => {
     const { backplane, seen } = watched(memoryBackplane({ secret: newer }));
     const [one, other] = [await nodeOf(backplane), await nodeOf(backplane)];
     await one.server.push.publish("notifications/tools/list_changed");
-    const engine = await intruder(backplane, "test");
+    const engine = await engineOf(backplane);
     for (const log of new Set(seen.names)) await engine.append(log, '{"forged":true}', { keepMs: 60_000 });
     await until(() => other.log.some(({ message }) => message.startsWith("Ignored an entry")));
     const taskId = await start(one, "quick");

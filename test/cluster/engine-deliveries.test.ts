@@ -1,7 +1,8 @@
 // What the engine delivers twice, in another order, or no longer has when a client resumes: nothing is doubled, lost or out of order.
 import type { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
-import { clientAt, engineOf } from "../support/cluster.ts";
+import { engineOf } from "../support/backplane.ts";
+import { clientAt } from "../support/cluster.ts";
 import { ofType } from "../support/events.ts";
 import { expectNoUnhandledRejections } from "../support/rejections.ts";
 import { listenOver, methodsOf, SessionClient } from "../support/sessions.ts";
@@ -153,5 +154,4 @@ describe.each(engineNames)("%s", (name) => {
 async function removeLog({ backplane }: EngineNode, session: string): Promise<void> {
   const engine = await engineOf(backplane);
   await engine.removeLog(session);
-  await engine.close();
 }

@@ -2,7 +2,8 @@
 import { type McpServer } from "halyard";
 import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test } from "vitest";
-import { engineOf, serveCluster, serveNode, type TestNode } from "../support/cluster.ts";
+import { engineOf } from "../support/backplane.ts";
+import { serveCluster, serveNode, type TestNode } from "../support/cluster.ts";
 import { send } from "../support/event-reply.ts";
 import { initializeRequest } from "../support/raw.ts";
 import { edges } from "../support/sessions.ts";

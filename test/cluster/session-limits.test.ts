@@ -3,7 +3,8 @@ import type { McpServer, SessionEnd } from "halyard";
 import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
-import { clientAt, engineOf, serveCluster, type TestNode } from "../support/cluster.ts";
+import { engineOf } from "../support/backplane.ts";
+import { clientAt, serveCluster, type TestNode } from "../support/cluster.ts";
 import { edges, initialize, SessionClient } from "../support/sessions.ts";
 import { deferred, until } from "../support/turns.ts";
 

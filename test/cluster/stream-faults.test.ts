@@ -2,7 +2,8 @@
 import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
-import { clientAt, engineOf, serveCluster, type TestNode } from "../support/cluster.ts";
+import { engineOf } from "../support/backplane.ts";
+import { clientAt, serveCluster, type TestNode } from "../support/cluster.ts";
 import type { EventReply } from "../support/event-reply.ts";
 import { openRaw } from "../support/raw-socket.ts";
 import { expectNoUnhandledRejections } from "../support/rejections.ts";

@@ -54,14 +54,14 @@ describe.skipIf(!hasEngine("nats-server"))("the engine on NATS", () => {
 
   test("a text over the server's limit is rejected before it is sent, with both sizes", async () => {
     const server = await startServer();
-    const { engine, events } = await openNode(server);
+    const { engine, outages } = await openNode(server);
     const text = "x".repeat(2 * 1024 * 1024);
     const message = /2097\d\d\d bytes is too large for NATS, which takes 1048576: raise max_payload/;
     await expect(engine.create(key, text, 60_000)).rejects.toThrow(message);
     await expect(engine.append("log", text, { keepMs: 60_000 })).rejects.toThrow(message);
     await expect(engine.send("all", text)).rejects.toThrow(message);
     expect(await engine.get(key)).toBeUndefined();
-    expect(events).toEqual([]);
+    expect(outages).toEqual([]);
   });
 
   test("an append that starts to follow and fails does not follow", async () => {

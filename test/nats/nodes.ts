@@ -1,22 +1,12 @@
-// Nodes on a real nats-server, each with a connection of its own, and what each of them received.
+// Nodes on a real nats-server, each with a connection of its own.
 import { connect, type NatsConnection } from "@nats-io/transport-node";
-import type { Backplane, Logger } from "halyard";
 import { natsBackplane } from "halyard/nats";
 import { onTestFinished } from "vitest";
+import { type EngineNode, openNode as openEngineNode } from "../support/engine-nodes.ts";
 import { type EngineOptions, EngineProcess } from "../support/engines.ts";
-import { recordingLogger } from "../support/log.ts";
 
-type Engine = Awaited<ReturnType<Backplane["open"]>>;
-
-interface TestNode {
-  readonly engine: Engine;
+interface TestNode extends EngineNode {
   readonly connection: NatsConnection;
-  /** "lost" and "back", in their order. */
-  readonly events: readonly string[];
-  readonly messages: readonly string[];
-  /** The texts of the entries that arrived. */
-  readonly entries: readonly string[];
-  readonly logger: ReturnType<typeof recordingLogger>;
 }
 
 /** A server for one test. */
@@ -39,21 +29,7 @@ export async function connectTo(
 /** Opens the engine of a node, without a server. */
 export async function openNode(server: EngineProcess, connection?: NatsConnection): Promise<TestNode> {
   const own = connection ?? (await connectTo(server));
-  const [events, messages, entries]: string[][] = [[], [], []];
-  const logger = recordingLogger();
-  const engine = await natsBackplane(own).open({
-    prefix: "halyard:test:",
-    node: crypto.randomUUID(),
-    logger: logger satisfies Logger,
-    receiver: {
-      message: (text) => void messages!.push(text),
-      entry: (_, { text }) => void entries!.push(text),
-      lost: () => void events!.push("lost"),
-      back: () => void events!.push("back"),
-    },
-  });
-  onTestFinished(() => engine.close());
-  return { engine, connection: own, events: events!, messages: messages!, entries: entries!, logger };
+  return { ...(await openEngineNode(natsBackplane(own))), connection: own };
 }
 
 /** Calls the API of JetStream, as an operator does. */

@@ -2,10 +2,11 @@
 import type { JsonObject, McpServer, RequestId } from "halyard";
 import { Connection, portOf, type RpcMessage } from "halyard/transport";
 import { describe, expect, test, vi } from "vitest";
+import type { Engine } from "../support/backplane.ts";
 import { holdClocks } from "../support/clock.ts";
 import { HeldStream } from "../support/held-stream.ts";
 import { type LogEntry, recordingLogger } from "../support/log.ts";
-import { type Engine, HeldBackplane, joinNode, nodeId } from "../support/nodes.ts";
+import { HeldBackplane, joinNode, nodeId } from "../support/nodes.ts";
 import { PipePeer } from "../support/pipe.ts";
 import { nextTurn, until } from "../support/turns.ts";
 

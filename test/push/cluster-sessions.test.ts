@@ -3,10 +3,11 @@ import type { JsonObject, McpServer } from "halyard";
 import { Connection, portOf } from "halyard/transport";
 import type { TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
+import type { Engine } from "../support/backplane.ts";
 import { HeldStream } from "../support/held-stream.ts";
 import { settled } from "../support/listen.ts";
 import { recordingLogger } from "../support/log.ts";
-import { type Engine, HeldBackplane, joinNode, nodeId } from "../support/nodes.ts";
+import { HeldBackplane, joinNode, nodeId } from "../support/nodes.ts";
 import { PipePeer } from "../support/pipe.ts";
 import { until } from "../support/turns.ts";
 

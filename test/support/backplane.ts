@@ -3,9 +3,10 @@ import { type Backplane, type Servable } from "halyard";
 import { backplaneOf, type BackplaneOptions, memoryBackplane } from "halyard/cluster";
 import { portOf } from "halyard/transport";
 import { onTestFinished } from "vitest";
+import { recordingLogger } from "./log.ts";
 
 export type Engine = Awaited<ReturnType<Backplane["open"]>>;
-type JoinOptions = Parameters<Backplane["open"]>[0];
+export type JoinOptions = Parameters<Backplane["open"]>[0];
 
 /** Joins the cluster as a transport does, until the test ends. */
 export async function join<Server extends Servable>(server: Server): Promise<Server> {
@@ -13,42 +14,6 @@ export async function join<Server extends Servable>(server: Server): Promise<Ser
   await cluster?.join();
   onTestFinished(() => cluster?.leave());
   return server;
-}
-
-/** A node that can be halted, as a process is that stops: it says nothing more and hears nothing more, until it goes on. */
-export interface Haltable {
-  readonly backplane: Backplane;
-  halt(): void;
-  goOn(): void;
-}
-
-/** The same backplane for one node that can be halted. */
-export function haltable(shared: Backplane): Haltable {
-  let isHalted = false;
-  const never = (): Promise<never> => new Promise(() => {});
-  const backplane: Backplane = {
-    ...shared,
-    async open(options) {
-      const { receiver } = options;
-      const engine = await shared.open({
-        ...options,
-        receiver: {
-          message: (text) => isHalted || receiver.message(text),
-          entry: (log, entry) => isHalted || receiver.entry(log, entry),
-          lost: (error) => receiver.lost(error),
-          back: () => receiver.back(),
-        },
-      });
-      return new Proxy(engine, {
-        get(target, name) {
-          if (isHalted && name !== "close") return never;
-          const member: unknown = Reflect.get(target, name);
-          return typeof member === "function" ? (member.bind(target) as unknown) : member;
-        },
-      });
-    },
-  };
-  return { backplane, halt: () => void (isHalted = true), goOn: () => void (isHalted = false) };
 }
 
 /** A backplane in memory whose engine does something differently. */
@@ -106,11 +71,11 @@ export function forgetfulBackplane(options: BackplaneOptions = {}): Forgetful {
   return { backplane, loseEverything };
 }
 
-/** What somebody sees and does who can reach the engine. */
-export async function intruder(backplane: Backplane, name: string): Promise<Engine> {
+/** The engine of a backplane, as somebody has it who can reach it but is not a node, until the test ends. */
+export async function engineOf(backplane: Backplane): Promise<Engine> {
   const receiver = { message() {}, entry() {}, lost() {}, back() {} };
-  const prefix = backplane.options.prefix ?? `halyard:${name}:`;
-  const engine = await backplane.open({ prefix, node: "intruder", receiver, logger: console });
+  const prefix = backplane.options.prefix ?? "halyard:test:";
+  const engine = await backplane.open({ prefix, node: "nobody", receiver, logger: recordingLogger() });
   onTestFinished(() => engine.close());
   return engine;
 }

@@ -48,14 +48,6 @@ export async function serveCluster(
   return nodes as unknown as readonly [TestNode, TestNode, TestNode];
 }
 
-type Engine = Awaited<ReturnType<Backplane["open"]>>;
-
-/** The engine of a backplane, as somebody sees it who can read and write there but is no node. */
-export function engineOf(shared: Backplane): Promise<Engine> {
-  const receiver = { message() {}, entry() {}, lost() {}, back() {} };
-  return shared.open({ prefix: "halyard:test:", node: "nobody", receiver, logger: recordingLogger() });
-}
-
 /** The same client at another node. */
 export function clientAt(
   node: { readonly url: string },

@@ -1,14 +1,14 @@
 // A node on an engine alone, without a server, and what the engine passed to it.
 import type { Backplane } from "halyard";
 import { onTestFinished } from "vitest";
+import type { Engine, JoinOptions } from "./backplane.ts";
 import { recordingLogger } from "./log.ts";
 
-type Join = Parameters<Backplane["open"]>[0];
-type Entry = Parameters<Join["receiver"]["entry"]>[1];
+type Entry = Parameters<JoinOptions["receiver"]["entry"]>[1];
 
 export interface EngineNode {
   readonly id: string;
-  readonly engine: Awaited<ReturnType<Backplane["open"]>>;
+  readonly engine: Engine;
   readonly messages: string[];
   readonly entries: (Entry & { readonly log: string })[];
   /** `lost` and `back`, as they came. */

@@ -1,9 +1,8 @@
 // A backplane whose engine fails, hangs or is slow as a test says, one node at a time, and that counts what it is asked.
 import type { Backplane } from "halyard";
 import { backplaneOf } from "halyard/cluster";
+import type { Engine, JoinOptions } from "./backplane.ts";
 
-type JoinOptions = Parameters<Backplane["open"]>[0];
-type Engine = Awaited<ReturnType<Backplane["open"]>>;
 type Receiver = JoinOptions["receiver"];
 
 /** The operations of an engine. */
@@ -137,6 +136,12 @@ export class FaultyNode {
   /** Cuts the node off: every operation fails, and it hears nothing. */
   cutOff(): void {
     this.fail();
+    this.deafen();
+  }
+
+  /** Halts the node, as a process that stops: no operation ends, and it hears nothing. */
+  halt(): void {
+    this.hang();
     this.deafen();
   }
 

@@ -1,13 +1,10 @@
 // Several servers in one process that are nodes of a cluster, over an engine that the test counts, breaks and meddles with.
 import { type Backplane, McpServer, type ServerOptions } from "halyard";
 import { backplaneOf, type BackplaneOptions, memoryBackplane } from "halyard/cluster";
-import { portOf } from "halyard/transport";
-import { onTestFinished } from "vitest";
+import { type Engine, engineOf, join, type JoinOptions } from "./backplane.ts";
 
-type JoinOptions = Parameters<Backplane["open"]>[0];
 type Receiver = JoinOptions["receiver"];
 export type Entry = Parameters<Receiver["entry"]>[1];
-export type Engine = Awaited<ReturnType<Backplane["open"]>>;
 
 /** What the engine passes to one node. */
 export interface Deliveries {
@@ -51,9 +48,8 @@ export class HeldBackplane implements Backplane {
   }
 
   /** An engine of its own, for what a test reads and writes past the servers. */
-  async spy(prefix = "halyard:test:"): Promise<Engine> {
-    const receiver: Receiver = { lost() {}, back() {}, entry() {}, message() {} };
-    return this.#memory.open({ prefix, node: "spy", receiver, logger: console });
+  spy(): Promise<Engine> {
+    return engineOf(this.#memory);
   }
 
   /** The engine of every node is lost: nothing works. */
@@ -98,9 +94,7 @@ export async function joinNode(
 ): Promise<McpServer> {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { backplane, ...options });
   define(server);
-  await portOf(server).cluster?.join();
-  onTestFinished(() => portOf(server).cluster?.leave());
-  return server;
+  return join(server);
 }
 
 /** The id of a node. */

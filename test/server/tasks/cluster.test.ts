@@ -3,7 +3,8 @@ import { type Backplane, type ServerOptions } from "halyard";
 import { memoryBackplane } from "halyard/cluster";
 import { Connection } from "halyard/transport";
 import { describe, expect, test } from "vitest";
-import { haltable, join } from "../../support/backplane.ts";
+import { join } from "../../support/backplane.ts";
+import { faultyBackplane } from "../../support/faulty-backplane.ts";
 import { nameForm } from "../../support/asking-server.ts";
 import { open } from "../../support/catalogue.ts";
 import { listen, settled } from "../../support/listen.ts";
@@ -81,17 +82,17 @@ describeMatrix("a task of another node", { ...withTasks, transports: ["memory", 
 
   test("fails if its node is gone, and says so to who reads it and to who waits for it", async () => {
     const backplane = memoryBackplane(quick);
-    const dying = haltable(backplane);
+    const dying = faultyBackplane(backplane);
     const [here, there] = [await nodeOf(dying.backplane), await nodeOf(backplane)];
     const [read, awaited] = [await here.tasks.start("wait"), await here.tasks.start("wait")];
     const waiting = there.tasks.result(awaited.taskId);
     await settled(there.tasks.client);
-    dying.halt();
+    dying.node.halt();
     await expect(waiting).rejects.toMatchObject({ code: -32603, message: gone });
     await until(async () => (await there.tasks.get(read.taskId)).status === "failed");
     expect(await there.tasks.get(read.taskId)).toMatchObject({ statusMessage: gone });
     // The node was only halted: what it comes to now is too late.
-    dying.goOn();
+    dying.node.heal();
     here.gate.resolve();
     await until(async () => (await here.tasks.get(read.taskId)).status === "failed");
     await settled(here.tasks.client);
@@ -129,18 +130,18 @@ describeMatrix("listening on another node", { eras: ["modern"], transports: ["me
 
   test("hears that the node which ran the task is gone, without asking", async () => {
     const backplane = memoryBackplane(quick);
-    const dying = haltable(backplane);
+    const dying = faultyBackplane(backplane);
     const [here, there] = [taskServer({ backplane: dying.backplane }), taskServer({ backplane })];
     await Promise.all([join(here.server), join(there.server)]);
     const tasks = new Tasks(await open(cell, here.server, { capabilities }));
     const client = await open(cell, there.server, { capabilities });
     const { taskId } = await tasks.start("wait");
     await listen(client, { taskIds: [taskId] }, "l");
-    dying.halt();
+    dying.node.halt();
     await until(() => client.notifications("notifications/tasks").length > 0, 20_000);
     const [told] = client.notifications("notifications/tasks");
     expect(told?.params).toMatchObject({ taskId, status: "failed", statusMessage: gone });
-    dying.goOn();
+    dying.node.heal();
   });
 });
 
