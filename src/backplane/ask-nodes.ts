@@ -43,5 +43,5 @@ export async function askNode(
   const answer = await cluster.bus.request(node, kind, body, answerMs);
   if (answer !== undefined || !cluster.hears(node)) return answer;
   const problem = `Node ${node} did not respond within ${answerMs} ms`;
-  throw new HalyardError("BACKPLANE_UNAVAILABLE", `${problem}: try again`);
+  throw new HalyardError("BACKPLANE_UNAVAILABLE", `${problem}: try again later`);
 }

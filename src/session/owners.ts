@@ -8,7 +8,7 @@ import { ownerKeyOf } from "./shared-records.ts";
 export interface OwnedSessions {
   /** Whether the session still exists. */
   exists(id: string): Promise<boolean>;
-  /** Ends a session in all processes, if it exists. */
+  /** Ends a session on all nodes, if it exists. */
   end(id: string): Promise<void>;
 }
 

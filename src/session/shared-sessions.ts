@@ -180,7 +180,10 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const copy = this.#hold(session, version);
     if (copy !== undefined) return copy;
     session.close();
-    throw new HalyardError("BACKPLANE_UNAVAILABLE", "All sessions of this node are in use");
+    throw new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      "All sessions of this node are in use: raise maxSessions, or add a node",
+    );
   }
 
   /** Keeps a copy; a full node drops another one. Returns undefined if none may leave. */

@@ -126,7 +126,7 @@ export class RequestState {
     const binding = await bindingOf(bound);
     const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
     if (other !== undefined) return refused(others[other]);
-    // At least ttlMs, not only the remaining time: the clock of another process may be behind.
+    // At least ttlMs, not only the remaining time: the clock of another node may be behind.
     if (singleUse && !(await this.#marks.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
       return refused("it was already used");
     }

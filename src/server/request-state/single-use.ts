@@ -56,7 +56,8 @@ export class Marks {
     this.#forget(id);
     if (!this.#shares.fitsPastHalf(caller, 1)) {
       const { total } = this.#shares;
-      throw new Error(`Too many states are marked as used: ${total} of them have not expired yet`);
+      const problem = `${total} states are marked as used and have not expired`;
+      throw new Error(`${problem}: raise maxMarks of secureRequestState`);
     }
     this.#shares.count(caller, 1);
     this.#ends.set(id, { caller, time: Date.now() + ttlMs, elapsed: performance.now() + ttlMs });

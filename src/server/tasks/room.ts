@@ -55,7 +55,7 @@ export class TaskRoom {
     return true;
   }
 
-  /** The task as it counts, unless it has expired or another process has started it. */
+  /** The task as it counts, unless it has expired or another node has started it. */
   find(id: string): RoomTaken | undefined {
     const task = this.#taken.get(id);
     return task && task.endsAt > performance.now() ? task : undefined;

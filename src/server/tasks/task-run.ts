@@ -114,7 +114,7 @@ export class TaskRun implements RunningTask, OwnTask {
     // Questions that the handler did not await get no answer any more.
     this.#call.stopAsking();
     this.asker.giveUp("The call that asked has ended");
-    // If the store changed nothing, another process has cancelled the task.
+    // If the store changed nothing, another node has cancelled the task.
     const kept = this.#write(endOf(response, this.record)).then((status) =>
       this.#finish((status as TaskEnd | undefined) ?? "cancelled"),
     );
