@@ -3,7 +3,7 @@ import { type McpServer } from "halyard";
 import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test } from "vitest";
 import { engineOf } from "../support/backplane.ts";
-import { serveCluster, serveNode, type TestNode } from "../support/cluster.ts";
+import { serveCluster, serveNode, type TestNode, waitTool } from "../support/cluster.ts";
 import { send } from "../support/event-reply.ts";
 import { initializeRequest } from "../support/raw.ts";
 import { edges } from "../support/sessions.ts";
@@ -73,17 +73,7 @@ describe.each(edges)("%s", (edge) => {
       edge,
       http,
       nodes: 2,
-      define: (server) => {
-        server.tool("wait", {}, (_, ctx) => {
-          called.resolve();
-          return new Promise<string>((resolve) => {
-            ctx.signal.addEventListener("abort", () => {
-              cancelled.resolve();
-              resolve("late");
-            });
-          });
-        });
-      },
+      define: waitTool(called.resolve, () => cancelled.resolve()),
     });
     const { stream, say } = await open(first);
     await say(first, initializeRequest("init", "2024-11-05"));

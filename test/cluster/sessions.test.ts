@@ -1,7 +1,7 @@
 // Sessions on any node: what a client has done at one node holds at every other.
 import type { McpServer, ServerEvent } from "halyard";
 import { describe, expect, test } from "vitest";
-import { clientAt, serveCluster } from "../support/cluster.ts";
+import { clientAt, serveCluster, waitTool } from "../support/cluster.ts";
 import { edges, initialize, methodsOf, sessionCells, SessionClient } from "../support/sessions.ts";
 import { deferred, until } from "../support/turns.ts";
 
@@ -106,17 +106,7 @@ describe.each(sessionCells)("any node · $revision · $edge", ({ revision, edge 
     const [called, cancelled] = [deferred(), deferred()];
     const [first, second, third] = await serveCluster({
       edge,
-      define: (server) => {
-        server.tool("wait", {}, (_, ctx) => {
-          called.resolve();
-          return new Promise<string>((resolve) => {
-            ctx.signal.addEventListener("abort", () => {
-              cancelled.resolve();
-              resolve("late");
-            });
-          });
-        });
-      },
+      define: waitTool(called.resolve, () => cancelled.resolve()),
     });
     const client = await SessionClient.open(first, { revision });
     const stream = await clientAt(second, client).get();
@@ -138,17 +128,7 @@ describe.each(sessionCells)("any node · $revision · $edge", ({ revision, edge 
     const reasons: unknown[] = [];
     const [first, second] = await serveCluster({
       edge,
-      define: (server) => {
-        server.tool("wait", {}, (_, ctx) => {
-          called.resolve();
-          return new Promise<string>((resolve) => {
-            ctx.signal.addEventListener("abort", () => {
-              reasons.push(ctx.signal.reason);
-              resolve("late");
-            });
-          });
-        });
-      },
+      define: waitTool(called.resolve, (reason) => reasons.push(reason)),
     });
     const client = await SessionClient.open(first, { revision });
     void client.start("tools/call", { name: "wait", arguments: {} }, "the call").catch(() => {});

@@ -56,3 +56,17 @@ export function clientAt(
 ): SessionClient {
   return new SessionClient(node.url, client.id, { revision: client.revision, ...options });
 }
+
+/** Defines a tool `wait` that returns when its call is cancelled. */
+export function waitTool(
+  called: () => void,
+  cancelled: (reason: unknown) => void,
+): (server: McpServer) => void {
+  return (server) =>
+    void server.tool("wait", {}, async (_, { signal }) => {
+      called();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      cancelled(signal.reason);
+      return "late";
+    });
+}
