@@ -58,7 +58,7 @@ export class Owners {
     const { engine } = this.#cluster;
     for (let tries = 0; tries < maxTries; tries++) {
       const stored = await engine.get(key);
-      const edited = await edit(stored === undefined ? [] : readIds(stored.text));
+      const edited = await edit(stored === undefined ? [] : this.#read(stored.text));
       if (edited === undefined) return;
       const text = JSON.stringify(edited);
       const changed = await (stored === undefined
@@ -68,10 +68,12 @@ export class Owners {
     }
     throw tooBusy("The list of a principal's sessions");
   }
-}
 
-/** The ids in a list; none if it is invalid. */
-function readIds(text: string): readonly string[] {
-  const ids = parseStored(text);
-  return Array.isArray(ids) && ids.every((id) => typeof id === "string") ? ids : [];
+  /** The ids in a list; none if it is invalid. */
+  #read(text: string): readonly string[] {
+    const ids = parseStored(text);
+    if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return ids;
+    this.#cluster.ignoreInvalid("owner");
+    return [];
+  }
 }

@@ -85,7 +85,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     this.#host = host;
     this.#limits = limits;
     const keepMs = limits.idleMs * keptPerIdle;
-    this.#store = new SharedStore(cluster, keepMs, host.log);
+    this.#store = new SharedStore(cluster, keepMs);
     this.#owners = new Owners(cluster, limits.maxSessionsPerPrincipal, keepMs);
     this.#copies = new Copies({ ...limits, maxSessionsPerPrincipal: Number.POSITIVE_INFINITY });
     this.#stopHearing = [

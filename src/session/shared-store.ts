@@ -1,7 +1,6 @@
 // The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
-import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { HalyardError } from "../errors.ts";
 import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
@@ -24,14 +23,12 @@ const countMs = 1000;
 export class SharedStore {
   readonly #cluster: Cluster;
   readonly #keepMs: number;
-  readonly #log: RateLimitedLog;
   #count = 0;
   #countedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(cluster: Cluster, keepMs: number, log: RateLimitedLog) {
+  constructor(cluster: Cluster, keepMs: number) {
     this.#cluster = cluster;
     this.#keepMs = keepMs;
-    this.#log = log;
   }
 
   get #engine(): Engine {
@@ -52,7 +49,7 @@ export class SharedStore {
     const value = parseStored(stored.text);
     const record = readRecord(id, isObject(value) ? { id, ...value } : value);
     if (record !== undefined) return { record, version: stored.version };
-    this.#log.error("The engine has an invalid record of a session, which is ignored", { session: id });
+    this.#cluster.ignoreInvalid("session");
     return undefined;
   }
 

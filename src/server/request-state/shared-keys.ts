@@ -86,6 +86,7 @@ export class SharedKeys {
       this.#mustSyncAgain = false;
       const found = await engine.get(place);
       const stored = found ? readStored(found.text) : [];
+      if (found && stored.length === 0) this.#cluster.ignoreInvalid("key");
       const merged = this.#merge(stored);
       const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
       if (!isSame) {

@@ -77,8 +77,10 @@ export class EngineTaskStore implements TaskStore {
 
   async #get(owner: string, id: string): Promise<{ task: TaskRecord; version: string } | undefined> {
     const stored = await this.#cluster.engine.get(taskKey(id));
-    const task = stored && readTask(stored.text);
-    return task?.owner === owner && task.id === id ? { task, version: stored?.version ?? "" } : undefined;
+    if (stored === undefined) return undefined;
+    const task = readTask(stored.text);
+    if (task?.id !== id) return void this.#cluster.ignoreInvalid("task");
+    return task.owner === owner ? { task, version: stored.version } : undefined;
   }
 
   #remainingMs({ node, createdAt, ttlMs }: TaskRecord): number {

@@ -35,7 +35,7 @@ export class TaskList {
   /** All tasks, oldest first; some may no longer exist. */
   async read(): Promise<readonly Listed[]> {
     const stored = await this.#cluster.engine.get(this.#key);
-    return stored ? readListed(stored.text) : [];
+    return stored ? this.#parse(stored.text) : [];
   }
 
   /** Adds a task, or changes its size. Resolves with false if the tasks would exceed a limit. */
@@ -43,7 +43,7 @@ export class TaskList {
     const { engine } = this.#cluster;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const stored = await engine.get(this.#key);
-      const others = (stored ? readListed(stored.text) : []).filter(({ id }) => id !== task.id);
+      const others = (stored ? this.#parse(stored.text) : []).filter(({ id }) => id !== task.id);
       const tasks = [...(await this.#unexpired(others)), task];
       const size = tasks.reduce((sum, listed) => sum + listed.size, 0);
       if (tasks.length > limits.maxTasks || size > limits.maxSize) return false;
@@ -55,6 +55,14 @@ export class TaskList {
       if (version !== undefined) return true;
     }
     throw new HalyardError("BACKPLANE_UNAVAILABLE", "The list of tasks changes too often: try again");
+  }
+
+  /** The tasks of a list, without members that are none. */
+  #parse(text: string): Listed[] {
+    const tasks = parseArray(text);
+    const listed = tasks?.filter(isListed) ?? [];
+    if (listed.length !== tasks?.length) this.#cluster.ignoreInvalid("task-list");
+    return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
   }
 
   #remainingMs({ node, endsAt }: Listed): number {
@@ -75,13 +83,12 @@ export function taskKey(id: string): ValueKey {
   return { kind: "task", tag: id };
 }
 
-function readListed(text: string): Listed[] {
+function parseArray(text: string): unknown[] | undefined {
   try {
-    const tasks: unknown = JSON.parse(text);
-    const listed = Array.isArray(tasks) ? tasks.filter(isListed) : [];
-    return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
   } catch {
-    return [];
+    return undefined;
   }
 }
 
