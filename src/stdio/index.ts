@@ -66,7 +66,10 @@ export async function serveStdio(server: Servable, options: StdioOptions = {}): 
   checkOptions({ subject: "serveStdio" }, options, knownOptions);
   const port = portOf(server, "serveStdio");
   const stdio = new Stdio(port, options);
-  await port.cluster?.join();
+  await port.cluster?.join().catch(async (error: unknown) => {
+    await port.cluster?.leave();
+    throw error;
+  });
   stdio.start();
   return stdio;
 }
