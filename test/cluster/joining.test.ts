@@ -8,6 +8,8 @@ import { serveStdio } from "halyard/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { backplaneThat, type Engine } from "../support/backplane.ts";
 import { recordingLogger } from "../support/log.ts";
+import { initializeRequest } from "../support/raw.ts";
+import { until } from "../support/turns.ts";
 
 /** A server on an engine that fails while `isDown`, and the engines that it has not closed. */
 function serverOnTrial() {
@@ -51,4 +53,25 @@ test.each([
   onTestFinished(() => handler.close());
   await handler.ready.catch(() => {});
   expect(logger.entries).toMatchObject([{ level: "error", message: "Joining the cluster failed" }]);
+});
+
+test("a push of another node reaches a client on standard input", async () => {
+  const backplane = memoryBackplane();
+  const [server, other] = [1, 2].map(() => new McpServer({ name: "test", version: "1.0.0" }, { backplane }));
+  let session = "";
+  server?.onInitialized((source) => void (session = source.session ?? ""));
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const stdio = await serveStdio(server!, { input, output });
+  const http = await serveHttp(other!, { port: 0, handleSignals: false });
+  onTestFinished(async () => void (await Promise.all([stdio.close(), http.close()])));
+  let heard = "";
+  output.on("data", (chunk) => (heard += String(chunk)));
+  const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+  for (const message of [initializeRequest(1, "2025-11-25"), initialized]) {
+    input.write(`${JSON.stringify(message)}\n`);
+  }
+  await until(() => session !== "");
+  const params = { level: "info", data: "from the other node" };
+  expect(await other?.push.toSession(session, "notifications/message", params)).toBe(true);
+  await until(() => heard.includes("from the other node"));
 });
