@@ -3,13 +3,13 @@ import { Callbacks } from "../async/callbacks.ts";
 import { inBackground } from "../async/timers.ts";
 import type { ServerEvent } from "../diagnostics/events.ts";
 import type { Logger } from "../diagnostics/logger.ts";
-import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { HalyardError } from "../errors.ts";
 import type { Implementation } from "../protocol/model.ts";
 import { randomId } from "../protocol/random-id.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
-import type { Engine, EngineReceiver, EngineSource } from "./engine.ts";
+import type { Engine, EngineReceiver, EngineSource, ValueKind } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
 import { Feeds } from "./feeds.ts";
 import type { PartKind, Parts } from "./parts.ts";
@@ -184,6 +184,12 @@ export class Cluster {
   /** The engine. Every operation has a deadline and rejects with the code `BACKPLANE_UNAVAILABLE`. */
   get engine(): Engine {
     return this.#joined.engine;
+  }
+
+  /** Logs that the engine has a value of another form than nodes write. It counts as absent. */
+  ignoreInvalid(kind: ValueKind): void {
+    const log = RateLimitedLog.of(this.#host.logger);
+    log.error(`Ignored an invalid value of the kind ${kind} in ${this.#backplane.engine}`);
   }
 
   /** Sends messages to other nodes. */

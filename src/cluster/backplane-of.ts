@@ -2,6 +2,8 @@
 import type { Backplane } from "../backplane/backplane.ts";
 import { Cluster } from "../backplane/cluster.ts";
 import type { EngineSource } from "../backplane/engine.ts";
+import { checkBackplaneOptions } from "../backplane/options.ts";
+import { ConfigurationError } from "../errors.ts";
 import { parts } from "./parts.ts";
 
 /**
@@ -23,9 +25,17 @@ import { parts } from "./parts.ts";
  * const server = new McpServer({ name: "demo", version: "1.0.0" }, { backplane: slow });
  * console.log(server.info.name);
  * ```
+ *
+ * @throws {ConfigurationError} if a member is missing, or an option cannot work
  */
 export function backplaneOf(source: EngineSource): Backplane {
+  const fail = (field: keyof EngineSource, problem: string): never => {
+    throw new ConfigurationError("INVALID_OPTION", { subject: "backplaneOf", field }, problem);
+  };
   const { engine, options } = source;
+  if (typeof engine !== "string") fail("engine", "must be the name of the engine");
+  if (typeof source.open !== "function") fail("open", "must be a function that opens the engine for a node");
+  checkBackplaneOptions("backplaneOf", options);
   return {
     engine,
     options,

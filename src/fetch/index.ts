@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
@@ -50,7 +51,8 @@ export interface FetchHandler {
  */
 export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
   checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
-  const endpoint = new Endpoint(portOf(server, "HTTP"), options, hostsFor([], options));
+  const port = portOf(server, "HTTP");
+  const endpoint = new Endpoint(port, options, hostsFor([], options));
   const handler = (message: Request): Promise<Response> => {
     const request = new FetchRequest(message, endpoint.settings.trustedProxies);
     const responder = new FetchResponder(message.signal, request, endpoint.unsent);
@@ -58,5 +60,6 @@ export function fetchHandler(server: Servable, options: HttpOptions = {}): Fetch
     return responder.response;
   };
   const { ready } = endpoint;
+  logRejection(port.logger, "Joining the cluster", ready);
   return Object.assign(handler, { ready, stats: () => endpoint.stats(), close: () => endpoint.close() });
 }

@@ -18,6 +18,7 @@ import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { checkOptions, type Known } from "../options.ts";
 import { within } from "../async/timers.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { portOf, type Servable } from "../server/port.ts";
 import { NodeRequest } from "./edge.ts";
 import { NodeResponder, turnOf } from "./responder.ts";
@@ -99,7 +100,10 @@ export interface NodeHandler {
  */
 export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
   checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
-  return toHandler(new Endpoint(portOf(server, "HTTP"), options, hostsFor([], options)));
+  const port = portOf(server, "HTTP");
+  const handler = toHandler(new Endpoint(port, options, hostsFor([], options)));
+  logRejection(port.logger, "Joining the cluster", handler.ready);
+  return handler;
 }
 
 function toHandler(endpoint: Endpoint): NodeHandler {
@@ -139,7 +143,13 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const hosts = [host].flat();
   const endpoint = new Endpoint(portOf(server, "HTTP"), options, hostsFor(hosts, options));
   const handler = toHandler(endpoint);
-  await endpoint.ready;
+  try {
+    await endpoint.ready;
+  } catch (error) {
+    // Otherwise the server would count as served, and a later one would not leave the cluster when it closes.
+    await endpoint.close();
+    throw error;
+  }
   const listening: Listening[] = [];
   let actualPort = port;
   for (const address of hosts) {

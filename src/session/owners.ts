@@ -58,14 +58,16 @@ export class Owners {
   ): Promise<void> {
     const what = "The list of a principal's sessions";
     await changeValue(this.#cluster.engine, ownerKeyOf(owner), what, async (stored) => {
-      const edited = await edit(stored === undefined ? [] : readIds(stored.text));
+      const edited = await edit(stored === undefined ? [] : this.#read(stored.text));
       return edited && { text: JSON.stringify(edited), ttlMs: this.#keepMs };
     });
   }
-}
 
-/** The ids in a list; none if it is invalid. */
-function readIds(text: string): readonly string[] {
-  const ids = readJson(text);
-  return Array.isArray(ids) && ids.every((id) => typeof id === "string") ? ids : [];
+  /** The ids in a list; none if it is invalid. */
+  #read(text: string): readonly string[] {
+    const ids = readJson(text);
+    if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return ids;
+    this.#cluster.ignoreInvalid("owner");
+    return [];
+  }
 }

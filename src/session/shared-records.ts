@@ -2,7 +2,6 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
 import { maxTries, tooBusy } from "../backplane/stored.ts";
-import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
@@ -22,14 +21,12 @@ const countMs = 1000;
 export class SharedRecords {
   readonly #cluster: Cluster;
   readonly #keepMs: number;
-  readonly #log: RateLimitedLog;
   #count = 0;
   #countedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(cluster: Cluster, keepMs: number, log: RateLimitedLog) {
+  constructor(cluster: Cluster, keepMs: number) {
     this.#cluster = cluster;
     this.#keepMs = keepMs;
-    this.#log = log;
   }
 
   get #engine(): Engine {
@@ -50,7 +47,7 @@ export class SharedRecords {
     const value = readJson(stored.text);
     const record = readRecord(id, isObject(value) ? { id, ...value } : value);
     if (record !== undefined) return { record, version: stored.version };
-    this.#log.error("The engine has an invalid record of a session, which is ignored", { session: id });
+    this.#cluster.ignoreInvalid("session");
     return undefined;
   }
 

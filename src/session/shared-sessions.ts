@@ -42,7 +42,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     this.#host = host;
     this.#limits = limits;
     const keepMs = limits.idleMs * keptPerIdle;
-    this.#records = new SharedRecords(cluster, keepMs, host.log);
+    this.#records = new SharedRecords(cluster, keepMs);
     this.#owners = new Owners(cluster, limits.maxSessionsPerPrincipal, keepMs);
     this.#news = new SessionNews(cluster);
     this.#copies = new Copies({ ...limits, maxSessionsPerPrincipal: Number.POSITIVE_INFINITY });

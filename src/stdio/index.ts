@@ -65,8 +65,15 @@ export interface StdioServer {
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
   checkOptions({ subject: "serveStdio" }, options, knownOptions);
   const port = portOf(server, "serveStdio");
-  const stdio = new Stdio(port, options);
-  await port.cluster?.join();
+  // At once, since the author may log while the node joins.
+  const stdout = claimStdout(options.output ?? process.stdout);
+  await port.cluster?.join().catch(async (error: unknown) => {
+    stdout.release();
+    await port.cluster?.leave();
+    throw error;
+  });
+  // After joining, since the id of its session begins with the node.
+  const stdio = new Stdio(port, options, stdout);
   stdio.start();
   return stdio;
 }
@@ -89,7 +96,7 @@ class Stdio implements StdioServer {
   #closing = false;
   #endsAt: number | undefined;
 
-  constructor(server: ServerPort, options: StdioOptions) {
+  constructor(server: ServerPort, options: StdioOptions, stdout: ClaimedStdout) {
     const { input = process.stdin, output = process.stdout, graceMs = 5000 } = options;
     const { maxBytes } = server.limits;
     this.closed = new Promise((resolve) => {
@@ -101,7 +108,7 @@ class Stdio implements StdioServer {
     this.#logger = server.logger;
     this.#cluster = server.cluster;
     this.#endsProcess = options.endsProcess ?? input === process.stdin;
-    this.#stdout = claimStdout(output);
+    this.#stdout = stdout;
     this.#writer = new LineWriter(output, {
       write: this.#stdout.write,
       onDrained: () => this.#pipe.drained(),

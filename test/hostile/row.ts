@@ -45,5 +45,6 @@ export type Subject =
   | "authorization"
   | "tasks"
   | "request state"
+  | "cluster"
   | "developer pages"
   | "client";

@@ -3,6 +3,8 @@ import type { Row, Subject } from "./row.ts";
 import { authorizationLimitRows } from "./rows/authorization-limits.ts";
 import { authorizationRows } from "./rows/authorization.ts";
 import { callerRows } from "./rows/callers.ts";
+import { clusterRows } from "./rows/cluster.ts";
+import { engineRows } from "./rows/engine.ts";
 import { guardRows } from "./rows/guard.ts";
 import { isolationRows } from "./rows/isolation.ts";
 import { limitRows } from "./rows/limits.ts";
@@ -35,4 +37,5 @@ export const table: Readonly<Partial<Record<Subject, readonly Row[]>>> = {
   authorization: [...authorizationRows, ...authorizationLimitRows, ...scopeRows],
   tasks: taskRows,
   "request state": requestStateRows,
+  cluster: [...clusterRows, ...engineRows],
 };

@@ -85,6 +85,7 @@ export class SharedKeys {
       let merged: readonly StoredKey[] = [];
       const written = await changeValue(engine, place, "The key of request state", async (found) => {
         const stored = found ? readStored(found.text) : [];
+        if (found && stored.length === 0) this.#cluster.ignoreInvalid("key");
         merged = this.#merge(stored);
         const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
         return isSame ? undefined : { text: JSON.stringify({ keys: merged }) };

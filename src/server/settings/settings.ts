@@ -189,8 +189,11 @@ export function resolveSettings(options: CoreOptions): Settings {
     if (!isPositiveInteger(limit)) refuseOption(`limits.${name}`, "must be a positive integer");
   }
   const { backplane } = options;
-  if (backplane !== undefined && typeof backplane?.cluster !== "function")
+  // Both, since a client of ioredis has a method `cluster`, too.
+  const isBackplane = typeof backplane?.cluster === "function" && typeof backplane.open === "function";
+  if (backplane !== undefined && !isBackplane) {
     refuseOption("backplane", "is none: pass redisBackplane(client) or natsBackplane(connection)");
+  }
   if (mode === "stateless" && options.requireInitialized) {
     refuseOption(
       "requireInitialized",

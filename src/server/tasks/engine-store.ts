@@ -48,12 +48,12 @@ export class EngineTaskStore implements TaskStore {
   }
 
   async read(owner: string, id: string): Promise<TaskRecord | undefined> {
-    return readTask(owner, id, await this.#cluster.engine.get(taskKey(id)));
+    return this.#read(owner, id, await this.#cluster.engine.get(taskKey(id)));
   }
 
   async change(owner: string, id: string, change: TaskChange): Promise<TaskRecord | undefined> {
     const changed = await changeValue(this.#cluster.engine, taskKey(id), "The task", async (stored) => {
-      const task = readTask(owner, id, stored);
+      const task = this.#read(owner, id, stored);
       if (task === undefined || hasEnded(task)) return undefined;
       const text = JSON.stringify({ ...task, ...change });
       await this.#resize(task, sizeOf(text));
@@ -71,6 +71,14 @@ export class EngineTaskStore implements TaskStore {
       for (const task of await Promise.all(reads)) if (task) tasks.push(task);
     }
     return tasks.slice(0, limit);
+  }
+
+  /** The task with this id, if it belongs to the owner. An invalid one counts as absent. */
+  #read(owner: string, id: string, stored: StoredValue | undefined): TaskRecord | undefined {
+    if (stored === undefined) return undefined;
+    const task = readTask(stored.text);
+    if (task?.id !== id) return void this.#cluster.ignoreInvalid("task");
+    return task.owner === owner ? task : undefined;
   }
 
   #remainingMs({ node, createdAt, ttlMs }: TaskRecord): number {
@@ -135,10 +143,9 @@ const checks: Readonly<Record<keyof TaskRecord, Check>> = {
   error: orMissing((value) => isObject(value) && isNumber(value["code"]) && isText(value["message"])),
 };
 
-/** The task with this id, if it belongs to the owner. An invalid one counts as absent. */
-function readTask(owner: string, id: string, stored: StoredValue | undefined): TaskRecord | undefined {
-  const value = stored && readJson(stored.text);
-  if (!isObject(value) || value["owner"] !== owner || value["id"] !== id) return undefined;
+function readTask(text: string): TaskRecord | undefined {
+  const value = readJson(text);
+  if (!isObject(value)) return undefined;
   const isValid = Object.entries(checks).every(([name, check]) => check(value[name]));
   return isValid ? (value as unknown as TaskRecord) : undefined;
 }

@@ -34,13 +34,13 @@ export class TaskList {
   /** All tasks, oldest first; some may no longer exist. */
   async read(): Promise<readonly Listed[]> {
     const stored = await this.#cluster.engine.get(this.#key);
-    return stored ? readListed(stored.text) : [];
+    return stored ? this.#parse(stored.text) : [];
   }
 
   /** Adds a task, or changes its size. Resolves with false if the tasks would exceed a limit. */
   async put(task: Listed, limits: ListLimits): Promise<boolean> {
     const put = await changeValue(this.#cluster.engine, this.#key, "The list of tasks", async (stored) => {
-      const others = (stored ? readListed(stored.text) : []).filter(({ id }) => id !== task.id);
+      const others = (stored ? this.#parse(stored.text) : []).filter(({ id }) => id !== task.id);
       const tasks = [...(await this.#unexpired(others)), task];
       const size = tasks.reduce((sum, listed) => sum + listed.size, 0);
       if (tasks.length > limits.maxTasks || size > limits.maxSize) return undefined;
@@ -48,6 +48,14 @@ export class TaskList {
       return { text: JSON.stringify(tasks), ttlMs };
     });
     return put !== undefined;
+  }
+
+  /** The tasks of a list, without members that are none. */
+  #parse(text: string): Listed[] {
+    const tasks = readJson(text);
+    const listed = Array.isArray(tasks) ? tasks.filter(isListed) : [];
+    if (!Array.isArray(tasks) || listed.length !== tasks.length) this.#cluster.ignoreInvalid("task-list");
+    return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
   }
 
   #remainingMs({ node, endsAt }: Listed): number {
@@ -66,12 +74,6 @@ export class TaskList {
 /** Where the engine has a task. */
 export function taskKey(id: string): ValueKey {
   return { kind: "task", tag: id };
-}
-
-function readListed(text: string): Listed[] {
-  const tasks = readJson(text);
-  const listed = Array.isArray(tasks) ? tasks.filter(isListed) : [];
-  return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
 }
 
 function isListed(value: unknown): value is Listed {
