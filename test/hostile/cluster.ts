@@ -1,9 +1,8 @@
 // Two nodes of a cluster on one mount, and somebody who can reach the engine that they share.
 import type { Backplane, McpServer, ServerOptions } from "halyard";
 import { type BackplaneOptions, memoryBackplane } from "halyard/cluster";
-import { portOf } from "halyard/transport";
 import { makeServer } from "../support/catalogue.ts";
-import { backplaneThat, type Engine, engineOf } from "../support/backplane.ts";
+import { backplaneThat, type Engine, engineOf, join } from "../support/backplane.ts";
 import type { LogEntry } from "../support/log.ts";
 import { until } from "../support/turns.ts";
 import { type HttpDoor, openHttp } from "./mounts.ts";
@@ -79,8 +78,8 @@ export async function openCluster(
   };
   const nodes = [await node(), await node()] as const;
   // Some mounts serve before their node has joined.
+  for (const { server } of nodes) await join(server);
   await until(() => nodes.every(({ server }) => server.cluster.nodes().length === 2));
-  await Promise.all(nodes.map(({ server }) => portOf(server).cluster?.join()));
   return { nodes, written, engine: await engineOf(backplane) };
 }
 
