@@ -5,7 +5,7 @@ import * as z from "zod";
 import { clientAt, serveCluster, type TestNode } from "../support/cluster.ts";
 import type { EventReply } from "../support/event-reply.ts";
 import { expectNoUnhandledRejections } from "../support/rejections.ts";
-import { logDataOf, SessionClient } from "../support/sessions.ts";
+import { logDataOf, methodsOf, SessionClient } from "../support/sessions.ts";
 import { deferred, until } from "../support/turns.ts";
 import { engineRows, onEngine } from "./backplanes.ts";
 
@@ -103,6 +103,23 @@ describe.each(engineRows)("$name", (row) => {
     await got(fresh, 4);
     expect(logDataOf(fresh.messages)).toEqual([2, 3, 4]);
     fresh.cut();
+  });
+
+  test("a client that comes back with an id that is not kept is told to read again, and gets what waited", async () => {
+    const define = (server: McpServer): void => void server.tool("first", {}, () => "first");
+    const [a, b] = await serveCluster({ ...engine, define });
+    const client = await SessionClient.open(a);
+    const old = await client.get();
+    await push(a, client, 1);
+    await got(old, 1);
+    await old.vanish();
+    await until(() => a.stats().streams === 0);
+    await push(b, client, 2);
+    const start = old.lastEventId?.split(".")[0];
+    const again = await clientAt(b, client).get(`${start}.7-abc.7-abc`);
+    await got(again, 2);
+    expect(methodsOf(again.messages)).toEqual(["tools/list_changed", "message"]);
+    again.cut();
   });
 
   test("a GET stream that is resumed on B while A still writes: A's connection ends, nothing is doubled", async () => {

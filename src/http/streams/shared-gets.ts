@@ -16,6 +16,7 @@ import {
   holderOf,
   isActive,
   type KeptMessage,
+  missedAfterGap,
   type MissedOnGet,
   missedOnOpen,
   missedOnResume,
@@ -75,7 +76,7 @@ export class SharedGets {
       const entries = await this.#entries(1);
       const { cluster } = this.#parts;
       const created = this.#connection.changes;
-      const missed = missedOnOpen(entries, own.sequence, created, (node) => !cluster.hears(node));
+      const missed = missedOnOpen(entries, own, created, (node) => !cluster.hears(node));
       this.#begin(own.sequence, own, entries, missed, responder, principal);
     });
   }
@@ -89,14 +90,14 @@ export class SharedGets {
     return this.#log.inTurn(async () => {
       const own = await this.#enter(cursor?.start);
       const entries = await this.#entries(cursor ? sequenceOf(cursor.at) : own.sequence);
-      const missed = cursor && missedOnResume(entries, cursor);
       const number = cursor?.start ?? own.sequence;
-      const nothing = { at: positionOf(own), changes: undefined, messages: [] };
+      const missed =
+        (cursor && missedOnResume(entries, cursor)) ?? missedAfterGap(await this.#entries(1), own, number);
       const from = holderOf(entries, number, own.sequence);
       if (from !== this.#log.node) {
         this.#parts.server.observe?.({ type: "handover", from, ...peerOf(this.#connection) });
       }
-      this.#begin(number, own, entries, missed ?? nothing, responder, principal);
+      this.#begin(number, own, entries, missed, responder, principal);
     });
   }
 

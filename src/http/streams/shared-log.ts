@@ -162,37 +162,50 @@ export function holderOf(entries: readonly LogEntry[], stream: number, own: numb
 }
 
 /**
- * What a new GET stream gets first, from all entries that are kept, up to the one that opened it: the messages that waited for it. If
+ * What a new GET stream gets first, from all entries that are kept: the messages that waited for it when the entry `own` opened it. If
  * the client may have missed messages on an earlier stream, `changes` is undefined.
  */
 export function missedOnOpen(
   entries: readonly LogEntry[],
-  stream: number,
+  own: LogEntry,
   created: string | undefined,
   isGone: (node: string) => boolean,
 ): MissedOnGet {
+  const { walk, waited } = walkTo(entries, own, own.sequence);
+  const { active, lost, given, changes } = walk;
+  if (active === undefined && lost === undefined) return { ...waited(), changes: created };
+  const isUnread = lost !== undefined && given.length === 0 && changes === lost.c;
+  if (lost !== undefined) return { ...waited(), changes: isUnread ? lost.c : undefined };
+  const isOpenElsewhere = active?.node !== undefined && !isGone(active.node);
+  const entry = readSessionEntry(own.text);
+  return { ...waited(), changes: isOpenElsewhere && entry?.k === "get" ? entry.c : undefined };
+}
+
+/** What the stream of a cursor that is no longer kept gets first: the messages that waited when the entry `own` resumed it. */
+export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry, stream: number): MissedOnGet {
+  return { ...walkTo(entries, own, stream).waited(), changes: undefined };
+}
+
+/** Follows the log to `own`, which opens or resumes `stream`. `waited` follows it further, and returns what belongs to the stream. */
+function walkTo(
+  entries: readonly LogEntry[],
+  own: LogEntry,
+  stream: number,
+): { readonly walk: Walk; waited(): Omit<MissedOnGet, "changes"> } {
   const messages: KeptMessage[] = [];
   const walk = new Walk(stream, messages);
-  const before = entries.filter(({ sequence }) => sequence < stream);
+  const before = entries.filter(({ sequence }) => sequence < own.sequence);
   const [first] = before;
   // Somebody may have read a stream that opened before the first kept entry.
   if (first !== undefined && first.previous !== 0) walk.active = { stream: 0, node: undefined };
   for (const entry of before) walk.next(entry);
-  const { active, lost, waitedSince, waiting, given, changes } = walk;
-  for (const entry of entries.slice(before.length)) walk.next(entry);
-  const own = entries.find(({ sequence }) => sequence === stream);
-  const at = waiting.length > 0 || own === undefined ? waitedSince : positionOf(own);
-  if (active === undefined && lost === undefined) return { at, changes: created, messages };
-  if (lost !== undefined)
-    return { at, changes: given.length === 0 && changes === lost.c ? lost.c : undefined, messages };
-  const isOpenElsewhere = active?.node !== undefined && !isGone(active.node);
-  const { c } = ownEntry(own);
-  return { at, changes: isOpenElsewhere ? c : undefined, messages };
-}
-
-function ownEntry(own: LogEntry | undefined): { readonly c?: string | undefined } {
-  const entry = own && readSessionEntry(own.text);
-  return entry?.k === "get" ? entry : {};
+  const waited = (): Omit<MissedOnGet, "changes"> => {
+    const { waiting, waitedSince } = walk;
+    messages.length = 0;
+    for (const entry of entries.slice(before.length)) walk.next(entry);
+    return { at: waiting.length > 0 ? waitedSince : positionOf(own), messages };
+  };
+  return { walk, waited };
 }
 
 /** What a resumed POST stream has missed. */
