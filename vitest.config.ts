@@ -2,8 +2,9 @@ import { defineConfig } from "vitest/config";
 
 /** Kills, outages and whole clusters, which take minutes: `.ci/run` runs them with HALYARD_CLUSTER=1. */
 const slow = [
-  "test/cluster/{kills,run,engine-cut-off,engine-deliveries,engine-slow}.test.ts",
+  "test/cluster/{conformance,kills,run,engine-cut-off,engine-deliveries,engine-slow}.test.ts",
   "test/redis/outages.test.ts",
+  "test/server/tasks/cluster.test.ts",
 ];
 
 // Tests import "halyard" as users do: the built package, found through its own exports.
