@@ -120,7 +120,7 @@ export async function modernStatus({ url }: TestNode): Promise<number> {
 }
 
 /** Whether tests run that need minutes. */
-export const isLong: boolean = process.env["HALYARD_CLUSTER"] === "1";
+export const isLong: boolean = process.env["HALYARD_LONG"] === "1";
 
 /** The state of a call that the client continues later. */
 export async function sealedBy({ url }: { readonly url: string }): Promise<unknown> {
