@@ -1,4 +1,4 @@
-// Every error code and class of Halyard. Nothing else in the package defines an error.
+// Every error code of Halyard, and every error class but those of the client, which are in client/settings/errors.ts.
 
 /**
  * The JSON-RPC error codes that a server may send, by name.
@@ -61,7 +61,16 @@ export type HalyardErrorCode =
   | "INPUT_PENDING"
   | "URL_ELICITATION_REQUIRED"
   | "CANNOT_LISTEN"
-  | "BACKPLANE_UNAVAILABLE";
+  | "BACKPLANE_UNAVAILABLE"
+  | "CONNECTION_LOST"
+  | "HTTP"
+  | "NEEDS_AUTH"
+  | "TIMEOUT"
+  | "NO_COMMON_REVISION"
+  | "INVALID_RESPONSE"
+  | "TOOL_CALL"
+  | "OUTPUT_MISMATCH"
+  | "CANNOT_START";
 
 /**
  * The base class of every error that Halyard throws.

@@ -1,0 +1,72 @@
+// The seam between a client and its transports: a transport opens channels, and a channel carries requests and messages.
+import type { Revision } from "../../protocol/revision.ts";
+import type { RequestId, RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
+import type { HeaderFields } from "../settings/auth.ts";
+
+/** One request on its way to the server. */
+export interface Outgoing {
+  readonly id: RequestId;
+  readonly method: string;
+  /** The whole message. */
+  readonly text: string;
+  /** Over HTTP, the headers of this request: those that repeat parts of the message, and those that the caller added. */
+  readonly headers?: HeaderFields | undefined;
+  /** Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. */
+  readonly signal?: AbortSignal | undefined;
+  /** The server must not be told of its end: `initialize`. */
+  readonly isUncancellable?: boolean;
+  /** The response is a stream that stays open (`subscriptions/listen`): no limit of time applies to it. */
+  readonly isStream?: boolean;
+}
+
+/** What a channel tells the client. */
+export interface Receiver {
+  /** A request or notification of the server has arrived on the stream of that name. */
+  message(message: RpcRequest | RpcNotification, stream: string): void;
+  /** Something arrived that the client ignores. */
+  ignored(reason: string): void;
+  /** Messages outside requests may have been missed: the stream that carries them was lost and could not be resumed. */
+  gap(): void;
+  /** A long-lived stream opened, was lost, or is given up. */
+  stream(state: "opened" | "resumed" | "lost" | "given-up", stream: string, reason?: string): void;
+  /** The channel has ended by itself; it carries nothing any more. */
+  ended(reason: Error): void;
+  /** Sees every message as text, for recordings; undefined if nobody records. */
+  readonly tap: Tap | undefined;
+}
+
+/** Sees a message: which way it went, on which stream, and its text. */
+export type Tap = (direction: "sent" | "received", stream: string, text: string) => void;
+
+/** The way to one server, from its opening to its loss. A lost channel is never mended: the client opens another one. */
+export interface Channel {
+  /**
+   * Sends a request, and resolves with its response. Rejects with ConnectionLost, HttpFailure, AuthRequired or InvalidResponse if there
+   * is none, or with the reason of `signal`.
+   */
+  request(outgoing: Outgoing): Promise<RpcResponse>;
+  /** Sends a notification or the answer to a request of the server. */
+  send(text: string): Promise<void>;
+  /** From now on both sides speak this revision. */
+  speak(revision: Revision): void;
+  /** Opens the stream on which messages outside requests arrive, where the transport needs one. Called after `notifications/initialized`. */
+  listen(): void;
+  /** Whether messages outside requests can arrive at the moment. */
+  readonly isListening: boolean;
+  /** Ends the channel. Requests that wait reject with ConnectionLost, reason `closed`. */
+  close(): Promise<void>;
+}
+
+/** Opens channels to one server. */
+export interface Transport {
+  readonly kind: "http" | "stdio" | "wire";
+  /** What the user dialled, for errors and as the key of caches: a URL or a command. */
+  readonly address: string;
+  /** Whether requests carry HTTP headers. */
+  readonly hasHeaders: boolean;
+  /** Whether the client may open another channel when one was lost. */
+  readonly reopens: boolean;
+  open(receiver: Receiver, signal: AbortSignal): Promise<Channel>;
+  /** The transport of older servers at the same address, tried if `initialize` is refused with 400, 404 or 405. */
+  readonly older?: Transport | undefined;
+}

@@ -1,0 +1,18 @@
+// What a runtime offers to a client beyond the web: Node starts processes and sends HTTP requests by `node:http`.
+import type { Transport } from "../channel/channel.ts";
+import type { Send } from "../http/send.ts";
+import type { ClientEvent } from "../settings/events.ts";
+import type { ClientLimits } from "../settings/limits.ts";
+import type { CommandTarget } from "../settings/options.ts";
+
+/** The parts of a client that differ between runtimes. The import `#client-platform` is the one of the current runtime. */
+export interface Platform {
+  /** A transport that starts a command and speaks over its standard input and output. Throws where processes cannot be started. */
+  commandTransport(
+    target: CommandTarget,
+    limits: ClientLimits,
+    observe: (event: ClientEvent) => void,
+  ): Transport;
+  /** Sends HTTP requests; undefined where only `fetch` can. */
+  readonly send: Send | undefined;
+}

@@ -1,0 +1,205 @@
+// The errors of a client. Each says what happened, whether the server may have acted, and what you can do.
+import { HalyardError } from "../../errors.ts";
+import type { CallToolResult } from "../../protocol/model.ts";
+import type { RpcError } from "../../wire/message.ts";
+
+/**
+ * The server answered a request with an error.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, RpcRejection } from "halyard/client";
+ *
+ * await using client = await connect(new McpServer({ name: "demo", version: "1.0.0" }));
+ * const error = await client.request("no/such/method").catch((reason: unknown) => reason);
+ * if (error instanceof RpcRejection) console.log(error.code);
+ * ```
+ */
+export class RpcRejection extends Error {
+  /** The JSON-RPC code. */
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(error: RpcError, cause?: unknown) {
+    super(error.message, cause === undefined ? undefined : { cause });
+    this.name = "RpcRejection";
+    this.code = error.code;
+    this.data = error.data;
+  }
+}
+
+/** Why a request has no response. */
+export type LossReason =
+  /** The server could not be reached: it did not receive the request. */
+  | "unreachable"
+  /** The connection broke after the request was sent, or a gateway gave up (502, 504). */
+  | "cut"
+  /** The server no longer knows the session (404), and did not run the request. */
+  | "session-gone"
+  /** The process of the server ended. */
+  | "exited"
+  /** You closed the client. */
+  | "closed";
+
+/**
+ * The connection was lost before the response arrived, and the client did not send the request again.
+ *
+ * @example
+ * ```ts
+ * import { connect, ConnectionLost } from "halyard/client";
+ *
+ * await using client = await connect("https://mcp.example.com/mcp");
+ * try {
+ *   await client.callTool("pay", { amount: 20 });
+ * } catch (error) {
+ *   if (error instanceof ConnectionLost && error.mayHaveRun) console.error("Check whether the payment was made");
+ *   else throw error;
+ * }
+ * ```
+ */
+export class ConnectionLost extends HalyardError {
+  readonly reason: LossReason;
+  /** Whether the server may have run the request. */
+  readonly mayHaveRun: boolean;
+
+  constructor(
+    reason: LossReason,
+    message: string,
+    options: { readonly mayHaveRun: boolean; readonly cause?: unknown },
+  ) {
+    super("CONNECTION_LOST", message, options);
+    this.reason = reason;
+    this.mayHaveRun = options.mayHaveRun;
+  }
+}
+
+/** An HTTP reply that carries no JSON-RPC message. */
+export class HttpFailure extends HalyardError {
+  readonly status: number;
+  readonly url: string;
+  /** The start of the body. */
+  readonly body: string;
+  /** How long the server asks to wait, from `Retry-After`. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    reply: {
+      readonly status: number;
+      readonly url: string;
+      readonly body: string;
+      readonly retryAfterMs?: number | undefined;
+    },
+    message: string,
+  ) {
+    super("HTTP", message);
+    this.status = reply.status;
+    this.url = reply.url;
+    this.body = reply.body;
+    this.retryAfterMs = reply.retryAfterMs;
+  }
+}
+
+/** The server requires credentials (401), or other ones (403). */
+export class AuthRequired extends HalyardError {
+  readonly status: 401 | 403;
+  readonly url: string;
+  /** The `WWW-Authenticate` header. */
+  readonly challenge: string | undefined;
+
+  constructor(reply: {
+    readonly status: 401 | 403;
+    readonly url: string;
+    readonly challenge?: string | undefined;
+  }) {
+    const remedy = "pass a token, or an object that obtains one, as the option auth";
+    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}`);
+    this.status = reply.status;
+    this.url = reply.url;
+    this.challenge = reply.challenge;
+  }
+}
+
+/** The limits of time that a call or `connect` can meet. */
+export type TimeLimit = "timeoutMs" | "maxTimeMs" | "connectTimeoutMs";
+
+/** A request took too long. */
+export class CallTimeout extends HalyardError {
+  /** The option whose time is over. */
+  readonly limit: TimeLimit;
+
+  constructor(limit: TimeLimit, timeMs: number, what: string) {
+    const ended = limit === "timeoutMs" ? `${timeMs} ms without a sign of progress` : `${timeMs} ms`;
+    super("TIMEOUT", `${what}: no response after ${ended}: raise ${limit} if it needs longer`);
+    this.limit = limit;
+  }
+}
+
+/** The server and the client have no protocol revision in common. */
+export class NoCommonRevision extends HalyardError {
+  readonly ours: readonly string[];
+  readonly theirs: readonly string[];
+
+  constructor(ours: readonly string[], theirs: readonly string[]) {
+    super(
+      "NO_COMMON_REVISION",
+      `The server supports ${theirs.join(", ") || "no known revision"}; this client was asked for ${ours.join(", ")}`,
+    );
+    this.ours = ours;
+    this.theirs = theirs;
+  }
+}
+
+/** The server sent something that the protocol does not allow, or that exceeds a limit of the client. */
+export class InvalidResponse extends HalyardError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("INVALID_RESPONSE", message, options);
+  }
+}
+
+/** With `throwOnError`, a tool result that has `isError`. */
+export class ToolCallError extends HalyardError {
+  readonly result: CallToolResult;
+
+  constructor(tool: string, result: CallToolResult) {
+    const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    super("TOOL_CALL", `${tool}: ${text || "the tool failed"}`);
+    this.result = result;
+  }
+}
+
+/** With `strict`, a structured result that does not match the tool's output schema. */
+export class OutputMismatch extends HalyardError {
+  readonly result: CallToolResult;
+
+  constructor(tool: string, problem: string, result: CallToolResult) {
+    super("OUTPUT_MISMATCH", `${tool}: the structured content does not match the output schema: ${problem}`);
+    this.result = result;
+  }
+}
+
+/** The command of a stdio server cannot start, or its process ended before it answered. */
+export class CannotStart extends HalyardError {
+  readonly command: string;
+  readonly cwd: string;
+  readonly exitCode: number | undefined;
+  /** The last lines of its standard error. */
+  readonly stderr: string;
+
+  constructor(
+    process: {
+      readonly command: string;
+      readonly cwd: string;
+      readonly exitCode?: number | undefined;
+      readonly stderr: string;
+    },
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super("CANNOT_START", message, options);
+    this.command = process.command;
+    this.cwd = process.cwd;
+    this.exitCode = process.exitCode;
+    this.stderr = process.stderr;
+  }
+}

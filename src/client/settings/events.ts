@@ -1,0 +1,67 @@
+// The events that a client's `observe` receives, for metrics, traces and dashboards.
+import type { ClientState } from "./state.ts";
+
+/** A request has ended, after all its attempts and rounds. */
+export interface ClientRequestEvent {
+  readonly type: "request";
+  readonly method: string;
+  /** The name of the tool or prompt, or the URI of the resource. */
+  readonly name?: string | undefined;
+  readonly durationMs: number;
+  readonly outcome: "ok" | "error" | "cancelled" | "cached";
+  /** How often it was sent. */
+  readonly attempts: number;
+  readonly error?: unknown;
+}
+
+/** A request is sent again: its connection was lost, or the server refused it for now. */
+export interface RetryEvent {
+  readonly type: "retry";
+  readonly method: string;
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly reason: string;
+}
+
+/** The state of the client changed. */
+export interface StateEvent {
+  readonly type: "state";
+  readonly state: ClientState;
+}
+
+/** A long-lived stream (a listen stream, or the GET stream of a session) opened, was lost, or is given up. */
+export interface StreamEvent {
+  readonly type: "stream";
+  readonly stream: string;
+  readonly state: "opened" | "resumed" | "lost" | "given-up";
+  readonly reason?: string | undefined;
+}
+
+/** A structured result does not match the output schema of its tool; the result is kept. */
+export interface MismatchEvent {
+  readonly type: "mismatch";
+  readonly tool: string;
+  readonly problem: string;
+}
+
+/** The client ignores something that the server sent, such as a response to nothing, or a tool whose header annotations are invalid. */
+export interface IgnoredEvent {
+  readonly type: "ignored";
+  readonly reason: string;
+}
+
+/** A line that a stdio server wrote to its standard error. */
+export interface StderrEvent {
+  readonly type: "stderr";
+  readonly line: string;
+}
+
+/** What `observe` receives. */
+export type ClientEvent =
+  | ClientRequestEvent
+  | RetryEvent
+  | StateEvent
+  | StreamEvent
+  | MismatchEvent
+  | IgnoredEvent
+  | StderrEvent;

@@ -1,0 +1,100 @@
+// The handlers with which the user of a client answers the server's questions, and what they receive.
+import type {
+  ModelPreferences,
+  Root,
+  SamplingContent,
+  SamplingMessage,
+  SamplingTool,
+} from "../../protocol/asking.ts";
+import type { LogLevel } from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+
+/** What every question comes with. */
+export interface QuestionContext {
+  /** Aborted when the server no longer waits for the answer. */
+  readonly signal: AbortSignal;
+  /** The server that asks, as the client dialled it: show it to the user. */
+  readonly server: string;
+}
+
+/** A form for the user to fill in. */
+export interface FormQuestion {
+  readonly mode: "form";
+  readonly message: string;
+  /** A JSON Schema: an object whose properties are plain values. */
+  readonly requestedSchema: JsonObject;
+  readonly params: JsonObject;
+}
+
+/** A page for the user to visit. Show the whole URL, ask for consent, and open it outside the client; never fetch it yourself. */
+export interface UrlQuestion {
+  readonly mode: "url";
+  readonly message: string;
+  readonly url: string;
+  readonly elicitationId?: string | undefined;
+  readonly params: JsonObject;
+}
+
+/** What the user did. Fields of a form that are missing in `content` get the defaults of its schema. */
+export type ElicitAnswer =
+  | { readonly action: "accept"; readonly content?: JsonObject }
+  | { readonly action: "decline" }
+  | { readonly action: "cancel" };
+
+/** Answers forms, pages or both. */
+export type OnElicit<Question> = (
+  question: Question,
+  context: QuestionContext,
+) => ElicitAnswer | Promise<ElicitAnswer>;
+
+/** A function for both modes, or one for each mode that you support: only those are declared. */
+export type ElicitOption =
+  | OnElicit<FormQuestion | UrlQuestion>
+  | { readonly form?: OnElicit<FormQuestion>; readonly url?: OnElicit<UrlQuestion> };
+
+/** A request to your model. */
+export interface SampleQuestion {
+  readonly messages: readonly SamplingMessage[];
+  readonly maxTokens: number;
+  readonly systemPrompt?: string;
+  readonly temperature?: number;
+  readonly stopSequences?: readonly string[];
+  readonly modelPreferences?: ModelPreferences;
+  readonly includeContext?: string;
+  readonly metadata?: JsonObject;
+  readonly tools?: readonly SamplingTool[];
+  readonly toolChoice?: { readonly mode?: "auto" | "required" | "none" };
+}
+
+/** What your model answered. */
+export interface SampleAnswer {
+  readonly role: "assistant" | "user";
+  readonly content: SamplingContent | readonly SamplingContent[];
+  readonly model: string;
+  readonly stopReason?: string;
+}
+
+/** Asks your model. */
+export type OnSample = (
+  question: SampleQuestion,
+  context: QuestionContext,
+) => SampleAnswer | Promise<SampleAnswer>;
+
+/** A function, or one with what else it supports. */
+export type SampleOption =
+  | OnSample
+  | {
+      readonly answer: OnSample;
+      /** Whether it handles `tools` and `toolChoice`. */ readonly tools?: boolean;
+      /** Whether it handles `includeContext`. */ readonly context?: boolean;
+    };
+
+/** The folders that the server may work on, or a function that returns the current ones. */
+export type RootsOption = readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>);
+
+/** A log message of the server. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  readonly logger?: string | undefined;
+  readonly data: unknown;
+}

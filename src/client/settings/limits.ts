@@ -1,0 +1,56 @@
+// The limits of a client, and their defaults: what a server can make it hold, and how long it waits.
+
+/** Limits on what a server can make the client hold. */
+export interface ClientLimits {
+  /** The largest message, in UTF-8 bytes after decompression. @default {33554432} */
+  readonly maxBytes: number;
+  /** How deep arrays and objects of a message may nest. @default {200} */
+  readonly maxDepth: number;
+  /** How many values and keys a message may hold. @default {2000000} */
+  readonly maxElements: number;
+  /** How many messages a batch may hold. @default {1000} */
+  readonly maxBatch: number;
+  /** How many requests may wait for their responses at once. @default {10000} */
+  readonly maxInFlight: number;
+  /** How many items `listTools` and the other lists collect; iterate over them to get more. @default {100000} */
+  readonly maxListItems: number;
+  /** How many pages one list may have. @default {1000} */
+  readonly maxPages: number;
+  /** How many times a call may be answered with further questions. @default {10} */
+  readonly maxRounds: number;
+  /** How many questions of the server the client answers at once. @default {100} */
+  readonly maxQuestions: number;
+  /** How many changes wait for a reader of `listen`; past that the oldest are replaced by one that says "read again". @default {1024} */
+  readonly maxChanges: number;
+  /** How many results the cache keeps. @default {1000} */
+  readonly maxCached: number;
+  /** How many bytes of standard error are kept of a stdio server. @default {16384} */
+  readonly maxStderrBytes: number;
+}
+
+export const defaultClientLimits: ClientLimits = {
+  maxBytes: 32 * 1024 * 1024,
+  maxDepth: 200,
+  maxElements: 2_000_000,
+  maxBatch: 1000,
+  maxInFlight: 10_000,
+  maxListItems: 100_000,
+  maxPages: 1000,
+  maxRounds: 10,
+  maxQuestions: 100,
+  maxChanges: 1024,
+  maxCached: 1000,
+  maxStderrBytes: 16 * 1024,
+};
+
+/** How a client waits before it tries again. */
+export interface Backoff {
+  /** The first wait; each later one is twice as long, and every wait is shortened at random by up to half. @default {500} */
+  readonly firstMs: number;
+  /** The longest wait. @default {30000} */
+  readonly maxMs: number;
+  /** How often a connection or stream is tried again before the client gives up; a message that arrives begins the count anew. @default {20} */
+  readonly maxAttempts: number;
+}
+
+export const defaultBackoff: Backoff = { firstMs: 500, maxMs: 30_000, maxAttempts: 20 };

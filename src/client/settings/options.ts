@@ -1,0 +1,103 @@
+// The options of `connect` and of calls.
+import type { ClientCapabilities, Implementation, LogLevel } from "../../protocol/model.ts";
+import type { AuthOption, HeaderFields } from "./auth.ts";
+import type { ClientEvent } from "./events.ts";
+import type { ElicitOption, LogEntry, RootsOption, SampleOption } from "./handlers.ts";
+import type { Backoff, ClientLimits } from "./limits.ts";
+import type { Remembered } from "./remembered.ts";
+
+/** A step of a task that the server reports. */
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/**
+ * Which requests are sent again when their connection was lost and the server may have run them. Lists, reads, prompts and
+ * completions always are. `safe`: also tools with `readOnlyHint` or `idempotentHint`; `always`: every tool; `never`: no tool.
+ */
+export type Reissue = "safe" | "always" | "never";
+
+/** What `connect` and each call can set. */
+export interface CallSettings {
+  /** How long a request may take without a sign of progress. @default {60000} */
+  readonly timeoutMs?: number;
+  /** How long a request may take in all, with its attempts, rounds and progress. @default {3600000} */
+  readonly maxTimeMs?: number;
+  /** Which tools are called again after a lost connection. @default {"safe"} */
+  readonly reissue?: Reissue;
+  /** Whether a structured result that does not match its tool's output schema throws; otherwise `observe` is told. @default {false} */
+  readonly strict?: boolean;
+  /** Whether a tool result with `isError` throws a {@link ToolCallError}. @default {false} */
+  readonly throwOnError?: boolean;
+}
+
+/** The options of one request. */
+export interface CallOptions extends CallSettings {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Added to the HTTP requests of this call. With `Authorization` the call uses no cache. */
+  readonly headers?: HeaderFields;
+  /** Asks the server even if the cache has an answer. @default {false} */
+  readonly fresh?: boolean;
+  /** The lowest level of log messages that a modern server sends about this request. */
+  readonly logLevel?: LogLevel;
+  /** `return` hands a result that asks for input to you, instead of answering it with the handlers. @default {"answer"} */
+  readonly inputRequired?: "answer" | "return";
+}
+
+/** The options of `connect`. */
+export interface ConnectOptions extends CallSettings {
+  /** The name and version that the client gives. @default {{ name: "halyard-client", version }} */
+  readonly info?: Implementation;
+  /** The revision to speak; `auto` finds out what the server speaks, and takes the newest. @default {"auto"} */
+  readonly revision?: string;
+  /** What `client.remember()` returned earlier: saves the question which revision the server speaks. */
+  readonly remembered?: Remembered | undefined;
+  /** A token, a function that returns one, or an object that obtains credentials. */
+  readonly auth?: AuthOption;
+  /** Added to every HTTP request. */
+  readonly headers?: HeaderFields;
+  /** Sends HTTP requests. @default {node:http on Node, otherwise the global fetch} */
+  readonly fetch?: typeof fetch;
+  /** Answers questions to the user; declares `elicitation`. */
+  readonly onElicit?: ElicitOption;
+  /** Asks your model; declares `sampling`. */
+  readonly onSample?: SampleOption;
+  /** The folders that the server may work on; declares `roots`. */
+  readonly roots?: RootsOption;
+  /** Receives the server's log messages. */
+  readonly onLog?: (entry: LogEntry) => void;
+  /** The lowest level of those. @default {"info", if there is onLog} */
+  readonly logLevel?: LogLevel;
+  /** Further capabilities to declare, such as extensions. */
+  readonly capabilities?: Pick<ClientCapabilities, "experimental" | "extensions">;
+  /** How long connecting may take. @default {30000} */
+  readonly connectTimeoutMs?: number;
+  /** How the client waits before it tries again. */
+  readonly backoff?: Partial<Backoff>;
+  /** Whether lists and reads are cached as far as the server allows it. @default {true} */
+  readonly cache?: boolean;
+  readonly limits?: Partial<ClientLimits>;
+  /** Receives what the client does, as it happens. */
+  readonly observe?: (event: ClientEvent) => void;
+  /** Receives each message as a line of JSON, without secrets, for {@link replay} of `halyard/testing`. */
+  readonly record?: (line: string) => void;
+  /** Ends connecting. */
+  readonly signal?: AbortSignal;
+}
+
+/** How to start a stdio server. */
+export interface CommandTarget {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** @default {the folder of this process} */
+  readonly cwd?: string;
+  /** Added to the few variables that the server inherits, such as PATH and HOME. */
+  readonly env?: { readonly [name: string]: string };
+  /** Whether a server that ended is started again, with waits between. @default {false} */
+  readonly restart?: boolean;
+  /** How long the server may take to end by itself once its input is closed. @default {2000} */
+  readonly graceMs?: number;
+}

@@ -1,0 +1,13 @@
+// The states of a client, as its user sees them.
+
+/** What a client is doing: `ready` means that calls go straight to the server. */
+export type StateName = "connecting" | "ready" | "reconnecting" | "needs-auth" | "closed";
+
+/** The state of a client, and why. */
+export interface ClientState {
+  readonly name: StateName;
+  /** Why the client is in this state, for a person to read. */
+  readonly reason: string;
+  /** The error that led to it. */
+  readonly error?: unknown;
+}
