@@ -34,8 +34,9 @@ export function readSampling(params: JsonObject, handler: SampleHandler, revisio
   if (typeof maxTokens !== "number") return refused("maxTokens must be a number");
   const problem = messagesProblem(params["messages"]);
   if (problem !== undefined) return refused(problem);
-  const { includeContext, ...rest } = params;
-  const question = (handler.context ? params : rest) as unknown as SampleQuestion;
+  // A client may ignore the wish for context.
+  const seen = handler.context ? params : { ...params, includeContext: undefined };
+  const question = seen as unknown as SampleQuestion;
   return {
     ok: true,
     ask: async (context) => encodeAnswer(await handler.answer(question, context), question, revision),
