@@ -9,7 +9,10 @@ export interface Outgoing {
   readonly method: string;
   /** The whole message. */
   readonly text: string;
-  /** Over HTTP, the headers of this request: those that repeat parts of the message, and those that the caller added. */
+  /**
+   * Over HTTP, the headers of this request: those that repeat parts of `params` (`Mcp-Name`, `Mcp-Param-*`), and those that the caller
+   * added. The channel adds what it knows itself.
+   */
   readonly headers?: HeaderFields | undefined;
   /**
    * Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. A call makes it
@@ -52,7 +55,10 @@ export interface Channel {
   request(outgoing: Outgoing): Promise<RpcResponse>;
   /** Sends a notification or the answer to a request of the server. */
   send(text: string): Promise<void>;
-  /** From now on both sides speak this revision. */
+  /**
+   * From now on both sides speak this revision. Call it before the first request of a modern revision, and again when another one is
+   * agreed on; `initialize` is sent as a client does that has agreed on nothing.
+   */
   speak(revision: Revision): void;
   /** Opens the stream on which messages outside requests arrive, where the transport needs one. Called after `notifications/initialized`. */
   listen(): void;
