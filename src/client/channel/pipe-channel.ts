@@ -89,7 +89,11 @@ export class PipeChannel implements Channel {
         reject(new ConnectionLost("unreachable", textOf(error), { mayHaveRun: false, cause: error }));
         void this.#giveUp(error);
       });
-      if (sent) sent.then(resolve, () => {});
+      if (sent)
+        sent.then(
+          () => resolve(),
+          () => {},
+        );
       else resolve();
     });
   }
