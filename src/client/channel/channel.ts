@@ -9,10 +9,16 @@ export interface Outgoing {
   readonly method: string;
   /** The whole message. */
   readonly text: string;
-  /** Over HTTP, the headers of this request: those that repeat parts of the message, and those that the caller added. */
+  /**
+   * Over HTTP, the headers of this request: those that repeat parts of `params` (`Mcp-Name`, `Mcp-Param-*`), and those that the caller
+   * added. The channel adds what it knows itself.
+   */
   readonly headers?: HeaderFields | undefined;
-  /** Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. */
-  readonly signal?: AbortSignal | undefined;
+  /**
+   * Set by the channel: called at most once, with the reason, when nobody waits any longer. The channel then tells the server as its
+   * transport and revision demand. An AbortSignal for each request would cost more than all the rest of a call.
+   */
+  onAbandoned?: ((reason: unknown) => void) | undefined;
   /** The server must not be told of its end: `initialize`. */
   readonly isUncancellable?: boolean;
   /** The response is a stream that stays open (`subscriptions/listen`): no limit of time applies to it. */
@@ -42,12 +48,15 @@ export type Tap = (direction: "sent" | "received", stream: string, text: string)
 export interface Channel {
   /**
    * Sends a request, and resolves with its response. Rejects with ConnectionLost, HttpFailure, AuthRequired or InvalidResponse if there
-   * is none, or with the reason of `signal`.
+   * is none, or with the reason given to `onAbandoned`.
    */
   request(outgoing: Outgoing): Promise<RpcResponse>;
   /** Sends a notification or the answer to a request of the server. */
   send(text: string): Promise<void>;
-  /** From now on both sides speak this revision. */
+  /**
+   * From now on both sides speak this revision. Call it before the first request of a modern revision, and again when another one is
+   * agreed on; `initialize` is sent as a client does that has agreed on nothing.
+   */
   speak(revision: Revision): void;
   /** Opens the stream on which messages outside requests arrive, where the transport needs one. Called after `notifications/initialized`. */
   listen(): void;
