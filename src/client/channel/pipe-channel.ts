@@ -11,7 +11,7 @@ import {
 import { CannotStart, ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
-import type { Wire } from "./wire.ts";
+import type { Wire } from "../../wire/wire.ts";
 
 /** Why the channel carries nothing any more. */
 interface Loss {

@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { within } from "../../async/timers.ts";
 import { clip } from "../../errors.ts";
 import { LineDecoder } from "../../wire/lines.ts";
-import type { Wire } from "../channel/wire.ts";
+import type { Wire } from "../../wire/wire.ts";
 import { CannotStart, ConnectionLost } from "../settings/errors.ts";
 import { explainSpawnError, isWindows, type Spawning } from "./node-environment.ts";
 import { ProcessTree } from "./node-process-tree.ts";
