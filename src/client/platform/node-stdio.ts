@@ -1,7 +1,6 @@
 // The transport of stdio servers: each channel starts a process.
 import { isTimerMs } from "../../async/timers.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
-import { checkOptions, type Known } from "../../options.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
 import type { ClientEvent } from "../settings/events.ts";
@@ -9,15 +8,6 @@ import type { ClientLimits } from "../settings/limits.ts";
 import type { CommandTarget } from "../settings/options.ts";
 import { environmentOf } from "./node-environment.ts";
 import { type ServerCommand, startServer } from "./node-server-process.ts";
-
-const knownOptions: Known<CommandTarget> = {
-  command: true,
-  args: true,
-  cwd: true,
-  env: true,
-  restart: true,
-  graceMs: true,
-};
 
 /** How many lines of standard output that are no messages are reported of one process. */
 const maxStrayReports = 100;
@@ -58,7 +48,6 @@ export class StdioTransport implements Transport {
 }
 
 function checkTarget(target: CommandTarget): void {
-  checkOptions({ subject: "connect" }, target, knownOptions);
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field }, problem);
   };
