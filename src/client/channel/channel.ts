@@ -14,8 +14,13 @@ export interface Outgoing {
    * added. The channel adds what it knows itself.
    */
   readonly headers?: HeaderFields | undefined;
-  /** Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. */
+  /**
+   * Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. A call makes it
+   * when it is first read, which takes longer than the rest of the call: read it only where nothing but an AbortSignal will do.
+   */
   readonly signal?: AbortSignal | undefined;
+  /** Set by the channel instead of reading `signal`: called once, when nobody waits any longer. Not called if that is so already. */
+  onAbandoned?: ((reason: unknown) => void) | undefined;
   /** The server must not be told of its end: `initialize`. */
   readonly isUncancellable?: boolean;
   /** The response is a stream that stays open (`subscriptions/listen`): no limit of time applies to it. */
