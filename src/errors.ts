@@ -70,6 +70,7 @@ export type HalyardErrorCode =
   | "INVALID_RESPONSE"
   | "TOOL_CALL"
   | "OUTPUT_MISMATCH"
+  | "TASK_ENDED"
   | "CANNOT_START";
 
 /**
