@@ -13,12 +13,13 @@ export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** Resolves like `work`, or rejects with the reason of `signal` if that is aborted first. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Settles like `promise`, but rejects with the reason of `signal` as soon as it is aborted. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

@@ -1,5 +1,5 @@
 // Answers the server's questions with the handlers of the client's user: the same for requests of a legacy server, rounds and tasks.
-import { unlessAborted } from "../../async/promises.ts";
+import { untilAborted } from "../../async/promises.ts";
 import { errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -101,7 +101,7 @@ class HandlerAnswers implements Answers {
     const asked = reading.ask({ signal, server }).finally(() => void this.#running--);
     this.#awaited++;
     try {
-      return { ok: true, result: aboutTask(await unlessAborted(asked, signal), question, revision) };
+      return { ok: true, result: aboutTask(await untilAborted(asked, signal), question, revision) };
     } catch (cause) {
       return { ok: false, error: rpcErrorFor(cause), cause };
     } finally {
