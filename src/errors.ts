@@ -71,6 +71,7 @@ export type HalyardErrorCode =
   | "TOOL_CALL"
   | "OUTPUT_MISMATCH"
   | "TASK_ENDED"
+  | "NO_TASKS"
   | "CANNOT_START";
 
 /**

@@ -34,7 +34,8 @@ export const attemptRules: Readonly<Record<Failing, AttemptRule>> = {
 /** What the request met; undefined if the failure is its outcome. */
 export function failingOf(error: unknown): Failing | undefined {
   if (error instanceof ConnectionLost) return error.reason === "closed" ? undefined : error.reason;
-  if (error instanceof HttpFailure) return error.status === 429 || error.status === 503 ? "refused" : undefined;
+  if (error instanceof HttpFailure)
+    return error.status === 429 || error.status === 503 ? "refused" : undefined;
   if (error instanceof RpcRejection && error.code === errorCodes.unsupportedVersion) return "unspoken";
   return undefined;
 }

@@ -12,7 +12,8 @@ export class Logging {
   constructor(calls: Calls, onLog: ((entry: LogEntry) => void) | undefined) {
     this.#calls = calls;
     calls.onReopened(() => this.#restore());
-    if (onLog) calls.onNotification("notifications/message", ({ params }) => this.#receive(params ?? {}, onLog));
+    if (onLog)
+      calls.onNotification("notifications/message", ({ params }) => this.#receive(params ?? {}, onLog));
   }
 
   /** Sets the level. A legacy server that has no logging rejects it. */

@@ -28,7 +28,9 @@ export class RequestText {
       meta = joined(meta, `"${metaKeys.logLevel}":"${logLevel}"`);
     const own = params?.["_meta"];
     const body =
-      own === undefined ? paramsText(params, meta) : paramsText({ ...params, _meta: undefined }, merged(own, meta));
+      own === undefined
+        ? paramsText(params, meta)
+        : paramsText({ ...params, _meta: undefined }, merged(own, meta));
     const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}`;
     return body === "" ? `${head}}` : `${head},"params":${body}}`;
   }
