@@ -180,6 +180,7 @@ describe("public entries", () => {
         "onNotification",
         "onRootsChanged",
         "onSessionClosed",
+        "openWire",
         "prompt",
         "prompts",
         "push",
@@ -309,6 +310,28 @@ describe("public entries", () => {
         "NatsConnection",
         "NatsMessage",
         "NatsSubscription",
+      ]
+    `);
+  });
+
+  test("halyard/client exports these values and types", () => {
+    expect(names("halyard/client", (kind) => kind !== "type")).toMatchInlineSnapshot(`[]`);
+    expect(names("halyard/client", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "AuthOption",
+        "AuthRefusal",
+        "Backoff",
+        "CallOptions",
+        "ClientAuth",
+        "ClientEvent",
+        "ClientLimits",
+        "ClientState",
+        "CommandTarget",
+        "ConnectOptions",
+        "HeaderFields",
+        "Remembered",
+        "Wire",
+        "WireSource",
       ]
     `);
   });
