@@ -78,7 +78,9 @@ export class ToolCalls {
     isStrict: boolean,
     options?: CallOptions,
   ): CallToolResult | Promise<CallToolResult> {
-    if (result.isError === true || this.#core.peer.revision.structuredContent === "none") return result;
+    const { resultType = "complete" } = result as { readonly resultType?: string };
+    const isChecked = resultType === "complete" && result.isError !== true;
+    if (!isChecked || this.#core.peer.revision.structuredContent === "none") return result;
     const known = this.#definitions.known(name);
     if (known === undefined ? result.structuredContent === undefined : known.output === undefined)
       return result;
