@@ -26,6 +26,8 @@ import { ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
+import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
+import { type StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
@@ -34,6 +36,7 @@ export interface CompleteOptions extends CallOptions {
 }
 
 const knownCompleteOptions = { ...knownCallOptions, context: true };
+const knownStartTaskOptions = { ...knownCallOptions, ttlMs: true };
 
 /**
  * A client of one server. {@link connect} makes one.
@@ -55,6 +58,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
   readonly #catalogue: Catalogue;
+  readonly #tasks: Tasks;
 
   /** @internal */
   constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
@@ -63,6 +67,13 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     this.#logging = logging;
     this.#settings = settings;
     this.#catalogue = new Catalogue(calls, settings.cache);
+    this.#tasks = new Tasks({
+      core: calls,
+      answers: calls.answers,
+      catalogue: this.#catalogue,
+      maxTimeMs: settings.maxTimeMs,
+      finish: (name, result, options) => this.#finish(name, result, options),
+    });
   }
 
   /** The revision that the client and the server speak. */
@@ -100,20 +111,39 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this;
   }
 
-  /** Calls a tool. A result with `isError` is returned, unless `throwOnError` is set. */
+  /**
+   * Calls a tool, and waits for its task if it runs as one. A result with `isError` is returned, unless `throwOnError` is set.
+   */
   async callTool<Name extends keyof Tools & string>(
     name: Name,
     ...[args, options]: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
     checkName("callTool", name, '{ city: "Oslo" }');
     checkCallOptions("callTool", options);
-    const { toolCalls } = this.#catalogue;
-    const { strict, throwOnError } = this.#settings;
+    const startedAt = performance.now();
     const params = { name, arguments: args as JsonObject | undefined };
-    const result = await toolCalls.request(params, options);
-    const whole = toToolResult<Tools[Name]>(name, result, options?.throwOnError ?? throwOnError);
-    const checked = toolCalls.check(name, whole, options?.strict ?? strict, options);
+    let result = this.#tasks.areRequested
+      ? await this.#tasks.call(params, options)
+      : await this.#catalogue.toolCalls.request(params, options);
+    if (result["resultType"] === "task") result = await this.#tasks.finish(name, result, options, startedAt);
+    const checked = this.#finish(name, result, options);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
+  }
+
+  /** Calls a tool as a task, and resolves with its handle as soon as the server has created it. */
+  async startTask<Name extends keyof Tools & string>(
+    name: Name,
+    args?: ToolArguments<Tools[Name]>[0],
+    options?: StartTaskOptions,
+  ): Promise<TaskHandle> {
+    checkName("startTask", name, '{ city: "Oslo" }');
+    checkCallOptions("startTask", options, knownStartTaskOptions);
+    return this.#tasks.start({ name, arguments: args as JsonObject | undefined }, options);
+  }
+
+  /** Goes on with a task that was stored as JSON, by this client or another one of the same user. */
+  task(stored: StoredTask): TaskHandle {
+    return this.#tasks.take(stored);
   }
 
   /** Lists all tools. What it returns is frozen. */
@@ -241,6 +271,17 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this.close();
   }
 
+  /** The result of a tool as the user receives it. */
+  #finish(
+    name: string,
+    result: JsonObject,
+    options: CallOptions | undefined,
+  ): CallToolResult | Promise<CallToolResult> {
+    const { strict, throwOnError } = this.#settings;
+    const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);
+    return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+  }
+
   async #request<Result>(
     method: string,
     params: JsonObject,
@@ -259,10 +300,10 @@ function checkName(method: string, name: unknown, args: string): void {
 }
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
-function toToolResult<Tool>(name: string, result: JsonObject, throwOnError: boolean): ToolResultOf<Tool> {
+function toToolResult(name: string, result: JsonObject, throwOnError: boolean): CallToolResult {
   const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
   const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
   if (throwOnError && result["isError"] === true)
     throw new ToolCallError(name, whole as unknown as CallToolResult);
-  return whole as unknown as ToolResultOf<Tool>;
+  return whole as unknown as CallToolResult;
 }

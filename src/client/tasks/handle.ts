@@ -4,7 +4,8 @@ import { longestTimerMs } from "../../async/timers.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/answers.ts";
-import type { Core, CoreRequestOptions } from "../calls/core.ts";
+import type { Core } from "../calls/core.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { TaskRequests } from "./requests.ts";
@@ -60,28 +61,15 @@ export interface TaskHandle {
 /** The options of requests about a task. */
 export type TaskOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
 
-/** How the client calls tools. */
-export interface ToolCalls {
-  /** Sends `tools/call` with what the definition of the tool demands, and these further parameters. */
-  call(
-    tool: string,
-    args: JsonObject | undefined,
-    options: CoreRequestOptions,
-    more?: JsonObject,
-  ): Promise<JsonObject>;
-  /** Whether the tool can be called as a task, on 2025-11-25; undefined if it is unknown. */
-  taskSupport(tool: string, options: CallOptions): Promise<"optional" | "required" | "forbidden" | undefined>;
-  /** The result as the user receives it: checked against the tool's output schema, thrown if `throwOnError`. */
-  finish(tool: string, result: JsonObject, options: CallOptions): CallToolResult | Promise<CallToolResult>;
-}
-
 /** What tasks need of their client. */
 export interface TaskParts {
   readonly core: Core;
   readonly answers: Answers;
-  readonly tools: ToolCalls;
+  readonly catalogue: Catalogue;
   /** The default of the option. */
   readonly maxTimeMs: number;
+  /** Returns the result as the user receives it: checked against the tool's output schema, thrown if `throwOnError`. */
+  finish(tool: string, result: JsonObject, options: CallOptions): CallToolResult | Promise<CallToolResult>;
 }
 
 /** What is known of a task from the call that created it. */
@@ -137,7 +125,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
 
   async result(options: CallOptions = {}): Promise<CallToolResult> {
     const settings = { ...this.#options, ...options };
-    return this.#parts.tools.finish(this.tool, await this.wait(settings, performance.now()), settings);
+    return this.#parts.finish(this.tool, await this.wait(settings, performance.now()), settings);
   }
 
   async cancel(options: TaskOptions = {}): Promise<void> {
@@ -222,12 +210,12 @@ export class FinishedTask implements TaskHandle {
   readonly tool: string;
   readonly id: undefined;
   readonly #result: JsonObject;
-  readonly #tools: ToolCalls;
+  readonly #parts: TaskParts;
 
-  constructor(tool: string, result: JsonObject, { tools }: TaskParts) {
+  constructor(tool: string, result: JsonObject, parts: TaskParts) {
     this.tool = tool;
     this.#result = result;
-    this.#tools = tools;
+    this.#parts = parts;
   }
 
   async status(): Promise<TaskState> {
@@ -235,7 +223,7 @@ export class FinishedTask implements TaskHandle {
   }
 
   async result(options: CallOptions = {}): Promise<CallToolResult> {
-    return this.#tools.finish(this.tool, this.#result, options);
+    return this.#parts.finish(this.tool, this.#result, options);
   }
 
   async cancel(): Promise<void> {}

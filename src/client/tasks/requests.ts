@@ -70,7 +70,9 @@ export class TaskRequests {
 
 /** Whether a request about a task may succeed later: the server restarts, or cannot read its tasks for now. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof ConnectionLost) return error.reason !== "closed" && error.reason !== "exited";
+  // A connection that is not opened again was cut, but cannot have run anything.
+  if (error instanceof ConnectionLost)
+    return error.reason === "cut" ? error.mayHaveRun : error.reason !== "closed" && error.reason !== "exited";
   if (error instanceof HttpFailure)
     return error.status >= 500 || error.status === 429 || error.status === 408;
   if (error instanceof RpcRejection) return error.code === errorCodes.internal;

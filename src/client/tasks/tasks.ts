@@ -2,6 +2,8 @@
 import { HalyardError } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { CoreRequestOptions } from "../calls/core.ts";
+import type { ToolCallParams } from "../catalogue/tool-calls.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
 import {
@@ -35,11 +37,11 @@ export class Tasks {
   }
 
   /** Calls a tool where the client decides: as a task if the tool requires it. Returns the result of the call or of its task. */
-  async call(tool: string, args: JsonObject | undefined, options: CallOptions = {}): Promise<JsonObject> {
+  async call(params: ToolCallParams, options: CallOptions = {}): Promise<JsonObject> {
     const startedAt = performance.now();
-    const { tools } = this.#parts;
-    if ((await tools.taskSupport(tool, options)) !== "required") return tools.call(tool, args, options);
-    const sent = await this.#send(tool, args, options, {});
+    if ((await this.#supportOf(params.name, options)) !== "required")
+      return this.#parts.catalogue.toolCalls.request(params, options);
+    const sent = await this.#send(params, options, {});
     return sent instanceof OpenTask ? this.#await(sent, options, startedAt) : sent;
   }
 
@@ -56,13 +58,10 @@ export class Tasks {
   }
 
   /** Calls a tool as a task, and returns its handle. */
-  async start(
-    tool: string,
-    args: JsonObject | undefined,
-    options: StartTaskOptions = {},
-  ): Promise<TaskHandle> {
+  async start(params: ToolCallParams, options: StartTaskOptions = {}): Promise<TaskHandle> {
     const { ttlMs, ...callOptions } = options;
-    const { core, tools } = this.#parts;
+    const { name: tool } = params;
+    const { core } = this.#parts;
     const { revision, capabilities } = core.peer;
     const hasTasks =
       revision.tasks === "extension"
@@ -70,10 +69,10 @@ export class Tasks {
         : this.areRequested;
     if (!hasTasks) throw noTasks(`${core.peer.address} has no tasks under ${revision.date}`, tool);
     if (revision.tasks === "core") {
-      const support = (await tools.taskSupport(tool, options)) ?? "forbidden";
+      const support = await this.#supportOf(tool, options);
       if (support === "forbidden") throw noTasks(`The tool ${tool} cannot be called as a task`, tool);
     }
-    const sent = await this.#send(tool, args, callOptions, ttlMs === undefined ? {} : { ttl: ttlMs });
+    const sent = await this.#send(params, callOptions, ttlMs === undefined ? {} : { ttl: ttlMs });
     return sent instanceof OpenTask ? sent : new FinishedTask(tool, sent, this.#parts);
   }
 
@@ -91,19 +90,25 @@ export class Tasks {
     return new OpenTask(tool, id, { status: "working", pollIntervalMs }, origin, this.#parts);
   }
 
+  /** Whether a tool can be called as a task, on 2025-11-25; one that says nothing cannot. */
+  async #supportOf(tool: string, options: CallOptions): Promise<"optional" | "required" | "forbidden"> {
+    const known = await this.#parts.catalogue.definitions.find(tool, options);
+    return known?.tool.execution?.taskSupport ?? "forbidden";
+  }
+
   /** Sends the call, and returns its task, or the result if there is none. */
   async #send(
-    tool: string,
-    args: JsonObject | undefined,
+    params: ToolCallParams,
     options: CallOptions,
     task: JsonObject,
   ): Promise<OpenTask | JsonObject> {
-    const { core, tools } = this.#parts;
+    const { core, catalogue } = this.#parts;
     let progressToken: string | number | undefined;
     const onSent = (id: string | number): void => void (progressToken = id);
-    const more = core.peer.revision.tasks === "core" ? { task } : undefined;
-    const result = await tools.call(tool, args, { ...options, onSent }, more);
-    return this.#open(tool, result, options, progressToken) ?? result;
+    const withIds: CoreRequestOptions = { ...options, onSent };
+    const augmented = core.peer.revision.tasks === "core" ? { ...params, task } : params;
+    const result = await catalogue.toolCalls.request(augmented, withIds);
+    return this.#open(params.name, result, options, progressToken) ?? result;
   }
 
   #open(
