@@ -84,7 +84,7 @@ export interface TaskOrigin {
 export class OpenTask implements TaskHandle, AwaitedTask {
   readonly tool: string;
   readonly requests: TaskRequests;
-  readonly asked = new Set<string>();
+  readonly asked: Set<string> = new Set();
   readonly progressToken: string | number | undefined;
   readonly #parts: TaskParts;
   readonly #options: TaskOrigin["options"];

@@ -49,12 +49,12 @@ export class Tasks {
   finish(
     tool: string,
     created: JsonObject,
-    options: CallOptions = {},
+    options: CallOptions | undefined,
     startedAt: number,
   ): Promise<JsonObject> {
-    const task = this.#open(tool, created, options);
+    const task = this.#open(tool, created, options ?? {});
     if (task === undefined) throw new InvalidResponse(`${tool}: the server's result is not a task`);
-    return this.#await(task, options, startedAt);
+    return this.#await(task, options ?? {}, startedAt);
   }
 
   /** Calls a tool as a task, and returns its handle. */
