@@ -3,7 +3,9 @@
  *
  * @module
  */
+export { HalyardError, InputCancelled, InputDeclined, ProtocolError } from "../errors.ts";
 export type { Wire, WireSource } from "../wire/wire.ts";
+export { chooseModel } from "./answering/sampling.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
 export { type CompleteOptions, McpClient } from "./client.ts";
@@ -20,6 +22,8 @@ export {
   NoCommonRevision,
   OutputMismatch,
   RpcRejection,
+  TaskEnded,
+  type TaskEndReason,
   type TimeLimit,
   ToolCallError,
 } from "./settings/errors.ts";
@@ -28,6 +32,7 @@ export type {
   ClientRequestEvent,
   IgnoredEvent,
   MismatchEvent,
+  QuestionEvent,
   RetryEvent,
   StateEvent,
   StderrEvent,
@@ -58,3 +63,6 @@ export type {
 } from "./settings/options.ts";
 export type { Remembered } from "./settings/remembered.ts";
 export type { ClientState, StateName } from "./settings/state.ts";
+export type { StoredTask, TaskHandle, TaskOptions } from "./tasks/handle.ts";
+export type { TaskState, TaskStatus } from "./tasks/task.ts";
+export type { StartTaskOptions } from "./tasks/tasks.ts";

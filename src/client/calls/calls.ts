@@ -2,6 +2,7 @@
 import { Callbacks } from "../../async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
 import { ConnectionLost } from "../settings/errors.ts";
@@ -25,6 +26,7 @@ const legacyNotifications: ReadonlySet<string> = new Set([
 export class Calls implements Core {
   readonly #connection: Connection;
   readonly #settings: SenderSettings;
+  readonly #answers: Answers;
   readonly #sender: Sender;
   readonly #middleware: ClientMiddleware[] = [];
   readonly #closing = new AbortController();
@@ -33,6 +35,7 @@ export class Calls implements Core {
   constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
     this.#connection = connection;
     this.#settings = settings;
+    this.#answers = answers;
     this.#sender = new Sender(connection, answers, settings);
   }
 
@@ -50,6 +53,11 @@ export class Calls implements Core {
 
   get isListening(): boolean {
     return this.#connection.channel?.isListening ?? false;
+  }
+
+  /** Answers the server's questions. */
+  get answers(): Answers {
+    return this.#answers;
   }
 
   /** The level that modern requests carry. */
