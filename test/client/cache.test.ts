@@ -126,10 +126,11 @@ describe("keys", () => {
 
   test("an invalid cursor discards all pages, and the list begins anew [CACHE-PAGES-INDEPENDENT]", async () => {
     let generation = 1;
+    let isBroken = false;
     const server = new ScriptedServer({
       "tools/list": ({ cursor }) => {
         if (cursor === undefined) return { tools: [tool], nextCursor: `of ${generation}`, ...minute };
-        if (cursor !== `of ${generation}`) throw { code: -32602, message: "Invalid cursor" };
+        if (isBroken || cursor !== `of ${generation}`) throw { code: -32602, message: "Invalid cursor" };
         return { tools: [{ ...tool, name: `b${generation}` }], ttlMs: 0, cacheScope: "public" };
       },
     });
@@ -145,7 +146,7 @@ describe("keys", () => {
       "of 2",
     ]);
     // One that is always invalid ends the list.
-    generation = NaN;
+    isBroken = true;
     await expect(client.listTools({ fresh: true })).rejects.toThrow("Invalid cursor");
     await client.close();
   });
@@ -212,24 +213,25 @@ describe("changes", () => {
   );
 
   test("a response that was under way when the list changed is not kept", async () => {
-    let release = (): void => {};
+    const gates: (() => void)[] = [];
     const server = new ScriptedServer(hinted(minute));
-    server.answer(
-      "tools/list",
-      () => new Promise((resolve) => void (release = () => resolve({ tools: [], ...minute }))),
-    );
+    server.answer("tools/list", async () => {
+      const age = gates.length === 0 ? "old" : "new";
+      await new Promise<void>((resolve) => void gates.push(resolve));
+      return { tools: [{ ...tool, name: age }], ...minute };
+    });
     const client = await connected(server);
     const old = client.listTools();
-    await until(() => server.of("tools/list").length === 1);
+    await until(() => gates.length === 1);
     server.notify("notifications/tools/list_changed");
     const next = client.listTools();
-    release();
-    await old;
-    await until(() => server.of("tools/list").length === 2);
-    release();
-    await next;
-    expect(await client.listTools()).toEqual([]);
-    expect(server.of("tools/list")).toHaveLength(2);
+    await until(() => gates.length === 2);
+    gates[1]?.();
+    expect(await next).toMatchObject([{ name: "new" }]);
+    gates[0]?.();
+    expect(await old).toMatchObject([{ name: "old" }]);
+    expect(await client.listTools()).toMatchObject([{ name: "new" }]);
+    expect(gates).toHaveLength(2);
     await client.close();
   });
 

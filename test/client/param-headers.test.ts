@@ -73,14 +73,13 @@ describe("with a server of Halyard, which compares them with the body", () => {
       flag: { type: "boolean", "x-mcp-header": "Flag" },
       deep: { type: "object", properties: { er: { type: "string", "x-mcp-header": "Deep.Er" } } },
       free: { type: "string" },
-      __proto__: { type: "string" },
     },
   } as const;
 
   function echo() {
     const server = new McpServer({ name: "echo", version: "1.0.0" });
     server.tool("echo", { input: inputSchema }, (args) => JSON.stringify(args));
-    return recording(fetchHandler(server, { allowedHosts: ["127.0.0.1"] }).fetch);
+    return recording(fetchHandler(server));
   }
 
   test("a cold call lists the tools first, and later ones do not [XMH-CLIENT-SUPPORT] [XMH-CLIENT-STEPS] [XMH-VALUE-PRESENT]", async () => {
