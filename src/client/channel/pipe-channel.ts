@@ -11,7 +11,7 @@ import {
 import { ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
-import type { Wire } from "./wire.ts";
+import type { Wire } from "../../wire/wire.ts";
 
 /** Why the channel carries nothing any more. */
 interface Loss {
@@ -89,7 +89,11 @@ export class PipeChannel implements Channel {
         reject(new ConnectionLost("unreachable", textOf(error), { mayHaveRun: false, cause: error }));
         void this.#giveUp(error);
       });
-      if (sent) sent.then(resolve, () => {});
+      if (sent)
+        sent.then(
+          () => resolve(),
+          () => {},
+        );
       else resolve();
     });
   }
