@@ -259,10 +259,10 @@ function checkName(method: string, name: unknown, args: string): void {
 }
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
-function toToolResult<Tool>(name: string, result: JsonObject, throwOnError: boolean): ToolResultOf<Tool> {
+function toToolResult<Type>(name: string, result: JsonObject, throwOnError: boolean): ToolResultOf<Type> {
   const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
   const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
   if (throwOnError && result["isError"] === true)
     throw new ToolCallError(name, whole as unknown as CallToolResult);
-  return whole as unknown as ToolResultOf<Tool>;
+  return whole as unknown as ToolResultOf<Type>;
 }
