@@ -3,7 +3,7 @@ import { type ClientEvent, connect, type ConnectOptions } from "halyard/client";
 import { describe, expect, test } from "vitest";
 import { passSeconds, stopClock } from "../support/clock.ts";
 import { legacyDates, newestLegacy, newestModern } from "../support/revisions.ts";
-import { type Answer, ScriptedServer } from "../support/scripted-server.ts";
+import { Refuse, type Script, ScriptedServer } from "../support/scripted-wire.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
 const day = 24 * 60 * 60;
@@ -15,13 +15,13 @@ const allCapabilities = {
 };
 
 /** Answers every list and read with these hints. */
-function hinted(hints: object): { [method: string]: Answer } {
+function hinted(hints: object): { [method: string]: Script } {
   return {
     "tools/list": () => ({ tools: [tool], ...hints }),
     "prompts/list": () => ({ prompts: [], ...hints }),
     "resources/list": () => ({ resources: [], ...hints }),
     "resources/templates/list": () => ({ resourceTemplates: [], ...hints }),
-    "resources/read": ({ uri }) => ({ contents: [{ uri, text: "text" }], ...hints }),
+    "resources/read": ({ params }) => ({ contents: [{ uri: params?.["uri"], text: "text" }], ...hints }),
   };
 }
 
@@ -32,7 +32,7 @@ async function connected(server: ScriptedServer, options: ConnectOptions = {}) {
 }
 
 async function askedTwice(hints: object, seconds = 0): Promise<number> {
-  const server = new ScriptedServer(hinted(hints));
+  const server = new ScriptedServer({ answers: hinted(hints) });
   const client = await connected(server);
   stopClock();
   await client.listTools();
@@ -70,7 +70,7 @@ describe("freshness", () => {
   });
 
   test("cache: false asks each time, and fresh: true once, which others then receive", async () => {
-    const server = new ScriptedServer(hinted(minute));
+    const server = new ScriptedServer({ answers: hinted(minute) });
     const without = await connected(server, { cache: false });
     await without.listTools();
     await without.listTools();
@@ -86,11 +86,11 @@ describe("freshness", () => {
 
   test("observe hears of a result from the cache", async () => {
     const events: ClientEvent[] = [];
-    const server = new ScriptedServer(hinted(minute));
+    const server = new ScriptedServer({ answers: hinted(minute) });
     const client = await connected(server, { observe: (event) => void events.push(event) });
     await client.readResource("a:1");
     await client.readResource("a:1");
-    expect(events.filter(({ type }) => type === "request").at(-1)).toMatchObject({
+    expect(events.findLast(({ type }) => type === "request")).toMatchObject({
       method: "resources/read",
       name: "a:1",
       outcome: "cached",
@@ -103,13 +103,12 @@ describe("freshness", () => {
 
 describe("keys", () => {
   test("each method, URI and cursor has a result of its own [CACHE-KEY] [CACHE-PAGES-INDEPENDENT]", async () => {
-    const server = new ScriptedServer({
-      ...hinted(minute),
-      "tools/list": ({ cursor }) =>
-        cursor === undefined
-          ? { tools: [tool], nextCursor: "2", ...minute }
-          : { tools: [{ ...tool, name: "b" }], ttlMs: 30_000, cacheScope: "public" },
-    });
+    const server = new ScriptedServer({ answers: hinted(minute) });
+    server.on("tools/list", ({ params }) =>
+      params?.["cursor"] === undefined
+        ? { tools: [tool], nextCursor: "2", ...minute }
+        : { tools: [{ ...tool, name: "b" }], ttlMs: 30_000, cacheScope: "public" },
+    );
     const client = await connected(server);
     stopClock();
     const first = await client.readResource("a:1");
@@ -120,31 +119,25 @@ describe("keys", () => {
     expect(await client.listTools()).toHaveLength(2);
     passSeconds(45);
     expect(await client.listTools()).toHaveLength(2);
-    expect(server.of("tools/list").map(({ cursor }) => cursor)).toEqual([undefined, "2", "2"]);
+    expect(server.given("tools/list", "cursor")).toEqual([undefined, "2", "2"]);
     await client.close();
   });
 
   test("an invalid cursor discards all pages, and the list begins anew [CACHE-PAGES-INDEPENDENT]", async () => {
     let generation = 1;
     let isBroken = false;
-    const server = new ScriptedServer({
-      "tools/list": ({ cursor }) => {
-        if (cursor === undefined) return { tools: [tool], nextCursor: `of ${generation}`, ...minute };
-        if (isBroken || cursor !== `of ${generation}`) throw { code: -32602, message: "Invalid cursor" };
-        return { tools: [{ ...tool, name: `b${generation}` }], ttlMs: 0, cacheScope: "public" };
-      },
+    const server = new ScriptedServer();
+    server.on("tools/list", ({ params }) => {
+      const cursor = params?.["cursor"];
+      if (cursor === undefined) return { tools: [tool], nextCursor: `of ${generation}`, ...minute };
+      if (isBroken || cursor !== `of ${generation}`) throw new Refuse(-32602, "Invalid cursor");
+      return { tools: [{ ...tool, name: `b${generation}` }], ttlMs: 0, cacheScope: "public" };
     });
     const client = await connected(server);
     await client.listTools();
     generation = 2;
     expect((await client.listTools()).map(({ name }) => name)).toEqual(["a", "b2"]);
-    expect(server.of("tools/list").map(({ cursor }) => cursor)).toEqual([
-      undefined,
-      "of 1",
-      "of 1",
-      undefined,
-      "of 2",
-    ]);
+    expect(server.given("tools/list", "cursor")).toEqual([undefined, "of 1", "of 1", undefined, "of 2"]);
     // One that is always invalid ends the list.
     isBroken = true;
     await expect(client.listTools({ fresh: true })).rejects.toThrow("Invalid cursor");
@@ -152,7 +145,7 @@ describe("keys", () => {
   });
 
   test("a call with headers of its own neither uses nor fills the cache [CACHE-PRIVATE]", async () => {
-    const server = new ScriptedServer(hinted(minute));
+    const server = new ScriptedServer({ answers: hinted(minute) });
     const client = await connected(server);
     const headers = { Authorization: "Bearer of another user" };
     await client.readResource("a:1", { headers });
@@ -164,7 +157,7 @@ describe("keys", () => {
   });
 
   test("two clients share nothing [CACHE-PRIVATE]", async () => {
-    const server = new ScriptedServer(hinted(minute));
+    const server = new ScriptedServer({ answers: hinted(minute) });
     for (let count = 1; count <= 2; count++) {
       const client = await connected(server);
       await client.readResource("a:1");
@@ -194,7 +187,7 @@ describe("changes", () => {
   test.each(cases)(
     "%s %j makes only what it is about stale [LIST-CHANGED-INVALIDATE]",
     async (method, params, stale) => {
-      const server = new ScriptedServer(hinted(minute), { capabilities: allCapabilities });
+      const server = new ScriptedServer({ answers: hinted(minute), capabilities: allCapabilities });
       const client = await connected(server);
       const all = async (): Promise<void> => {
         await client.listTools();
@@ -204,7 +197,8 @@ describe("changes", () => {
         await client.readResource("a:1");
       };
       await all();
-      server.notify(method, params as { [name: string]: unknown } | undefined);
+      server.end.notify(method, params);
+      await nextTurn();
       await all();
       const counts = lists.map((list) => server.of(list).length);
       expect(counts).toEqual(lists.map((list) => (stale.includes(list) ? 2 : 1)));
@@ -214,8 +208,8 @@ describe("changes", () => {
 
   test("a response that was under way when the list changed is not kept", async () => {
     const gates: (() => void)[] = [];
-    const server = new ScriptedServer(hinted(minute));
-    server.answer("tools/list", async () => {
+    const server = new ScriptedServer({ answers: hinted(minute) });
+    server.on("tools/list", async () => {
       const age = gates.length === 0 ? "old" : "new";
       await new Promise<void>((resolve) => void gates.push(resolve));
       return { tools: [{ ...tool, name: age }], ...minute };
@@ -223,7 +217,8 @@ describe("changes", () => {
     const client = await connected(server);
     const old = client.listTools();
     await until(() => gates.length === 1);
-    server.notify("notifications/tools/list_changed");
+    server.end.notify("notifications/tools/list_changed");
+    await nextTurn();
     const next = client.listTools();
     await until(() => gates.length === 2);
     gates[1]?.();
@@ -236,13 +231,14 @@ describe("changes", () => {
   });
 
   test("a new connection forgets everything", async () => {
-    const server = new ScriptedServer(hinted(minute), {
+    const server = new ScriptedServer({
+      answers: hinted(minute),
       revision: newestLegacy,
       capabilities: allCapabilities,
     });
     const client = await connected(server, { revision: newestLegacy, backoff: { firstMs: 1 } });
     await client.listTools();
-    server.cut();
+    server.end.cut();
     await until(() => client.state.name === "ready");
     await client.listTools();
     expect(server.of("tools/list")).toHaveLength(2);
@@ -252,7 +248,7 @@ describe("changes", () => {
 
 describe.each(legacyDates)("on %s", (revision) => {
   test("lists are kept until the server announces a change, and reads are not kept", async () => {
-    const server = new ScriptedServer(hinted({}), { revision, capabilities: allCapabilities });
+    const server = new ScriptedServer({ answers: hinted({}), revision, capabilities: allCapabilities });
     const client = await connected(server, { revision });
     for (let count = 0; count < 2; count++) {
       await client.listTools();
@@ -260,7 +256,8 @@ describe.each(legacyDates)("on %s", (revision) => {
     }
     expect(server.of("tools/list")).toHaveLength(1);
     expect(server.of("resources/read")).toHaveLength(2);
-    server.notify("notifications/tools/list_changed");
+    server.end.notify("notifications/tools/list_changed");
+    await nextTurn();
     await client.listTools();
     expect(server.of("tools/list")).toHaveLength(2);
     await client.close();
@@ -268,7 +265,7 @@ describe.each(legacyDates)("on %s", (revision) => {
 
   test("lists are not kept if the server does not announce changes, nor are templates", async () => {
     const capabilities = { tools: {}, resources: { listChanged: true } };
-    const server = new ScriptedServer(hinted(minute), { revision, capabilities });
+    const server = new ScriptedServer({ answers: hinted(minute), revision, capabilities });
     const client = await connected(server, { revision });
     for (let count = 0; count < 2; count++) {
       await client.listTools();
@@ -281,16 +278,12 @@ describe.each(legacyDates)("on %s", (revision) => {
 });
 
 test("a read that needed answers of the user is not kept [CACHE-NO-MRTR]", async () => {
-  const server = new ScriptedServer({
-    "resources/read": ({ uri, inputResponses }) =>
-      inputResponses === undefined
-        ? {
-            resultType: "input_required",
-            inputRequests: { who: { method: "roots/list" } },
-            requestState: "s",
-          }
-        : { contents: [{ uri, text: "yours" }], ...minute },
-  });
+  const server = new ScriptedServer();
+  server.on("resources/read", ({ params }) =>
+    params?.["inputResponses"] === undefined
+      ? { resultType: "input_required", inputRequests: { who: { method: "roots/list" } }, requestState: "s" }
+      : { contents: [{ uri: "a:1", text: "yours" }], ...minute },
+  );
   const client = await connected(server, { roots: [{ uri: "file:///home" }] });
   for (let count = 0; count < 2; count++)
     expect(await client.readResource("a:1")).toMatchObject({ contents: [{ text: "yours" }] });
@@ -300,7 +293,7 @@ test("a read that needed answers of the user is not kept [CACHE-NO-MRTR]", async
 
 test("a question that is returned is not kept", async () => {
   const question = { resultType: "input_required", inputRequests: {}, requestState: "s", ...minute };
-  const server = new ScriptedServer({ "resources/read": () => question });
+  const server = new ScriptedServer({ answers: { "resources/read": () => question } });
   const client = await connected(server);
   for (let count = 1; count <= 2; count++) {
     expect(await client.readResource("a:1", { inputRequired: "return" })).toMatchObject(question);
@@ -311,36 +304,29 @@ test("a question that is returned is not kept", async () => {
 
 describe("limits", () => {
   test("past maxCached the results that were not used for longest are dropped", async () => {
-    const server = new ScriptedServer(hinted(minute));
+    const server = new ScriptedServer({ answers: hinted(minute) });
     const client = await connected(server, { limits: { maxCached: 2 } });
     for (const uri of ["a:1", "a:2", "a:1", "a:3", "a:1", "a:2"]) await client.readResource(uri);
-    expect(server.of("resources/read").map(({ uri }) => uri)).toEqual(["a:1", "a:2", "a:3", "a:2"]);
+    expect(server.given("resources/read", "uri")).toEqual(["a:1", "a:2", "a:3", "a:2"]);
     await client.close();
   });
 
   test("past maxCachedBytes too, and a result that is larger alone is not kept", async () => {
-    const server = new ScriptedServer({
-      "resources/read": ({ uri }) => ({
-        contents: [{ uri, text: "x".repeat(uri === "a:large" ? 20_000 : 4000) }],
-        ...minute,
-      }),
-    });
+    const server = new ScriptedServer();
+    server.on("resources/read", ({ params }) => ({
+      contents: [{ text: "x".repeat(params?.["uri"] === "a:large" ? 20_000 : 4000) }],
+      ...minute,
+    }));
     const client = await connected(server, { limits: { maxCachedBytes: 10_000 } });
     for (const uri of ["a:1", "a:2", "a:large", "a:2", "a:1", "a:3", "a:2"]) await client.readResource(uri);
-    expect(server.of("resources/read").map(({ uri }) => uri)).toEqual([
-      "a:1",
-      "a:2",
-      "a:large",
-      "a:3",
-      "a:2",
-    ]);
+    expect(server.given("resources/read", "uri")).toEqual(["a:1", "a:2", "a:large", "a:3", "a:2"]);
     await client.close();
   });
 });
 
 test("what lists and reads return is frozen, kept or not, so that no caller can change it for another", async () => {
   for (const hints of [minute, { ttlMs: 0, cacheScope: "public" }]) {
-    const server = new ScriptedServer(hinted(hints));
+    const server = new ScriptedServer({ answers: hinted(hints) });
     const client = await connected(server);
     const [first] = await client.listTools();
     const read = await client.readResource("a:1");
@@ -357,7 +343,7 @@ test("what lists and reads return is frozen, kept or not, so that no caller can 
 
 describe("equal requests at once", () => {
   test("in the same turn they are one request, unless one has options of its own", async () => {
-    const server = new ScriptedServer(hinted({ ttlMs: 0, cacheScope: "private" }));
+    const server = new ScriptedServer({ answers: hinted({ ttlMs: 0, cacheScope: "private" }) });
     const client = await connected(server);
     await Promise.all([client.listTools(), client.listTools(), client.listTools({})]);
     expect(server.of("tools/list")).toHaveLength(1);
@@ -371,11 +357,10 @@ describe("equal requests at once", () => {
 
   test("a later one is a request of its own, unless the server allows results to be kept", async () => {
     const gates: (() => void)[] = [];
-    const server = new ScriptedServer({
-      "resources/read": async ({ uri }) => {
-        await new Promise<void>((resolve) => void gates.push(resolve));
-        return { contents: [], ttlMs: uri === "a:kept" ? 1 : 0, cacheScope: "public" };
-      },
+    const server = new ScriptedServer();
+    server.on("resources/read", async ({ params }) => {
+      await new Promise<void>((resolve) => void gates.push(resolve));
+      return { contents: [], ttlMs: params?.["uri"] === "a:kept" ? 1 : 0, cacheScope: "public" };
     });
     const client = await connected(server);
     stopClock();
@@ -401,15 +386,15 @@ describe("equal requests at once", () => {
   });
 
   test("they fail together, and the next one is sent again", async () => {
-    const server = new ScriptedServer(hinted(minute));
-    server.answer("tools/list", () => {
-      throw { code: -32603, message: "broken" };
+    const server = new ScriptedServer({ answers: hinted(minute) });
+    server.on("tools/list", () => {
+      throw new Refuse(-32603, "broken");
     });
     const client = await connected(server);
     const both = await Promise.allSettled([client.listTools(), client.listTools()]);
     expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(server.of("tools/list")).toHaveLength(1);
-    server.answer("tools/list", () => ({ tools: [tool], ...minute }));
+    server.on("tools/list", () => ({ tools: [tool], ...minute }));
     expect(await client.listTools()).toEqual([tool]);
     await client.close();
   });

@@ -2,21 +2,14 @@
 import { connect, ConnectionLost, type ConnectOptions } from "halyard/client";
 import { describe, expect, test } from "vitest";
 import { newestLegacy, newestModern } from "../support/revisions.ts";
-import { ScriptedServer } from "../support/scripted-server.ts";
+import { said, ScriptedServer } from "../support/scripted-wire.ts";
 
 /** A server that is cut off while it runs its tool for the first time. */
 function breaking(annotations: unknown, revision: string): ScriptedServer {
-  const server: ScriptedServer = new ScriptedServer(
-    {
-      "tools/list": () => ({ tools: [{ name: "t", inputSchema: { type: "object" }, annotations }] }),
-      "tools/call": () => {
-        if (server.of("tools/call").length > 1) return { content: [{ type: "text", text: "done" }] };
-        server.cut();
-        return new Promise(() => {});
-      },
-    },
-    { revision },
-  );
+  const server = new ScriptedServer({ revision });
+  const tool = { name: "t", inputSchema: { type: "object" }, annotations };
+  server.on("tools/list", () => ({ tools: [tool] }));
+  server.on("tools/call", (_, end) => (server.of("tools/call").length > 1 ? said("done") : end.cut()));
   return server;
 }
 
@@ -65,7 +58,7 @@ describe.each([newestModern, newestLegacy])("on %s", (revision) => {
 
   test("a call without headers or structured content lists nothing", async () => {
     const server = breaking({}, revision);
-    server.answer("tools/call", () => ({ content: [] }));
+    server.on("tools/call", () => ({ content: [] }));
     const client = await connect(server, { revision });
     await client.callTool("t");
     expect(server.of("tools/list")).toEqual([]);

@@ -4,19 +4,19 @@ import { type ClientEvent, type ClientLimits, connect, InvalidResponse } from "h
 import { protocolRevisions } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import { newestLegacy, newestModern } from "../support/revisions.ts";
-import { ScriptedServer } from "../support/scripted-server.ts";
+import { type Script, ScriptedServer } from "../support/scripted-wire.ts";
 
 const inputSchema = { type: "object" };
 const tool = (name: string): object => ({ name, inputSchema });
 
 /** Pages by the cursor that leads to them. */
-function paged(pages: { readonly [cursor: string]: object }, revision?: string): ScriptedServer {
-  const list = ({ cursor }: { readonly cursor?: unknown }): object => ({
+function paged(pages: { readonly [cursor: string]: object }): ScriptedServer {
+  const list: Script = ({ params }) => ({
     ttlMs: 0,
     cacheScope: "private",
-    ...pages[cursor === undefined ? "first" : String(cursor)],
+    ...pages[(params?.["cursor"] as string | undefined) ?? "first"],
   });
-  return new ScriptedServer({ "tools/list": list }, revision === undefined ? {} : { revision });
+  return new ScriptedServer({ answers: { "tools/list": list } });
 }
 
 async function connected(
@@ -67,7 +67,7 @@ test("listTools sends each cursor as it came, the empty one too, and ends at nul
   });
   const { client } = await connected(server);
   expect(namesOf(await client.listTools())).toEqual(["a", "b", "c"]);
-  expect(server.of("tools/list").map(({ cursor }) => cursor)).toEqual([undefined, "", odd]);
+  expect(server.given("tools/list", "cursor")).toEqual([undefined, "", odd]);
   await client.close();
 });
 
@@ -98,7 +98,7 @@ test.each([
 test("pages without end stop at maxPages, items at maxListItems and maxListBytes; the error names the limit", async () => {
   let count = 0;
   const endless = (): object => ({ tools: [tool(`t${count++}`)], nextCursor: `page ${count}` });
-  const server = new ScriptedServer({ "tools/list": endless });
+  const server = new ScriptedServer({ answers: { "tools/list": endless } });
   const { client } = await connected(server, { maxPages: 20 });
   await expect(client.listTools()).rejects.toThrow("limits.maxPages (20)");
   expect(server.of("tools/list")).toHaveLength(20);
@@ -111,7 +111,7 @@ test("pages without end stop at maxPages, items at maxListItems and maxListBytes
   expect(found).toHaveLength(9);
   await few.client.close();
 
-  server.answer("tools/list", () => ({ tools: [{ ...tool("x".repeat(5000)) }] }));
+  server.on("tools/list", () => ({ tools: [{ ...tool("x".repeat(5000)) }] }));
   const short = await connected(server, { maxListBytes: 4000 });
   await expect(short.client.listTools()).rejects.toThrow("limits.maxListBytes (4000)");
   await short.client.close();
@@ -124,7 +124,7 @@ test("a list of a million entries is refused at the limits of a client without o
   // None of them is a tool. They are reported, but not one by one.
   await expect(client.listTools()).resolves.toEqual([]);
   expect(ignored()).toHaveLength(11);
-  server.answer("resources/list", () => ({
+  server.on("resources/list", () => ({
     resources: Array.from({ length: 100_001 }, () => ({ uri: "a:b", name: "" })),
   }));
   await expect(client.listResources()).rejects.toThrow(/limits.maxListItems/);
@@ -186,7 +186,7 @@ test("a name of a megabyte is a name, and no event repeats it whole", async () =
 test("definitions arrive as the server wrote them, unknown keywords included [SCHEMA-KEYWORDS-PRESERVE]", async () => {
   const schema = {
     type: "object",
-    $defs: { a: { $anchor: "x", not: {}, if: true, then: false, else: {} } },
+    $defs: { a: { $anchor: "x", not: {}, if: true, else: {} } },
     oneOf: [{ $dynamicRef: "#x" }],
     "x-unknown": [1, { two: null }],
   };
@@ -202,31 +202,23 @@ test("definitions arrive as the server wrote them, unknown keywords included [SC
 });
 
 test("a new session does not receive a cursor of the old one [PAGE-NO-PERSIST]", async () => {
-  const server = new ScriptedServer(
-    {
-      "tools/list": ({ cursor }) => {
-        if (cursor === undefined)
-          return { tools: [tool("a")], nextCursor: `of ${server.of("tools/list").length}` };
-        if (server.of("tools/list").length === 2) server.cut();
-        return { tools: [tool("b")] };
-      },
-    },
-    { revision: newestLegacy },
-  );
+  const server = new ScriptedServer({ revision: newestLegacy });
+  server.on("tools/list", ({ params }, end) => {
+    const count = server.of("tools/list").length;
+    if (params?.["cursor"] === undefined) return { tools: [tool("a")], nextCursor: `of ${count}` };
+    if (count === 2) end.cut();
+    return { tools: [tool("b")] };
+  });
   const { client } = await connected(server, {}, newestLegacy);
   expect(namesOf(await client.listTools())).toEqual(["a", "b"]);
-  expect(server.of("tools/list").map(({ cursor }) => cursor)).toEqual([undefined, "of 1", undefined, "of 3"]);
+  expect(server.given("tools/list", "cursor")).toEqual([undefined, "of 1", undefined, "of 3"]);
   await client.close();
 });
 
 test("a signal ends a list, and its reason is the error", async () => {
   const stop = new AbortController();
-  const server = new ScriptedServer({
-    "tools/list": () => {
-      queueMicrotask(() => stop.abort(new Error("enough")));
-      return new Promise(() => {});
-    },
-  });
+  const server = new ScriptedServer();
+  server.on("tools/list", () => void queueMicrotask(() => stop.abort(new Error("enough"))));
   const { client } = await connected(server);
   await expect(client.listTools({ signal: stop.signal })).rejects.toThrow("enough");
   await client.close();

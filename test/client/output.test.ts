@@ -4,8 +4,8 @@ import { type ClientEvent, connect, type ConnectOptions, OutputMismatch } from "
 import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { legacyDates, newestLegacy, newestModern } from "../support/revisions.ts";
-import { ScriptedServer } from "../support/scripted-server.ts";
-import { nextTurn, until } from "../support/turns.ts";
+import { ScriptedServer } from "../support/scripted-wire.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -26,13 +26,9 @@ async function fixture(
   options: ConnectOptions = {},
 ): Promise<Fixture> {
   const { revision = newestModern } = options;
-  const server = new ScriptedServer(
-    {
-      "tools/list": () => ({ tools: [{ name: "t", inputSchema: { type: "object" }, outputSchema }] }),
-      "tools/call": () => ({ content: [], ...result }),
-    },
-    { revision },
-  );
+  const server = new ScriptedServer({ revision });
+  server.on("tools/list", () => ({ tools: [{ name: "t", inputSchema: { type: "object" }, outputSchema }] }));
+  server.on("tools/call", () => ({ content: [], ...result }));
   const events: ClientEvent[] = [];
   const observe = (event: ClientEvent): void => void events.push(event);
   const client = await connect(server, { ...options, revision, observe });
@@ -86,20 +82,20 @@ describe("results", () => {
     const missing = await fixture(schema, {}, { strict: true });
     await missing.call();
     expect(missing.server.of("tools/list")).toEqual([]);
-    missing.server.answer("tools/call", () => ({ content: [], ...matching }));
+    missing.server.on("tools/call", () => ({ content: [], ...matching }));
     await missing.call();
-    missing.server.answer("tools/call", () => ({ content: [] }));
+    missing.server.on("tools/call", () => ({ content: [] }));
     await expect(missing.call()).rejects.toThrow("there is no structured content");
     await missing.close();
   });
 
   test("the first result does not wait for the list of tools, unless strict", async () => {
     const { call, server, problems, close } = await fixture(schema, wrong);
-    let answer = (_: object): void => {};
-    server.answer("tools/list", () => new Promise((resolve) => void (answer = resolve)));
+    const listed = deferred<object>();
+    server.on("tools/list", () => listed.promise);
     expect(await call()).toMatchObject(wrong);
     await until(() => server.of("tools/list").length === 1);
-    answer({ tools: [{ name: "t", inputSchema: {}, outputSchema: schema }] });
+    listed.resolve({ tools: [{ name: "t", inputSchema: {}, outputSchema: schema }] });
     await until(() => problems().length === 1);
     await close();
   });
@@ -108,9 +104,10 @@ describe("results", () => {
     const { call, server, close } = await fixture(schema, matching, { strict: true });
     await call();
     const outputSchema = { properties: { n: { type: "string" } } };
-    server.answer("tools/list", () => ({ tools: [{ name: "t", inputSchema: {}, outputSchema }] }));
-    server.answer("tools/call", () => ({ content: [], ...wrong }));
-    server.notify("notifications/tools/list_changed");
+    server.on("tools/list", () => ({ tools: [{ name: "t", inputSchema: {}, outputSchema }] }));
+    server.on("tools/call", () => ({ content: [], ...wrong }));
+    server.end.notify("notifications/tools/list_changed");
+    await nextTurn();
     expect(await call()).toMatchObject(wrong);
     await close();
   });
@@ -118,7 +115,7 @@ describe("results", () => {
   test("a list that fails, or does not have the tool, checks nothing and is not repeated at once", async () => {
     for (const list of [{}, { tools: [] }]) {
       const { call, server, close } = await fixture(schema, wrong, { strict: true });
-      server.answer("tools/list", () => list);
+      server.on("tools/list", () => list);
       await call();
       await call();
       expect(server.of("tools/list")).toHaveLength(1);

@@ -4,7 +4,7 @@ import { type ClientEvent, connect, type ConnectOptions, RpcRejection } from "ha
 import { fetchHandler } from "halyard/fetch";
 import { describe, expect, test } from "vitest";
 import { newestLegacy, newestModern } from "../support/revisions.ts";
-import { type Answer, ScriptedServer } from "../support/scripted-server.ts";
+import { Refuse, type Script, ScriptedServer } from "../support/scripted-wire.ts";
 import { until } from "../support/turns.ts";
 
 const url = "http://127.0.0.1/mcp";
@@ -34,8 +34,8 @@ function recording(answer: (request: Request) => Promise<Response>) {
 }
 
 /** Scripted answers over HTTP. */
-function scripted(answers: { [method: string]: Answer }) {
-  const server = new ScriptedServer(answers);
+function scripted(answers: { [method: string]: Script }) {
+  const server = new ScriptedServer({ answers });
   const recorded = recording(async (request) => {
     const text = await request.text();
     const { id } = JSON.parse(text) as { id?: unknown };
@@ -53,7 +53,7 @@ const annotated = (name: string, header: string, type = "string"): object => ({
   inputSchema: { type: "object", properties: { city: { type, "x-mcp-header": header } } },
 });
 const done = { content: [] };
-const mismatch = { code: -32020, message: "The Mcp-Param-City header is missing" };
+const mismatch = new Refuse(-32020, "The Mcp-Param-City header is missing");
 
 async function connected(fetch: typeof globalThis.fetch, options: ConnectOptions = {}) {
   const ignored: string[] = [];
@@ -269,7 +269,7 @@ describe("annotations that are invalid", () => {
       },
     ],
   ];
-  const listing = (bad: object): { [method: string]: Answer } => ({
+  const listing = (bad: object): { [method: string]: Script } => ({
     "tools/list": () => ({ tools: [bad, annotated("good", "City")] }),
     "tools/call": () => done,
   });
@@ -291,7 +291,7 @@ describe("annotations that are invalid", () => {
   test.each([newestModern, newestLegacy])(
     "on a wire they do not matter, on %s [XMH-STDIO-IGNORE]",
     async (revision) => {
-      const server = new ScriptedServer(listing(annotated("bad", "a b")), { revision });
+      const server = new ScriptedServer({ answers: listing(annotated("bad", "a b")), revision });
       const client = await connect(server, { revision });
       expect(await client.listTools()).toHaveLength(2);
       await client.callTool("bad", { city: "Oslo" });
