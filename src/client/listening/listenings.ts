@@ -1,0 +1,43 @@
+// Opens listenings, the same on every revision.
+import type { Core } from "../calls/core.ts";
+import type { Backoff } from "../settings/limits.ts";
+import { type Change, checkFilter, type ListenFilter } from "./filter.ts";
+import { ListenStreams } from "./listen-streams.ts";
+import {
+  type Listening,
+  type ListeningParts,
+  type ListenOptions,
+  LiveListening,
+  type OnChange,
+} from "./listening.ts";
+import { SessionSubscriptions } from "./session-subscriptions.ts";
+
+/** The listenings of one client. */
+export class Listenings {
+  readonly #parts: ListeningParts;
+
+  /** `onGap` is called before a gap is handed on, so that nothing older is read from a cache. */
+  constructor(core: Core, backoff: Backoff, onGap: (gap: Change) => void) {
+    const sources = { modern: new ListenStreams(core), legacy: new SessionSubscriptions(core) };
+    this.#parts = { core, backoff, onGap, source: () => sources[core.peer.revision.era] };
+  }
+
+  /** Resolves when the server has acknowledged what it honours. Rejects if that is nothing. */
+  async listen(
+    filter: ListenFilter,
+    onChange: OnChange | undefined,
+    { signal }: ListenOptions = {},
+  ): Promise<Listening> {
+    const wanted = checkFilter(filter);
+    signal?.throwIfAborted();
+    const listening = new LiveListening(this.#parts, wanted, onChange);
+    const stop = (): void => void listening.close();
+    signal?.addEventListener("abort", stop);
+    void listening.ended.then(() => signal?.removeEventListener("abort", stop));
+    await listening.opened.catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
+    return listening;
+  }
+}
