@@ -24,8 +24,21 @@ module.exports = {
       name: "node-only-at-the-edges",
       comment: "The core runs anywhere: Node's modules belong to the edges",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/node/", "^src/stdio/", "^src/testing/"] },
+      from: {
+        path: "^src/",
+        pathNot: ["^src/node/", "^src/stdio/", "^src/testing/", "^src/client/platform/node"],
+      },
       to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "client-imports-no-server",
+      comment: "What a client and a server share belongs to wire/, protocol/ or schema/",
+      severity: "error",
+      from: { path: "^src/client/" },
+      to: {
+        path: "^src/",
+        pathNot: ["^src/client/", "^src/(errors|options)\\.ts$", "^src/(async|wire|protocol|schema)/"],
+      },
     },
     {
       name: "stdio-and-testing-do-not-meet",
@@ -36,7 +49,8 @@ module.exports = {
   ],
   options: {
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: "tsconfig.json" },
+    // It finds the sources of #client-platform.
+    tsConfig: { fileName: "tsconfig.core.json" },
     doNotFollow: { path: "node_modules" },
   },
 };

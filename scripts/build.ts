@@ -3,9 +3,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { dirname, join } from "node:path/posix";
-import { build, type Plugin } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 import ts from "typescript";
-import { readEntries } from "./entries.ts";
+import { type Entry, platformFiles, readEntries } from "./entries.ts";
 import { filesBelow } from "./files.ts";
 import { makeDroppable } from "./droppable.ts";
 
@@ -14,21 +14,18 @@ const sources = entries.map(({ source }) => source);
 
 /** What every server loads whichever transport it has: all that these reach becomes one file. */
 const core = new Set(["halyard", "halyard/transport"]);
+/** A client loads no server. */
+const client = "halyard/client";
 
-/** Has every entry reach the core, since what the same entries reach becomes one file. Few large files load faster than many small ones. */
-const reachCore: Plugin = {
-  name: "reach-core",
-  setup({ onLoad }) {
-    const imports = entries
-      .filter(({ name }) => core.has(name))
-      .map(({ source }) => `import ${JSON.stringify(resolve(source))};`);
-    onLoad({ filter: /index\.ts$/ }, ({ path }) =>
-      entries.some(({ source }) => resolve(source) === path)
-        ? { loader: "ts", contents: `${readFileSync(path, "utf8")}\n${imports.join("\n")}` }
-        : undefined,
-    );
-  },
-};
+const settings = {
+  bundle: true,
+  packages: "external",
+  format: "esm",
+  platform: "neutral",
+  target: "es2023",
+  external: ["node:*", "#client-platform"],
+  write: false,
+} as const satisfies BuildOptions;
 
 const files = new Map([...(await bundle()), ...declarations()]);
 for (const [path, text] of files) {
@@ -37,29 +34,62 @@ for (const [path, text] of files) {
 }
 for (const path of filesBelow("dist", ".js", ".ts")) if (!files.has(path)) rmSync(path);
 
-/** The code, by path. Packages that the user installs with this one stay imports. */
+/** The code, by path. Packages that the user installs with this one stay imports, and so does the choice of a platform. */
 async function bundle(): Promise<[string, string][]> {
   const { outputFiles } = await build({
-    entryPoints: sources,
+    ...settings,
+    entryPoints: [...sources, ...platformFiles],
     outbase: "src",
     outdir: "dist",
     chunkNames: "shared/[hash]",
-    bundle: true,
     splitting: true,
-    packages: "external",
-    format: "esm",
-    platform: "neutral",
-    target: "es2023",
-    external: ["node:*"],
-    plugins: [reachCore],
-    // That an entry imports the core for nothing but being in its reach is meant.
+    plugins: [await widenReach()],
+    // That an entry imports a file for nothing but having it in its reach is meant.
     logOverride: { "ignored-bare-import": "silent" },
-    write: false,
   });
   return outputFiles.map(({ path, text }) => [
     relative(".", path).replaceAll("\\", "/"),
     makeDroppable(path, text),
   ]);
+}
+
+/**
+ * Widens what entries reach, since what the same entries reach becomes one file, and few large files load faster than many small ones.
+ * Every server reaches the core; every file that is loaded by itself reaches all that servers and clients share.
+ */
+async function widenReach(): Promise<Plugin> {
+  const isClient = ({ name }: Entry): boolean => name === client;
+  const servers = entries.filter((entry) => !isClient(entry)).map(({ source }) => source);
+  const clients = [...entries.filter(isClient).map(({ source }) => source), ...platformFiles];
+  const [ofServers, ofClients] = [await reachOf(servers), await reachOf(clients)];
+  const shared = [...ofClients.atOnce].filter(
+    (file) => ofServers.atOnce.has(file) && !file.startsWith("src/client/"),
+  );
+  const ofCore = entries.filter(({ name }) => core.has(name)).map(({ source }) => source);
+  const added = new Map([
+    ...[...clients, ...ofClients.later].map((file) => [file, shared] as const),
+    ...servers.map((file) => [file, [...ofCore, ...shared]] as const),
+  ]);
+  return {
+    name: "widen-reach",
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const imports = added.get(relative(".", path).replaceAll("\\", "/"));
+        if (imports === undefined) return undefined;
+        const lines = imports.map((file) => `import ${JSON.stringify(resolve(file))};`);
+        return { loader: "ts", contents: [readFileSync(path, "utf8"), ...lines].join("\n") };
+      }),
+  };
+}
+
+/** The files that these import at once, and those files in turn; and the files that any of them imports later. */
+async function reachOf(entryPoints: string[]): Promise<{ atOnce: Set<string>; later: Set<string> }> {
+  const { metafile } = await build({ ...settings, entryPoints, outdir: "dist", metafile: true });
+  const reach = { atOnce: new Set(entryPoints), later: new Set<string>() };
+  for (const file of reach.atOnce)
+    for (const { path, kind, external } of metafile.inputs[file]?.imports ?? [])
+      if (!external) reach[kind === "dynamic-import" ? "later" : "atOnce"].add(path);
+  return reach;
 }
 
 /** The declarations of the entries and of what they name, by path. */

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { readEntries } from "./entries.ts";
@@ -13,6 +13,9 @@ const problems: string[] = [];
 /** Where the entries are found when they are bundled from their sources, which says what each file of those costs. */
 const fromSources = Object.fromEntries(readEntries().map(({ name, source }) => [name, `./${source}`]));
 const validator = "src/schema/json-schema";
+const droppableRemedy = "see that scripts/droppable.ts marks what bundlers cannot drop";
+/** The files that a bundled client may have. */
+const sharedWithClient = /^src\/((errors|options)\.ts$|(async|wire|protocol|schema|client)\/)|^<stdin>$/;
 const leaveOutValidator: Plugin = {
   name: "leave-out-validator",
   setup: ({ onResolve }) => onResolve({ filter: /\/json-schema(\/|\.ts$)/ }, () => ({ external: true })),
@@ -25,7 +28,9 @@ await measureBundle("stdio", 161_500);
 await measureBundle("http", 212_000);
 await measureAuth();
 await measureOneName();
-await measureLoading();
+await measureClient();
+await measureLoading(["halyard", "halyard/stdio"], 6);
+await measureLoading(["halyard/client"], 6);
 await findNodeImports("halyard");
 await findNodeImports("halyard/auth");
 measureTypes();
@@ -81,27 +86,17 @@ async function measureBundle(transport: "stdio" | "http", budget: number): Promi
   const sources = await bundle([entry], { alias: fromSources });
   const withoutValidator = await bundle([entry], { alias: fromSources, plugins: [leaveOutValidator] });
   const apart = sumOf(sources.parts, (file) => file.startsWith(validator));
-  const largest = [...sources.parts]
-    .toSorted(([, a], [, b]) => b - a)
-    .slice(0, 5)
-    .map(([file, bytes]) => `${file} ${count(bytes)}`)
-    .join(", ");
   hold(
     `bundled ${transport} server, bytes minified`,
     published.bytes - apart,
     budget,
-    `the largest parts are ${largest}`,
+    largestOf(sources.parts),
   );
   report("  gzip", withoutValidator.gzip);
   report("  with the JSON Schema validator", published.bytes);
   report("  with the JSON Schema validator, gzip", published.gzip);
   for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
-  hold(
-    "  more than bundled from single files",
-    published.bytes - sources.bytes,
-    500,
-    "see that scripts/droppable.ts marks what bundlers cannot drop",
-  );
+  hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
 }
 
 /** What `bearerAuth` adds to the server over HTTP, and what of that are the packages that it needs. */
@@ -129,14 +124,35 @@ async function measureOneName(): Promise<void> {
   );
 }
 
+/** A client in a browser: what a page loads at once, without the validator, which is loaded when a result needs it. */
+async function measureClient(): Promise<void> {
+  const contents = 'export { connect } from "halyard/client";';
+  const options: BuildOptions = {
+    stdin: { contents, resolveDir: "." },
+    platform: "browser",
+    splitting: true,
+  };
+  const published = await bundle([], options);
+  const alias = { ...fromSources, "#client-platform": "./src/client/platform/web.ts" };
+  const sources = await bundle([], { ...options, alias });
+  hold("bundled client for browsers, bytes minified", published.bytes, 60_000, largestOf(sources.parts));
+  report("  gzip", published.gzip);
+  for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
+  hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
+  const ofServers = [...sources.parts.keys()].filter((file) => !sharedWithClient.test(file));
+  if (ofServers.length > 0) problems.push(`A bundled client has code of a server: ${ofServers.join(", ")}`);
+}
+
 /** Every file costs time when it is loaded, and each client that starts a stdio server waits for it. */
-async function measureLoading(): Promise<void> {
+async function measureLoading(names: readonly string[], budget: number): Promise<void> {
+  const contents = names.map((name) => `import "${name}";`).join("");
   const { parts } = await bundle([], {
-    stdin: { contents: 'import "halyard"; import "halyard/stdio";', resolveDir: "." },
+    stdin: { contents, resolveDir: "." },
+    splitting: true,
     treeShaking: false,
     ignoreAnnotations: true,
   });
-  hold("files that halyard and halyard/stdio load", parts.size - 1, 6, "see scripts/build.ts");
+  hold(`files that ${names.join(" and ")} load`, parts.size - 1, budget, "see scripts/build.ts");
 }
 
 interface Bundled {
@@ -150,14 +166,36 @@ async function bundle(entryPoints: string[], options: BuildOptions = {}): Promis
   const settings = { entryPoints, bundle: true, minify: true, format: "esm", platform: "node" } as const;
   const outcome = { metafile: true, write: false, outdir: "out", logLevel: "error" } as const;
   const { metafile, outputFiles } = await build({ ...settings, ...options, ...outcome });
-  const [output] = Object.values(metafile.outputs);
-  const [file] = outputFiles;
-  if (output === undefined || file === undefined) throw new Error(`${entryPoints.join()} makes no bundle`);
+  const loaded = loadedAtOnce(metafile);
+  const outputs = [...loaded].flatMap((path) => metafile.outputs[path] ?? []);
+  const files = outputFiles
+    .filter(({ path }) => loaded.has(relative(".", path)))
+    .map(({ contents }) => contents);
+  if (files.length === 0) throw new Error(`${entryPoints.join()} makes no bundle`);
   return {
-    bytes: file.contents.length,
-    gzip: gzipSync(file.contents, { level: 9 }).length,
-    parts: new Map(Object.entries(output.inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
+    bytes: files.reduce((sum, { length }) => sum + length, 0),
+    gzip: files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).length, 0),
+    parts: new Map(
+      outputs.flatMap(({ inputs }) =>
+        Object.entries(inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput] as const),
+      ),
+    ),
   };
+}
+
+/** The first output, and the outputs that it imports in turn; not those that it may import later. */
+function loadedAtOnce({ outputs }: Metafile): Set<string> {
+  const entry = Object.keys(outputs).find((path) => outputs[path]?.entryPoint !== undefined);
+  const loaded = new Set(entry === undefined ? [] : [entry]);
+  for (const path of loaded)
+    for (const { kind, path: imported } of outputs[path]?.imports ?? [])
+      if (kind === "import-statement" && imported in outputs) loaded.add(imported);
+  return loaded;
+}
+
+function largestOf(parts: ReadonlyMap<string, number>): string {
+  const largest = [...parts].toSorted(([, a], [, b]) => b - a).slice(0, 5);
+  return `the largest parts are ${largest.map(([file, bytes]) => `${file} ${count(bytes)}`).join(", ")}`;
 }
 
 function sumOf(parts: ReadonlyMap<string, number>, isWanted: (file: string) => boolean): number {

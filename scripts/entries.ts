@@ -24,3 +24,6 @@ export function readEntries(): Entry[] {
     return [{ name: name + subpath.slice(".".length), source, built }];
   });
 }
+
+/** The files of `src/` behind the import `#client-platform` of package.json: one for each kind of runtime. */
+export const platformFiles: string[] = ["src/client/platform/node.ts", "src/client/platform/web.ts"];

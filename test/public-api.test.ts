@@ -313,6 +313,28 @@ describe("public entries", () => {
     `);
   });
 
+  test("halyard/client exports these values and types", () => {
+    expect(names("halyard/client", (kind) => kind !== "type")).toMatchInlineSnapshot(`[]`);
+    expect(names("halyard/client", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "AuthOption",
+        "AuthRefusal",
+        "Backoff",
+        "CallOptions",
+        "ClientAuth",
+        "ClientEvent",
+        "ClientLimits",
+        "ClientState",
+        "CommandTarget",
+        "ConnectOptions",
+        "HeaderFields",
+        "Remembered",
+        "Wire",
+        "WireSource",
+      ]
+    `);
+  });
+
   test("halyard/testing exports these values and types", () => {
     expect(names("halyard/testing", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [

@@ -28,6 +28,7 @@ export const sources = {
   "halyard/cluster": "src/cluster/index.ts",
   "halyard/redis": "src/redis/index.ts",
   "halyard/nats": "src/nats/index.ts",
+  "halyard/client": "src/client/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;
 

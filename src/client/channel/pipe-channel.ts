@@ -1,0 +1,212 @@
+// A channel over a wire: all messages share one pipe, so that responses are matched to their requests by id.
+import { isThenable } from "../../async/promises.ts";
+import { parseJson } from "../../wire/json.ts";
+import {
+  encodeNotification,
+  isRequestId,
+  readMessage,
+  type RequestId,
+  type RpcResponse,
+} from "../../wire/message.ts";
+import { ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
+import type { ClientLimits } from "../settings/limits.ts";
+import type { Channel, Outgoing, Receiver } from "./channel.ts";
+import type { Wire } from "./wire.ts";
+
+/** Why the channel carries nothing any more. */
+interface Loss {
+  readonly reason: LossReason;
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+/** A request whose response has not arrived. */
+interface Waiting {
+  readonly method: string;
+  readonly resolve: (response: RpcResponse) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: (() => void) | undefined;
+  /** The wire failed to send it, so that the server cannot have run it. */
+  isUnsent: boolean;
+}
+
+/** The name of the only stream of a wire, for recordings. */
+const stream = "wire";
+
+/** How many cancelled requests are remembered, so that their late responses cause no report. */
+const maxCancelled = 1000;
+
+/** The id of a response that is not read because it exceeds a limit, where servers usually write it: at the start or the end. */
+const idAtStart = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/;
+const idAtEnd = /,\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
+
+export class PipeChannel implements Channel {
+  readonly #wire: Wire;
+  readonly #receiver: Receiver;
+  readonly #limits: ClientLimits;
+  readonly #waiting = new Map<RequestId, Waiting>();
+  readonly #cancelled = new Set<RequestId>();
+  #loss: Loss | undefined;
+
+  constructor(wire: Wire, receiver: Receiver, limits: ClientLimits) {
+    this.#wire = wire;
+    this.#receiver = receiver;
+    this.#limits = limits;
+    wire.onMessage = (text) => this.#read(text);
+    wire.onClose = (reason) => this.#end(reason);
+  }
+
+  get isListening(): boolean {
+    return this.#loss === undefined;
+  }
+
+  speak(): void {}
+
+  listen(): void {}
+
+  request(outgoing: Outgoing): Promise<RpcResponse> {
+    return new Promise((resolve, reject) => {
+      const { id, method, signal } = outgoing;
+      if (this.#loss) return reject(this.#lost(method, false));
+      if (signal?.aborted) return reject(signal.reason);
+      if (this.#waiting.size >= this.#limits.maxInFlight) return reject(tooMany(this.#limits));
+      const onAbort = signal && (() => this.#cancel(outgoing));
+      const waiting = { method, resolve, reject, signal, onAbort, isUnsent: false };
+      this.#waiting.set(id, waiting);
+      if (onAbort) signal.addEventListener("abort", onAbort, { once: true });
+      this.#write(outgoing.text, (error) => {
+        waiting.isUnsent = true;
+        void this.#giveUp(error);
+      });
+    });
+  }
+
+  send(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#loss) return reject(this.#lost("A message", false));
+      const sent = this.#write(text, (error) => {
+        reject(new ConnectionLost("unreachable", textOf(error), { mayHaveRun: false, cause: error }));
+        void this.#giveUp(error);
+      });
+      if (sent) sent.then(resolve, () => {});
+      else resolve();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#loss === undefined)
+      this.#lose({ reason: "closed", message: "The client was closed", cause: undefined });
+    await this.#wire.close();
+  }
+
+  /** Sends a text, and calls `failed` if that is not possible. Returns a promise if it takes time. */
+  #write(text: string, failed: (error: unknown) => void): PromiseLike<unknown> | undefined {
+    this.#receiver.tap?.("sent", stream, text);
+    try {
+      const sent = this.#wire.send(text);
+      if (!isThenable(sent)) return undefined;
+      sent.then(undefined, failed);
+      return sent;
+    } catch (error) {
+      failed(error);
+      return undefined;
+    }
+  }
+
+  /** Ends a wire that cannot send. Closing it first gives it the chance to say why, such as the exit code of a process. */
+  async #giveUp(error: unknown): Promise<void> {
+    await this.#wire.close().catch(() => {});
+    this.#end(error);
+  }
+
+  #end(error: unknown): void {
+    if (this.#loss) return;
+    const reason = error instanceof ConnectionLost ? error.reason : "cut";
+    this.#lose({ reason, message: textOf(error), cause: error });
+    this.#receiver.ended(this.#lost("The connection", true));
+  }
+
+  #lose(loss: Loss): void {
+    this.#loss = loss;
+    const waiting = [...this.#waiting.keys()];
+    for (const id of waiting) {
+      const request = this.#take(id);
+      request?.reject(this.#lost(request.method, !request.isUnsent));
+    }
+  }
+
+  #lost(what: string, mayHaveRun: boolean): ConnectionLost {
+    const { reason = "cut", message = "", cause } = this.#loss ?? {};
+    return new ConnectionLost(reason, `${what}: ${message}`, { mayHaveRun, cause });
+  }
+
+  #read(text: string): void {
+    if (this.#loss) return;
+    this.#receiver.tap?.("received", stream, text);
+    const parsed = parseJson(text, this.#limits);
+    if (!parsed.ok) return this.#refuse(text, parsed.error.message);
+    const { value } = parsed;
+    if (!Array.isArray(value)) return this.#receive(value);
+    if (value.length > this.#limits.maxBatch)
+      return this.#receiver.ignored(`A batch holds more than ${this.#limits.maxBatch} messages`);
+    for (const message of value) this.#receive(message);
+  }
+
+  #receive(value: unknown): void {
+    const read = readMessage(value);
+    if (!read.ok) this.#receiver.ignored(read.error.message);
+    else if (read.kind === "response") this.#respond(read.message);
+    else this.#receiver.message(read.message, stream);
+  }
+
+  #respond(response: RpcResponse): void {
+    const { id } = response;
+    // A server that could not read the id of a request answers without one: clear if only one request waits.
+    const [only] =
+      this.#waiting.size === 1 && !isRequestId(id) && "error" in response ? this.#waiting.keys() : [id];
+    const request = isRequestId(only) ? this.#take(only) : undefined;
+    if (request) request.resolve(response);
+    else if (!isRequestId(id) || !this.#cancelled.delete(id))
+      this.#receiver.ignored(`A response to no request, with the id ${JSON.stringify(id) ?? "missing"}`);
+  }
+
+  /** A message that cannot be read: if it is the response to a request, that request fails with the reason. */
+  #refuse(text: string, problem: string): void {
+    const id = (idAtStart.exec(text.slice(0, 200)) ?? idAtEnd.exec(text.slice(-200)))?.[1];
+    const request = id === undefined ? undefined : this.#take(Number(id));
+    if (request) request.reject(new InvalidResponse(`${request.method}: ${problem}`));
+    else this.#receiver.ignored(problem);
+  }
+
+  #take(id: RequestId): Waiting | undefined {
+    const request = this.#waiting.get(id);
+    if (request === undefined) return undefined;
+    this.#waiting.delete(id);
+    if (request.onAbort) request.signal?.removeEventListener("abort", request.onAbort);
+    return request;
+  }
+
+  #cancel({ id, isUncancellable, signal }: Outgoing): void {
+    const request = this.#take(id);
+    if (request === undefined) return;
+    if (this.#cancelled.size >= maxCancelled) this.#cancelled.clear();
+    this.#cancelled.add(id);
+    request.reject(signal?.reason);
+    if (!isUncancellable)
+      this.#write(
+        encodeNotification("notifications/cancelled", { requestId: id }),
+        (error) => void this.#giveUp(error),
+      );
+  }
+}
+
+function tooMany({ maxInFlight }: ClientLimits): InvalidResponse {
+  return new InvalidResponse(
+    `${maxInFlight} requests wait for their responses: raise limits.maxInFlight to send more`,
+  );
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

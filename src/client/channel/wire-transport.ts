@@ -1,0 +1,40 @@
+// The transport for servers that a wire reaches: in the same process, or over a transport of your own.
+import { untilAborted } from "../../async/promises.ts";
+import { HalyardError } from "../../errors.ts";
+import { ConnectionLost } from "../settings/errors.ts";
+import type { ClientLimits } from "../settings/limits.ts";
+import type { Channel, Receiver, Transport } from "./channel.ts";
+import { PipeChannel } from "./pipe-channel.ts";
+import type { WireSource } from "./wire.ts";
+
+export class WireTransport implements Transport {
+  readonly kind = "wire";
+  readonly hasHeaders = false;
+  readonly address: string;
+  readonly reopens: boolean;
+  readonly #source: WireSource;
+  readonly #limits: ClientLimits;
+
+  constructor(source: WireSource, limits: ClientLimits, address = "wire") {
+    this.#source = source;
+    this.#limits = limits;
+    this.address = address;
+    this.reopens = source.reopens ?? true;
+  }
+
+  async open(receiver: Receiver, signal: AbortSignal): Promise<Channel> {
+    const opening = (async () => new PipeChannel(await this.#source.openWire(), receiver, this.#limits))();
+    try {
+      return await untilAborted(opening, signal);
+    } catch (error) {
+      // A wire that opens when nobody wants it any more is closed.
+      opening.then((channel) => channel.close()).catch(() => {});
+      if (signal.aborted || error instanceof HalyardError) throw error;
+      const problem = error instanceof Error ? error.message : String(error);
+      throw new ConnectionLost("unreachable", `${this.address}: ${problem}`, {
+        mayHaveRun: false,
+        cause: error,
+      });
+    }
+  }
+}
