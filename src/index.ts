@@ -98,7 +98,7 @@ export type { ServerOptions } from "./server/options.ts";
 export type { ServerLimits } from "./server/settings/limits.ts";
 export type { ServerMode } from "./server/settings/settings.ts";
 export type { Push } from "./server/push.ts";
-export type { Servable } from "./server/port.ts";
+export type { Servable } from "./server/calls/port.ts";
 export { type ClusterView, McpServer } from "./server/server.ts";
 export type { Backplane } from "./backplane/backplane.ts";
 export type { ClusterNode } from "./backplane/presence.ts";

@@ -180,6 +180,7 @@ describe("public entries", () => {
         "onNotification",
         "onRootsChanged",
         "onSessionClosed",
+        "openWire",
         "prompt",
         "prompts",
         "push",

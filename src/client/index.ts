@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Wire, WireSource } from "./channel/wire.ts";
+export type { Wire, WireSource } from "../wire/wire.ts";
 export type { AuthOption, AuthRefusal, ClientAuth, HeaderFields } from "./settings/auth.ts";
 export type { ClientEvent } from "./settings/events.ts";
 export type { Backoff, ClientLimits } from "./settings/limits.ts";

@@ -8,7 +8,7 @@ import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { checkOptions } from "../options.ts";
-import { portOf, type Servable } from "../server/port.ts";
+import { portOf, type Servable } from "../server/calls/port.ts";
 import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";

@@ -3,7 +3,7 @@ import { type Auth, isAuthRefusal } from "../auth/authenticate.ts";
 import { ignoreRejection } from "../async/promises.ts";
 import { within } from "../async/timers.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
-import type { ServerPort } from "../server/port.ts";
+import type { ServerPort } from "../server/calls/port.ts";
 import { addressKey } from "../limits/address-key.ts";
 import { corsHeaders, preflightHeaders } from "./guard/cors.ts";
 import { answerDocument } from "./documents.ts";

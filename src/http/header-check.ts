@@ -1,6 +1,6 @@
 // Compares the headers of a modern request with its body: each must be present, and none may differ.
 import { errorCodes } from "../errors.ts";
-import { textFromBase64 } from "../wire/base64.ts";
+import { decodeHeaderValue } from "../protocol/header-value.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
@@ -71,19 +71,4 @@ function isSame(header: string, value: unknown): boolean {
 
 function mismatch(header: string, problem: string): RpcError {
   return { code: errorCodes.headerMismatch, message: `The ${header} header ${problem}` };
-}
-
-const sentinel = /^=\?base64\?(.*)\?=$/s;
-/** The characters that a header can hold without encoding: printable ASCII, spaces and tabs. */
-const plain = /^[\t\x20-\x7e]*$/;
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/**
- * Decodes a header value: plain text, or base64 between `=?base64?` and `?=`. Returns undefined if it has other characters or
- * invalid base64.
- */
-function decodeHeaderValue(value: string): string | undefined {
-  const encoded = sentinel.exec(value)?.[1];
-  if (encoded === undefined) return plain.test(value) ? value : undefined;
-  return base64.test(encoded) ? textFromBase64(encoded) : undefined;
 }

@@ -1,5 +1,5 @@
 // The options of the HTTP transport: their defaults, and the checks that throw at startup.
-import type { ServerPort } from "../server/port.ts";
+import type { ServerPort } from "../server/calls/port.ts";
 import { type Auth, type Authenticate, toAuth } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
 import { givenOf, type Known } from "../options.ts";

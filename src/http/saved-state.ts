@@ -3,7 +3,7 @@ import type { LogLevel } from "../protocol/model.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import { topicOf } from "../push/topic.ts";
 import type { Connection } from "../server/context/connection.ts";
-import type { ServerPort } from "../server/port.ts";
+import type { ServerPort } from "../server/calls/port.ts";
 import {
   applyChange,
   changeBetween,

@@ -5,7 +5,7 @@ import { identityOf } from "../protocol/principal.ts";
 import { Connection } from "../server/context/connection.ts";
 import type { Detach } from "../server/calls/attach.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
-import type { ServerPort } from "../server/port.ts";
+import type { ServerPort } from "../server/calls/port.ts";
 import type { SessionRecord } from "../session/record.ts";
 import { mintSessionId } from "../session/sessions.ts";
 import type { SharedSession } from "../session/shared-session.ts";

@@ -6,7 +6,7 @@ import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
 import type { Connection } from "../server/context/connection.ts";
-import type { ServerPort } from "../server/port.ts";
+import type { ServerPort } from "../server/calls/port.ts";
 import { LocalSessions, type Sessions } from "../session/sessions.ts";
 import type { SharedSessions } from "../session/shared-sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";

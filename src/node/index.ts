@@ -19,7 +19,7 @@ import { checkOptions, type Known } from "../options.ts";
 import { within } from "../async/timers.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
-import { portOf, type Servable } from "../server/port.ts";
+import { portOf, type Servable } from "../server/calls/port.ts";
 import { NodeRequest } from "./edge.ts";
 import { NodeResponder, turnOf } from "./responder.ts";
 import { closeOnSignals } from "./signals.ts";

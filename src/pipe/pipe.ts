@@ -11,7 +11,7 @@ import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import type { Detach } from "../server/calls/attach.ts";
 import type { SessionEnd } from "../server/calls/notifications.ts";
-import type { ServerPort } from "../server/port.ts";
+import type { ServerPort } from "../server/calls/port.ts";
 import { parseJson } from "../wire/json.ts";
 import {
   encodeNotification,

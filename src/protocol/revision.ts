@@ -61,6 +61,8 @@ export interface Revision {
   readonly requests: ReadonlyMap<string, RequestRow>;
   readonly listens: ReadonlyMap<string, ListenRow>;
   readonly hasBatches: boolean;
+  /** Over HTTP, every request after the handshake carries the header `MCP-Protocol-Version`. */
+  readonly hasVersionHeader: boolean;
   /** The requests that a server may send to a client. */
   readonly clientRequests: ReadonlySet<string>;
   /** What a form may hold: plain fields only, or also titled choices, multiple choices and defaults. */

@@ -9,9 +9,11 @@ import {
   type LogLevel,
   type ServerCapabilities,
 } from "../protocol/model.ts";
+import { memoryWire } from "../pipe/memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AnySchema } from "../schema/compile.ts";
 import type { JsonObject, RpcMessage, RpcResponse } from "../wire/message.ts";
+import type { Wire } from "../wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
 import type { RequestState } from "./request-state/request-state.ts";
 import { checkImplementation } from "./settings/settings.ts";
@@ -38,7 +40,7 @@ import type { ClientNotificationHandler, NotificationSource, SessionEnd } from "
 import type { Extension } from "./catalogue/extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./calls/middleware.ts";
 import type { ServerOptions } from "./options.ts";
-import { openPort, type Servable, type ServerPort } from "./port.ts";
+import { openPort, type Servable, type ServerPort } from "./calls/port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 
 /** What a server knows of the cluster that it is a node of. */
@@ -302,5 +304,24 @@ export class McpServer<Extra extends object = object> implements Servable {
   /** Answers the text of one message or batch. Without an exchange, the message has no session and cannot send notifications. */
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined> {
     return this.#port.handleRaw(text, exchange);
+  }
+
+  /**
+   * Opens a wire in memory to this server, as `connect(server)` of `halyard/client` does. Each wire is one client, which counts as
+   * the user that this process works for.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * const wire = server.openWire();
+   * wire.onMessage = (text) => console.log(text);
+   * await wire.send('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+   * await wire.close();
+   * ```
+   */
+  openWire(): Wire {
+    return memoryWire(this.#port);
   }
 }

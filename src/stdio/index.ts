@@ -9,7 +9,7 @@ import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../async/timers.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { type Logger, outliveStderr } from "../diagnostics/logger.ts";
-import { portOf, type Servable, type ServerPort } from "../server/port.ts";
+import { portOf, type Servable, type ServerPort } from "../server/calls/port.ts";
 import { LineDecoder } from "../wire/lines.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
 import { WaitingLines } from "./waiting-lines.ts";

@@ -1,8 +1,8 @@
 // Connects a test client and a server in memory; they exchange text.
 import { checkOptions, type Known } from "../options.ts";
-import { Pipe } from "../pipe/pipe.ts";
-import { portOf, type Servable, type ServerPort } from "../server/port.ts";
-import { TestClient, type TestClientOptions, type Wire } from "./client.ts";
+import { memoryWire } from "../pipe/memory-wire.ts";
+import { portOf, type Servable } from "../server/calls/port.ts";
+import { TestClient, type TestClientOptions } from "./client.ts";
 
 /** The options of a test client in memory. */
 export interface ConnectOptions extends TestClientOptions {
@@ -36,27 +36,9 @@ const knownOptions: Known<ConnectOptions> = {
  */
 export async function connect(server: Servable, options: ConnectOptions): Promise<TestClient> {
   checkOptions({ subject: "connect" }, options, knownOptions);
-  const client = new TestClient(memoryWire(portOf(server, "connect")), options);
+  const failures = new Map<string, unknown>();
+  const wire = memoryWire(portOf(server, "connect"), (errorId, error) => void failures.set(errorId, error));
+  const client = new TestClient(Object.assign(wire, { failures }), options);
   if (options.handshake !== false) await client.open();
   return client;
-}
-
-function memoryWire(server: ServerPort): Wire {
-  const failures = new Map<string, unknown>();
-  const wire: Wire = {
-    failures,
-    onMessage: () => {},
-    send: (text) => void pipe.receive(text),
-    close: () => pipe.end(1000),
-  };
-  const pipe = new Pipe(
-    server,
-    { write: (text) => (wire.onMessage(text), true), destroy: () => {} },
-    {
-      transport: "memory",
-      peerIsUser: true,
-      onFailure: (errorId, error) => void failures.set(errorId, error),
-    },
-  );
-  return wire;
 }

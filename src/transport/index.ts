@@ -14,7 +14,7 @@ export type { Answer } from "../server/calls/answer.ts";
 export type { AttachOptions, Detach } from "../server/calls/attach.ts";
 export { Connection, type ConnectionOptions, type Exchange } from "../server/context/connection.ts";
 export type { Answering } from "../server/calls/dispatch.ts";
-export { portOf, type ServerPort } from "../server/port.ts";
+export { portOf, type ServerPort } from "../server/calls/port.ts";
 export {
   type Incoming,
   readIncoming,

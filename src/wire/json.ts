@@ -18,6 +18,20 @@ export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   }
 }
 
+/** The same for a reader that does not count memory: weighing costs a scan of the text. */
+export function parseWithin(
+  text: string,
+  limits: MessageLimits,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string } {
+  const problem = exceededLimit(text, limits);
+  if (problem) return { ok: false, problem };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false, problem: "The message is not valid JSON" };
+  }
+}
+
 /** Returns the value of a text that this server or another node of it has written, or undefined if it is not JSON. */
 export function readJson(text: string): unknown {
   try {

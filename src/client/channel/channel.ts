@@ -9,10 +9,18 @@ export interface Outgoing {
   readonly method: string;
   /** The whole message. */
   readonly text: string;
-  /** Over HTTP, the headers of this request: those that repeat parts of the message, and those that the caller added. */
+  /**
+   * Over HTTP, the headers of this request: those that repeat parts of `params` (`Mcp-Name`, `Mcp-Param-*`), and those that the caller
+   * added. The channel adds what it knows itself.
+   */
   readonly headers?: HeaderFields | undefined;
-  /** Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. */
+  /**
+   * Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. A call makes it
+   * when it is first read, which takes longer than the rest of the call: read it only where nothing but an AbortSignal will do.
+   */
   readonly signal?: AbortSignal | undefined;
+  /** Set by the channel instead of reading `signal`: called once, when nobody waits any longer. Not called if that is so already. */
+  onAbandoned?: ((reason: unknown) => void) | undefined;
   /** The server must not be told of its end: `initialize`. */
   readonly isUncancellable?: boolean;
   /** The response is a stream that stays open (`subscriptions/listen`): no limit of time applies to it. */
@@ -47,7 +55,10 @@ export interface Channel {
   request(outgoing: Outgoing): Promise<RpcResponse>;
   /** Sends a notification or the answer to a request of the server. */
   send(text: string): Promise<void>;
-  /** From now on both sides speak this revision. */
+  /**
+   * From now on both sides speak this revision. Call it before the first request of a modern revision, and again when another one is
+   * agreed on; `initialize` is sent as a client does that has agreed on nothing.
+   */
   speak(revision: Revision): void;
   /** Opens the stream on which messages outside requests arrive, where the transport needs one. Called after `notifications/initialized`. */
   listen(): void;

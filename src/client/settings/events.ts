@@ -50,6 +50,16 @@ export interface IgnoredEvent {
   readonly reason: string;
 }
 
+/** A handler has answered a question of the server, or could not. */
+export interface QuestionEvent {
+  readonly type: "question";
+  readonly method: string;
+  readonly durationMs: number;
+  readonly outcome: "ok" | "error" | "cancelled";
+  /** What the handler threw, or what is wrong with the question. A legacy server sees neither. */
+  readonly error?: unknown;
+}
+
 /** A line that a stdio server wrote to its standard error. */
 export interface StderrEvent {
   readonly type: "stderr";
@@ -63,5 +73,6 @@ export type ClientEvent =
   | StateEvent
   | StreamEvent
   | MismatchEvent
+  | QuestionEvent
   | IgnoredEvent
   | StderrEvent;

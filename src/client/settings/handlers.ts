@@ -41,7 +41,10 @@ export type ElicitAnswer =
   | { readonly action: "decline" }
   | { readonly action: "cancel" };
 
-/** Answers forms, pages or both. */
+/**
+ * Answers forms, pages or both. If it throws, a legacy server receives an error without details (those of a `ProtocolError` if
+ * it throws one), and the call of a modern client rejects with what it threw.
+ */
 export type OnElicit<Question> = (
   question: Question,
   context: QuestionContext,
@@ -74,7 +77,7 @@ export interface SampleAnswer {
   readonly stopReason?: string;
 }
 
-/** Asks your model. */
+/** Asks your model. Throw `InputDeclined` if the user rejects the request. */
 export type OnSample = (
   question: SampleQuestion,
   context: QuestionContext,

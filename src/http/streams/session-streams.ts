@@ -3,7 +3,7 @@ import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import type { Stream } from "../../push/listener.ts";
-import type { ServerPort } from "../../server/port.ts";
+import type { ServerPort } from "../../server/calls/port.ts";
 import type { RequestId } from "../../wire/message.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { encodeEvent, encodePriming } from "../../wire/sse.ts";

@@ -8,7 +8,7 @@ import type { ChangeLog } from "../../push/changes.ts";
 import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
 
 import type { Connection } from "../../server/context/connection.ts";
-import type { ServerPort } from "../../server/port.ts";
+import type { ServerPort } from "../../server/calls/port.ts";
 import type { StreamOwner } from "./event-stream.ts";
 import type { SharedCursor } from "./shared-cursor.ts";
 

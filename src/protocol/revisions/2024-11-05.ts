@@ -24,6 +24,7 @@ export const revision20241105: Revision = {
   urlRequired: "unknown",
   tasks: "none",
   hasBatches: false,
+  hasVersionHeader: false,
   primesStreams: false,
   unreadableId: "null",
   resourceNotFoundCode: errorCodes.legacyResourceNotFound,

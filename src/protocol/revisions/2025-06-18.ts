@@ -8,6 +8,7 @@ export const revision20250618: Revision = {
   ...before,
   date: "2025-06-18",
   hasBatches: false,
+  hasVersionHeader: true,
   structuredContent: "object",
   clientRequests: withMembers(before.clientRequests, ["elicitation/create"]),
   fields: withFields(before.fields, {

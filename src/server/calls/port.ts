@@ -1,33 +1,34 @@
 // The port of a server: the interface for transports, which authors do not see.
-import type { Cluster } from "../backplane/cluster.ts";
-import { ConfigurationError } from "../errors.ts";
-import type { Loads } from "../limits/loads.ts";
-import type { Implementation } from "../protocol/model.ts";
-import type { ParamHeader } from "../protocol/param-headers.ts";
-import type { RequestRow, Revision } from "../protocol/revision.ts";
-import type { SpokenRevisions } from "../protocol/revisions/index.ts";
-import { resourceUpdated } from "../protocol/notifications.ts";
-import type { ChangeLog } from "../push/changes.ts";
-import type { RemoteSessions } from "../push/remote-sessions.ts";
-import type { Stream } from "../push/listener.ts";
-import { topicOf } from "../push/topic.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
+import { ConfigurationError } from "../../errors.ts";
+import type { Loads } from "../../limits/loads.ts";
+import type { Implementation } from "../../protocol/model.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { RequestRow, Revision } from "../../protocol/revision.ts";
+import type { SpokenRevisions } from "../../protocol/revisions/index.ts";
+import { resourceUpdated } from "../../protocol/notifications.ts";
+import type { ChangeLog } from "../../push/changes.ts";
+import type { RemoteSessions } from "../../push/remote-sessions.ts";
+import type { Stream } from "../../push/listener.ts";
+import { topicOf } from "../../push/topic.ts";
 import {
   type Incoming,
   type ReadMessage,
   readMessage,
   type RpcMessage,
   type RpcResponse,
-} from "../wire/message.ts";
-import { type Answer, answerIncoming, answerText, encodeAnswer } from "./calls/answer.ts";
-import { attach, type AttachOptions, type Detach } from "./calls/attach.ts";
-import { Connection, type Exchange } from "./context/connection.ts";
-import type { Core } from "./calls/core.ts";
-import { type Answering, dispatch } from "./calls/dispatch.ts";
-import type { ServerEvent } from "../diagnostics/events.ts";
-import type { Logger } from "../diagnostics/logger.ts";
-import type { ServerLimits } from "./settings/limits.ts";
-import type { ServerMode } from "./settings/settings.ts";
-import { neededScopes } from "./catalogue/scopes.ts";
+} from "../../wire/message.ts";
+import type { Wire } from "../../wire/wire.ts";
+import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
+import { attach, type AttachOptions, type Detach } from "./attach.ts";
+import { Connection, type Exchange } from "../context/connection.ts";
+import type { Core } from "./core.ts";
+import { type Answering, dispatch } from "./dispatch.ts";
+import type { ServerEvent } from "../../diagnostics/events.ts";
+import type { Logger } from "../../diagnostics/logger.ts";
+import type { ServerLimits } from "../settings/limits.ts";
+import type { ServerMode } from "../settings/settings.ts";
+import { neededScopes } from "../catalogue/scopes.ts";
 
 /**
  * Any {@link McpServer}, whatever its middleware adds to `ctx`.
@@ -45,6 +46,8 @@ export interface Servable {
   handle(message: RpcMessage, exchange: Exchange): Promise<RpcResponse | undefined>;
   /** Answers the text of one message or batch; see {@link McpServer.handleRaw}. */
   handleRaw(text: string, exchange?: Exchange): Promise<string | undefined>;
+  /** Opens a wire in memory; see {@link McpServer.openWire}. */
+  openWire(): Wire;
 }
 
 /** The interface that a transport uses to drive a server; {@link portOf} returns it. */

@@ -1,0 +1,80 @@
+// Elicitation: questions to the user, as forms to fill in or pages to visit.
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type {
+  ElicitAnswer,
+  ElicitOption,
+  FormQuestion,
+  OnElicit,
+  UrlQuestion,
+} from "../settings/handlers.ts";
+import { contentProblem, formProblem, withDefaults } from "./form.ts";
+import { mistake, type Reading, refused } from "./question.ts";
+
+/** The handler of each mode. */
+export interface ElicitHandlers {
+  readonly form?: OnElicit<FormQuestion> | undefined;
+  readonly url?: OnElicit<UrlQuestion> | undefined;
+}
+
+export function elicitHandlers(option: ElicitOption | undefined): ElicitHandlers {
+  return typeof option === "function" ? { form: option, url: option } : (option ?? {});
+}
+
+/** What the client declares: the modes that have handlers, or an empty object where a revision has only forms. */
+export function elicitCapability({ form, url }: ElicitHandlers, revision: Revision): JsonObject | undefined {
+  if (!revision.clientRequests.has("elicitation/create")) return undefined;
+  if (!revision.fields.elicitation.has("mode")) return form && {};
+  return form || url ? { ...(form && { form: {} }), ...(url && { url: {} }) } : undefined;
+}
+
+export function readElicitation(params: JsonObject, handlers: ElicitHandlers, revision: Revision): Reading {
+  const { mode = "form", message } = params;
+  const declared = elicitCapability(handlers, revision) ?? {};
+  const { form, url } = handlers;
+  if (typeof message !== "string") return refused("message must be a string");
+  if (mode === "url" && url && "url" in declared) return readPage(params, message, url);
+  if (mode === "form" && form) return readForm(params, message, form);
+  return refused(`The client did not declare elicitation in the mode ${JSON.stringify(mode)}`);
+}
+
+function readForm(params: JsonObject, message: string, handler: OnElicit<FormQuestion>): Reading {
+  const { requestedSchema } = params;
+  const problem = formProblem(requestedSchema);
+  if (problem !== undefined) return refused(problem);
+  const schema = requestedSchema as JsonObject;
+  return {
+    ok: true,
+    ask: async (context) => {
+      const answer = await handler({ mode: "form", message, requestedSchema: schema, params }, context);
+      const action = actionOf(answer);
+      if (action !== "accept") return { action };
+      const { content: filled = {} } = answer as { readonly content?: unknown };
+      if (!isObject(filled)) throw mistake("onElicit", "content must be an object");
+      const content = withDefaults(filled, schema);
+      const wrong = contentProblem(content, schema);
+      if (wrong !== undefined) throw mistake("onElicit", `content does not match the form: ${wrong}`);
+      return { action, content };
+    },
+  };
+}
+
+function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQuestion>): Reading {
+  const { url, elicitationId } = params;
+  if (typeof url !== "string" || !URL.canParse(url)) return refused("url must be an absolute URL");
+  const question: UrlQuestion = {
+    mode: "url",
+    message,
+    url,
+    elicitationId: typeof elicitationId === "string" ? elicitationId : undefined,
+    params,
+  };
+  // To accept a page means consent: what the user does there is no content of the answer.
+  return { ok: true, ask: async (context) => ({ action: actionOf(await handler(question, context)) }) };
+}
+
+function actionOf(answer: unknown): ElicitAnswer["action"] {
+  const action = isObject(answer) ? answer["action"] : undefined;
+  if (action === "accept" || action === "decline" || action === "cancel") return action;
+  throw mistake("onElicit", 'action must be "accept", "decline" or "cancel"');
+}

@@ -1,0 +1,146 @@
+// One request from its start to its outcome: its clock, who ends it early, and what is known of its attempts.
+import type { JsonObject, RequestId } from "../../wire/message.ts";
+import type { Outgoing } from "../channel/channel.ts";
+import type { HeaderFields } from "../settings/auth.ts";
+import { CallTimeout, type ConnectionLost } from "../settings/errors.ts";
+import type { Tries } from "./attempts.ts";
+import type { CoreRequestOptions } from "./core.ts";
+import type { RequiredUrls } from "./url-required.ts";
+
+/** How long a request may take. */
+export interface CallTimes {
+  readonly timeoutMs: number;
+  readonly maxTimeMs: number;
+}
+
+/** What stops the clocks of all calls. */
+export interface Pauses {
+  /** Whether a handler of the client's user answers a question: silence does not count meanwhile. */
+  readonly isBusy: boolean;
+  /** When the last one ended, by `performance.now()`. */
+  readonly lastEndedAt: number;
+}
+
+/** A request on its way. It is also what channels are given, with the id and text of the current attempt. */
+export class Call implements Outgoing {
+  id: RequestId = 0;
+  text = "";
+  headers: HeaderFields | undefined;
+  params: JsonObject | undefined;
+  readonly method: string;
+  readonly options: CoreRequestOptions;
+  /** How often it was sent. */
+  attempts = 0;
+  /** The last attempt that may have run although it has no response. */
+  loss: ConnectionLost | undefined;
+  tries: Tries | undefined;
+  /** The pages that the user must visit before it can succeed. */
+  urls: RequiredUrls | undefined;
+  /** Whether it waits to be sent again: silence does not count meanwhile. */
+  isPaused = false;
+  onAbandoned: ((reason: unknown) => void) | undefined;
+  readonly startedAt: number = performance.now();
+  readonly #times: CallTimes;
+  readonly #pauses: Pauses;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastSignAt: number = this.startedAt;
+  #end: { readonly reason: unknown } | undefined;
+  #controller: AbortController | undefined;
+
+  constructor(
+    method: string,
+    params: JsonObject | undefined,
+    options: CoreRequestOptions,
+    times: CallTimes,
+    pauses: Pauses,
+  ) {
+    this.method = method;
+    this.params = params;
+    this.options = options;
+    this.#times = times;
+    this.#pauses = pauses;
+    options.signal?.addEventListener("abort", this);
+    if (options.isStream !== true)
+      this.#timer = setTimeout(onTime, Math.min(times.timeoutMs, times.maxTimeMs), this);
+  }
+
+  /** Whether the server may report progress, under the id of the request: it shows that the server is at work. */
+  get hasToken(): boolean {
+    return this.method === "tools/call" || this.options.onProgress !== undefined;
+  }
+
+  get isStream(): boolean {
+    return this.options.isStream === true;
+  }
+
+  /** Aborted when nobody waits any longer. Made when it is first read, since an AbortSignal costs more than the rest of a call. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#end !== undefined && !this.#controller.signal.aborted) this.#controller.abort(this.#end.reason);
+    return this.#controller.signal;
+  }
+
+  /** Why nobody waits any longer, if so. */
+  get end(): { readonly reason: unknown } | undefined {
+    return this.#end;
+  }
+
+  /** How much time is left for everything. */
+  get leftMs(): number {
+    return this.isStream ? Number.POSITIVE_INFINITY : this.startedAt + this.#times.maxTimeMs - performance.now();
+  }
+
+  /** What the request is about: the name of a tool or prompt, or a URI. */
+  get name(): string | undefined {
+    const name = this.params?.["name"] ?? this.params?.["uri"];
+    return typeof name === "string" ? name : undefined;
+  }
+
+  /** What errors call it. */
+  get what(): string {
+    return this.name === undefined ? this.method : `${this.method} ${this.name}`;
+  }
+
+  /** The server gave a sign of life for this request. */
+  sign(): void {
+    this.#lastSignAt = performance.now();
+  }
+
+  /** Nobody waits any longer. */
+  abandon(reason: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#end = { reason };
+    this.#controller?.abort(reason);
+    this.onAbandoned?.(reason);
+  }
+
+  /** It has its outcome. */
+  finish(): void {
+    clearTimeout(this.#timer);
+    this.urls?.close();
+    this.options.signal?.removeEventListener("abort", this);
+  }
+
+  /** The signal of the caller is aborted. */
+  handleEvent(): void {
+    this.abandon(this.options.signal?.reason);
+  }
+
+  /** Ends the call if a limit is reached, and otherwise looks again when one can be. */
+  checkTime(): void {
+    const { timeoutMs, maxTimeMs } = this.#times;
+    const now = performance.now();
+    const leftMs = this.startedAt + maxTimeMs - now;
+    const isSilent = !this.isPaused && !this.#pauses.isBusy;
+    const lastSignAt = Math.max(this.#lastSignAt, this.#pauses.lastEndedAt);
+    const quietMs = isSilent ? lastSignAt + timeoutMs - now : timeoutMs;
+    // A timer may fire a little before its time.
+    if (leftMs < 1) this.abandon(new CallTimeout("maxTimeMs", maxTimeMs, this.what));
+    else if (quietMs < 1) this.abandon(new CallTimeout("timeoutMs", timeoutMs, this.what));
+    else this.#timer = setTimeout(onTime, Math.min(leftMs, quietMs), this);
+  }
+}
+
+function onTime(call: Call): void {
+  call.checkTime();
+}

@@ -1,0 +1,120 @@
+// What the features of a client stand on, over its connection. Every request of a client, its own and its user's, goes through here.
+import { Callbacks } from "../../async/callbacks.ts";
+import type { LogLevel } from "../../protocol/model.ts";
+import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Peer } from "../connection/peer.ts";
+import { ConnectionLost } from "../settings/errors.ts";
+import type { ClientEvent } from "../settings/events.ts";
+import type { ClientLimits } from "../settings/limits.ts";
+import type { Core, CoreRequestOptions } from "./core.ts";
+import { type ClientMiddleware, sendThrough } from "./middleware.ts";
+import { Sender, type SenderSettings } from "./sender.ts";
+import type { TimedAnswers } from "./timed-answers.ts";
+
+const noOptions: CoreRequestOptions = {};
+
+/** The notifications of clients that only legacy servers know. */
+const legacyNotifications: ReadonlySet<string> = new Set([
+  "notifications/initialized",
+  "notifications/progress",
+  "notifications/roots/list_changed",
+]);
+
+/** The calls of one client. */
+export class Calls implements Core {
+  readonly #connection: Connection;
+  readonly #settings: SenderSettings;
+  readonly #sender: Sender;
+  readonly #middleware: ClientMiddleware[] = [];
+  readonly #closing = new AbortController();
+  readonly #credentials = new Callbacks();
+
+  constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
+    this.#connection = connection;
+    this.#settings = settings;
+    this.#sender = new Sender(connection, answers, settings);
+  }
+
+  get peer(): Peer {
+    return this.#connection.peer;
+  }
+
+  get limits(): ClientLimits {
+    return this.#settings.limits;
+  }
+
+  get closed(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  get isListening(): boolean {
+    return this.#connection.channel?.isListening ?? false;
+  }
+
+  /** The level that modern requests carry. */
+  set logLevel(level: LogLevel | undefined) {
+    this.#sender.logLevel = level;
+  }
+
+  use(middleware: ClientMiddleware): void {
+    this.#middleware.push(middleware);
+  }
+
+  request(
+    method: string,
+    params: JsonObject | undefined,
+    options: CoreRequestOptions = noOptions,
+  ): Promise<JsonObject> {
+    const sender = this.#sender;
+    if (this.#middleware.length === 0) return sender.send(method, params, options);
+    return sendThrough(this.#middleware, { method, params, options }, (request) =>
+      sender.send(request.method, request.params, request.options),
+    );
+  }
+
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    if (this.closed.aborted) throw closedError();
+    const channel = this.#connection.channel ?? (await this.#connection.ready(this.closed));
+    const { revision } = this.peer;
+    if (revision.era === "modern" && legacyNotifications.has(method))
+      throw new RangeError(`${method} does not exist in ${revision.date}: send it to older servers only`);
+    await channel.send(encodeNotification(method, params));
+  }
+
+  onNotification(method: string, callback: (message: RpcNotification) => void): () => void {
+    return this.#connection.onNotification(method, callback);
+  }
+
+  onReopened(callback: () => void | Promise<void>): () => void {
+    return this.#connection.onReopened(callback);
+  }
+
+  onGap(callback: () => void): () => void {
+    return this.#connection.onGap(callback);
+  }
+
+  onCredentials(callback: () => void): () => void {
+    return this.#credentials.add(callback);
+  }
+
+  /** The credentials have changed. */
+  credentialsChanged(): void {
+    this.#credentials.call();
+  }
+
+  observe(event: ClientEvent): void {
+    this.#settings.observe?.(event);
+  }
+
+  /** Ends the calls and the connection. */
+  async close(): Promise<void> {
+    this.#closing.abort(closedError());
+    this.#sender.close(closedError());
+    await this.#connection.close();
+  }
+}
+
+function closedError(): ConnectionLost {
+  return new ConnectionLost("closed", "The client is closed", { mayHaveRun: false });
+}

@@ -1,0 +1,46 @@
+// The level of the server's log messages: a legacy server is told once for each session, a modern one with each request.
+import { isLogLevel, type LogLevel } from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { LogEntry } from "../settings/handlers.ts";
+import type { CallOptions } from "../settings/options.ts";
+import type { Calls } from "./calls.ts";
+
+export class Logging {
+  readonly #calls: Calls;
+  #level: LogLevel | undefined;
+
+  constructor(calls: Calls, onLog: ((entry: LogEntry) => void) | undefined) {
+    this.#calls = calls;
+    calls.onReopened(() => this.#restore());
+    if (onLog) calls.onNotification("notifications/message", ({ params }) => this.#receive(params ?? {}, onLog));
+  }
+
+  /** Sets the level. A legacy server that has no logging rejects it. */
+  async set(level: LogLevel, options?: CallOptions): Promise<void> {
+    this.#calls.logLevel = level;
+    this.#level = level;
+    if (this.#calls.peer.revision.era === "legacy")
+      await this.#calls.request("logging/setLevel", { level }, options);
+  }
+
+  /** Sets the level that was asked for in advance, where the server has logging. */
+  async begin(level: LogLevel): Promise<void> {
+    this.#level = level;
+    this.#calls.logLevel = level;
+    await this.#restore();
+  }
+
+  async #restore(): Promise<void> {
+    const { capabilities } = this.#calls.peer;
+    if (this.#level !== undefined && capabilities.logging !== undefined) await this.set(this.#level);
+  }
+
+  #receive({ level, logger, data }: JsonObject, onLog: (entry: LogEntry) => void): void {
+    if (!isLogLevel(level)) return;
+    try {
+      onLog({ level, logger: typeof logger === "string" ? logger : undefined, data });
+    } catch (error) {
+      this.#calls.observe({ type: "ignored", reason: `onLog threw: ${String(error)}` });
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// Takes notifications of progress to the calls that asked for them, by their token.
+import type { JsonObject, RequestId } from "../../wire/message.ts";
+import type { ClientEvent } from "../settings/events.ts";
+import type { Call } from "./call.ts";
+
+/** The calls that asked for progress, by the id of their current attempt. */
+export class ProgressRoutes {
+  readonly #calls = new Map<unknown, Call>();
+  readonly #observe: ((event: ClientEvent) => void) | undefined;
+
+  constructor(observe: ((event: ClientEvent) => void) | undefined) {
+    this.#observe = observe;
+  }
+
+  add(call: Call): void {
+    this.#calls.set(call.id, call);
+  }
+
+  remove(id: RequestId): void {
+    this.#calls.delete(id);
+  }
+
+  /** Takes the parameters of a notification to its call. Late ones find none. */
+  receive({ progressToken, progress, total, message }: JsonObject): void {
+    const call = this.#calls.get(progressToken);
+    if (call === undefined) return;
+    call.sign();
+    if (typeof progress !== "number") return;
+    try {
+      call.options.onProgress?.({
+        progress,
+        total: typeof total === "number" ? total : undefined,
+        message: typeof message === "string" ? message : undefined,
+      });
+    } catch (error) {
+      this.#observe?.({ type: "ignored", reason: `onProgress of ${call.what} threw: ${String(error)}` });
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// Writes the text of requests: one JSON.stringify each, with `_meta` as text that was written before.
+import { metaKeys } from "../../protocol/meta.ts";
+import type { Implementation, LogLevel } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
+import type { Call } from "./call.ts";
+
+/** Writes requests of one client. */
+export class RequestText {
+  readonly #info: Implementation;
+  readonly #answers: Answers;
+  #revision: Revision | undefined;
+  /** The members of `_meta` that every request of that revision has, without braces. */
+  #meta = "";
+
+  constructor(info: Implementation, answers: Answers) {
+    this.#info = info;
+    this.#answers = answers;
+  }
+
+  /** The text of a call's next attempt. `logLevel`: of the log messages about it, which only modern requests ask for. */
+  write(revision: Revision, call: Call, logLevel: LogLevel | undefined): string {
+    const { id, params } = call;
+    let meta = revision === this.#revision ? this.#meta : this.#writeMeta(revision);
+    if (call.hasToken) meta = joined(`"progressToken":${id}`, meta);
+    if (logLevel !== undefined && revision.era === "modern")
+      meta = joined(meta, `"${metaKeys.logLevel}":"${logLevel}"`);
+    const own = params?.["_meta"];
+    const body =
+      own === undefined ? paramsText(params, meta) : paramsText({ ...params, _meta: undefined }, merged(own, meta));
+    const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}`;
+    return body === "" ? `${head}}` : `${head},"params":${body}}`;
+  }
+
+  #writeMeta(revision: Revision): string {
+    this.#revision = revision;
+    this.#meta = "";
+    if (revision.era === "modern") {
+      const meta = {
+        [metaKeys.protocolVersion]: revision.date,
+        [metaKeys.clientCapabilities]: this.#answers.capabilities(revision),
+        [metaKeys.clientInfo]: this.#info,
+      };
+      this.#meta = JSON.stringify(meta).slice(1, -1);
+    }
+    return this.#meta;
+  }
+}
+
+/** The text of `params` with these members of `_meta`; empty if there is nothing to say. */
+function paramsText(params: JsonObject | undefined, meta: string): string {
+  const text = params === undefined ? "{}" : JSON.stringify(params);
+  if (meta === "") return text === "{}" ? "" : text;
+  return `${text.slice(0, -1)}${text === "{}" ? "" : ","}"_meta":{${meta}}}`;
+}
+
+/** The members of the caller's `_meta`, and those of the client, which win. */
+function merged(own: unknown, meta: string): string {
+  if (!isObject(own)) return meta;
+  return JSON.stringify({ ...own, ...(JSON.parse(`{${meta}}`) as JsonObject) }).slice(1, -1);
+}
+
+function joined(one: string, other: string): string {
+  return one === "" ? other : other === "" ? one : `${one},${other}`;
+}

@@ -1,0 +1,30 @@
+// What a response means: its result, or the error that the request rejects with.
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject, type RpcResponse } from "../../wire/message.ts";
+import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
+import type { Call } from "./call.ts";
+
+/** The result of a response. Throws RpcRejection for an error, and InvalidResponse for what is neither. */
+export function resultOf(call: Call, response: RpcResponse, revision: Revision): JsonObject {
+  const { result, error } = response as { readonly result?: unknown; readonly error?: unknown };
+  if (result === undefined) throw rejectionOf(call, error);
+  if (!isObject(result)) throw invalid(call, "result is not an object");
+  if (revision.era === "modern") checkType(call, result["resultType"]);
+  return result;
+}
+
+function checkType(call: Call, type: unknown): void {
+  if (type === undefined || type === "complete" || type === "input_required") return;
+  if (type === "task" && call.method === "tools/call") return;
+  throw invalid(call, `result has the resultType ${JSON.stringify(type)}, which it cannot have`);
+}
+
+function rejectionOf(call: Call, error: unknown): Error {
+  if (!isObject(error) || !Number.isSafeInteger(error["code"])) return invalid(call, "error has no code");
+  const { code, message, data } = error as { code: number; message?: unknown; data?: unknown };
+  return new RpcRejection({ code, message: typeof message === "string" ? message : `Error ${code}`, data });
+}
+
+function invalid(call: Call, problem: string): InvalidResponse {
+  return new InvalidResponse(`${call.what}: the server's ${problem}`);
+}

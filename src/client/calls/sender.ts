@@ -1,0 +1,237 @@
+// Sends a request, again if need be, until it has its outcome: attempts after a loss or refusal, and rounds of questions.
+import type { Implementation, LogLevel } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { encodeHeaderValue } from "../../protocol/header-value.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import { pause } from "../channel/backoff.ts";
+import type { Channel } from "../channel/channel.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { HeaderFields } from "../settings/auth.ts";
+import { ConnectionLost, HttpFailure, InvalidResponse, type RpcRejection } from "../settings/errors.ts";
+import type { ClientEvent } from "../settings/events.ts";
+import type { Backoff, ClientLimits } from "../settings/limits.ts";
+import type { CallSettings } from "../settings/options.ts";
+import { attemptRules, failingOf, mayRepeat, Tries } from "./attempts.ts";
+import { Call } from "./call.ts";
+import type { CoreRequestOptions } from "./core.ts";
+import { ProgressRoutes } from "./progress.ts";
+import { RequestText } from "./request-text.ts";
+import { resultOf } from "./results.ts";
+import { answerRound, nextParams } from "./rounds.ts";
+import type { TimedAnswers } from "./timed-answers.ts";
+import { isUrlRequired, RequiredUrls } from "./url-required.ts";
+
+/** What the requests of a client have in common. */
+export interface SenderSettings extends Required<CallSettings> {
+  readonly info: Implementation;
+  readonly limits: ClientLimits;
+  readonly backoff: Backoff;
+  readonly observe: ((event: ClientEvent) => void) | undefined;
+  /** A number that no request of this client has had as its id. */
+  readonly takeId: () => number;
+}
+
+export class Sender {
+  /** Put into each modern request: the lowest level of log messages that the server sends about it. */
+  logLevel: LogLevel | undefined;
+  readonly #connection: Connection;
+  readonly #answers: TimedAnswers;
+  readonly #settings: SenderSettings;
+  readonly #text: RequestText;
+  readonly #progress: ProgressRoutes;
+  /** The calls that wait for something else than a response. */
+  readonly #waiting = new Set<Call>();
+  #inFlight = 0;
+  #closed: Error | undefined;
+
+  constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
+    this.#connection = connection;
+    this.#answers = answers;
+    this.#settings = settings;
+    this.#text = new RequestText(settings.info, answers);
+    this.#progress = new ProgressRoutes(settings.observe);
+    connection.onNotification("notifications/progress", ({ params }) => this.#progress.receive(params ?? {}));
+  }
+
+  /** Resolves with the result; rejects with the errors of settings/errors.ts, or the reason of the caller's signal. */
+  async send(
+    method: string,
+    params: JsonObject | undefined,
+    options: CoreRequestOptions,
+  ): Promise<JsonObject> {
+    const call = this.#begin(method, params, options);
+    try {
+      for (let rounds = 0; ; rounds++) {
+        const result = await this.#attempt(call);
+        if (!this.#isQuestion(result) || options.inputRequired === "return") {
+          this.#report(call, "ok");
+          return result;
+        }
+        if (rounds === this.#settings.limits.maxRounds) throw tooManyRounds(call, rounds);
+        const { revision } = this.#connection.peer;
+        const { limits } = this.#settings;
+        const answering = answerRound(result, this.#answers, revision, call.signal, limits, rounds + 1);
+        call.params = nextParams(params, await this.#wait(call, answering));
+      }
+    } catch (error) {
+      const failure = outcomeOf(call, error);
+      this.#report(call, options.signal?.aborted ? "cancelled" : "error", failure);
+      throw failure;
+    } finally {
+      this.#inFlight--;
+      this.#progress.remove(call.id);
+      call.finish();
+    }
+  }
+
+  /** Ends every call that waits for something else than a response; the connection ends the others. */
+  close(reason: Error): void {
+    this.#closed = reason;
+    for (const call of this.#waiting) call.abandon(reason);
+  }
+
+  #begin(method: string, params: JsonObject | undefined, options: CoreRequestOptions): Call {
+    const { limits, timeoutMs, maxTimeMs } = this.#settings;
+    if (this.#closed !== undefined) throw this.#closed;
+    if (options.signal?.aborted) throw options.signal.reason;
+    if (this.#inFlight >= limits.maxInFlight) throw tooManyInFlight(method, limits);
+    const times = {
+      timeoutMs: options.timeoutMs ?? timeoutMs,
+      maxTimeMs: options.maxTimeMs ?? maxTimeMs,
+    };
+    this.#inFlight++;
+    return new Call(method, params, options, times, this.#answers);
+  }
+
+  /** Sends a call until there is a result, or an error that is the outcome. */
+  async #attempt(call: Call): Promise<JsonObject> {
+    for (;;) {
+      let channel: Channel | undefined;
+      try {
+        channel = this.#connection.channel ?? (await this.#wait(call, this.#connection.ready(call.signal)));
+        this.#prepare(call);
+        return resultOf(call, await channel.request(call), this.#connection.peer.revision);
+      } catch (error) {
+        await this.#recover(call, channel, error);
+      }
+    }
+  }
+
+  /** Gives a call what its next attempt needs: a fresh id, and the text and headers with it. */
+  #prepare(call: Call): void {
+    const { revision, hasHeaders } = this.#connection.peer;
+    const { options } = call;
+    if (call.hasToken) this.#progress.remove(call.id);
+    call.id = this.#settings.takeId();
+    call.attempts++;
+    call.onAbandoned = undefined;
+    call.text = this.#text.write(revision, call, options.logLevel ?? this.logLevel);
+    if (call.hasToken) this.#progress.add(call);
+    if (hasHeaders) call.headers = headersOf(call, revision);
+    options.onSent?.(call.id);
+  }
+
+  /** Waits until a call can be sent again; throws if the failure is its outcome. */
+  async #recover(call: Call, channel: Channel | undefined, error: unknown): Promise<void> {
+    if (call.end !== undefined) throw call.end.reason;
+    if (isUrlRequired(error, this.#connection.peer.revision)) return this.#visitPages(call, error);
+    const failing = failingOf(error);
+    if (channel === undefined || failing === undefined || this.#closed) throw call.loss ?? error;
+    if (attemptRules[failing].endsChannel) this.#connection.failed(channel, error as Error);
+    if (call.isStream) throw error;
+    if (error instanceof ConnectionLost && error.mayHaveRun) call.loss = error;
+    const { backoff, reissue, observe } = this.#settings;
+    call.tries ??= new Tries(backoff);
+    const waitMs = call.tries.nextWait(failing, error instanceof HttpFailure ? error.retryAfterMs : 0);
+    if (waitMs === undefined || waitMs >= call.leftMs) throw error;
+    if (call.loss === error) {
+      const { method, options } = call;
+      const may = mayRepeat(method, options.reissue ?? reissue, options.isRepeatable);
+      if (!(typeof may === "boolean" ? may : await this.#wait(call, may))) throw error;
+    }
+    const { message: reason } = error as Error;
+    observe?.({ type: "retry", method: call.method, attempt: call.attempts + 1, waitMs, reason });
+    if (waitMs > 0) await this.#pausing(call, pause(waitMs, call.signal));
+  }
+
+  async #visitPages(call: Call, rejection: RpcRejection): Promise<void> {
+    const { timeoutMs, limits } = this.#settings;
+    call.urls ??= new RequiredUrls({
+      answers: this.#answers,
+      revision: this.#connection.peer.revision,
+      limits,
+      signal: call.signal,
+      onNotification: (...listener) => this.#connection.onNotification(...listener),
+      waitMs: call.options.timeoutMs ?? timeoutMs,
+    });
+    await this.#pausing(call, call.urls.next(rejection));
+  }
+
+  /** Waits for something else than a response, as long as somebody waits for the call. */
+  async #wait<T>(call: Call, work: Promise<T>): Promise<T> {
+    this.#waiting.add(call);
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        const { signal } = call;
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+        work.then(resolve, reject);
+      });
+    } finally {
+      this.#waiting.delete(call);
+    }
+  }
+
+  /** The same, without counting as silence of the server. */
+  async #pausing(call: Call, work: Promise<void>): Promise<void> {
+    call.isPaused = true;
+    await this.#wait(call, work);
+    call.isPaused = false;
+    call.sign();
+  }
+
+  #isQuestion(result: JsonObject): boolean {
+    return result["resultType"] === "input_required" && this.#connection.peer.revision.era === "modern";
+  }
+
+  #report(call: Call, outcome: "ok" | "error" | "cancelled", error?: unknown): void {
+    const { method, name, attempts } = call;
+    const { observe } = this.#settings;
+    if (observe === undefined) return;
+    const durationMs = performance.now() - call.startedAt;
+    observe({ type: "request", method, name, durationMs, outcome, attempts, error });
+  }
+}
+
+/** Over HTTP, the headers of a request: those of the caller, and those that repeat parts of the message. */
+function headersOf(call: Call, revision: Revision): HeaderFields | undefined {
+  const { headers, mirrored } = call.options;
+  const mirrors = revision.requests.get(call.method)?.mirrors;
+  const name = mirrors === undefined ? undefined : call.params?.[mirrors];
+  if (typeof name !== "string") return mirrored === undefined ? headers : { ...headers, ...mirrored };
+  return { ...headers, ...mirrored, "Mcp-Name": encodeHeaderValue(name) };
+}
+
+/** What the caller learns of a failure: a lost connection with the name of what was lost, and whether it may have run. */
+function outcomeOf(call: Call, error: unknown): unknown {
+  if (!(error instanceof ConnectionLost)) return error;
+  const mayHaveRun = error.mayHaveRun || call.loss !== undefined;
+  const outcome = mayHaveRun
+    ? "The server may have run it: check before you send it again"
+    : "The server did not run it";
+  return new ConnectionLost(error.reason, `${call.what}: ${error.message}. ${outcome}`, {
+    mayHaveRun,
+    cause: error,
+  });
+}
+
+function tooManyInFlight(method: string, { maxInFlight }: ClientLimits): RangeError {
+  return new RangeError(
+    `${method}: ${maxInFlight} requests wait for their responses: send fewer at once, or raise limits.maxInFlight`,
+  );
+}
+
+function tooManyRounds(call: Call, rounds: number): InvalidResponse {
+  return new InvalidResponse(
+    `${call.what}: the server asked again after ${rounds} answers: raise limits.maxRounds if it needs more`,
+  );
+}

@@ -1,0 +1,202 @@
+// A client of one server: what its user calls. Each method is a few lines over the calls and the features of the client.
+import type {
+  CallToolResult,
+  CompleteResult,
+  CompletionReference,
+  GetPromptResult,
+  Implementation,
+  LogLevel,
+  ReadResourceResult,
+  ServerCapabilities,
+} from "../protocol/model.ts";
+import type { RevisionDate } from "../protocol/revision.ts";
+import type { JsonObject } from "../wire/message.ts";
+import type { Calls } from "./calls/calls.ts";
+import type { Logging } from "./calls/logging.ts";
+import type { ClientMiddleware } from "./calls/middleware.ts";
+import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
+import type { Connection } from "./connection/connection.ts";
+import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
+import { ToolCallError } from "./settings/errors.ts";
+import type { CallOptions } from "./settings/options.ts";
+import type { Remembered } from "./settings/remembered.ts";
+import type { ClientState } from "./settings/state.ts";
+
+/** The options of `complete`. */
+export interface CompleteOptions extends CallOptions {
+  /** The arguments of the prompt or template that have a value already. */
+  readonly context?: { readonly [name: string]: string };
+}
+
+const knownCompleteOptions = { ...knownCallOptions, context: true };
+
+/**
+ * A client of one server. {@link connect} makes one.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("hello", {}, () => "Hello");
+ * await using client = await connect(server);
+ * const { content } = await client.callTool("hello");
+ * ```
+ */
+export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
+  readonly #connection: Connection;
+  readonly #calls: Calls;
+  readonly #logging: Logging;
+  readonly #settings: ClientSettings;
+
+  /** @internal */
+  constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
+    this.#connection = connection;
+    this.#calls = calls;
+    this.#logging = logging;
+    this.#settings = settings;
+  }
+
+  /** The revision that the client and the server speak. */
+  get revision(): RevisionDate {
+    return this.#calls.peer.revision.date;
+  }
+
+  /** The name and version of the server, if it gives them. */
+  get server(): Implementation | undefined {
+    return this.#calls.peer.server;
+  }
+
+  /** What the server offers. */
+  get capabilities(): ServerCapabilities {
+    return this.#calls.peer.capabilities;
+  }
+
+  /** How to use the server, for the model. */
+  get instructions(): string | undefined {
+    return this.#calls.peer.instructions;
+  }
+
+  get state(): ClientState {
+    return this.#connection.state;
+  }
+
+  /** Calls back when the state changes. Returns the function that ends it. */
+  on(_event: "state", callback: (state: ClientState) => void): () => void {
+    return this.#connection.onState(callback);
+  }
+
+  /** Adds middleware, which runs around every later request; the first one added is the outermost. */
+  use(middleware: ClientMiddleware): this {
+    this.#calls.use(middleware);
+    return this;
+  }
+
+  /** Calls a tool. A result with `isError` is returned, unless `throwOnError` is set. */
+  async callTool<Name extends keyof Tools & string>(
+    name: Name,
+    ...[args, options]: ToolArguments<Tools[Name]>
+  ): Promise<ToolResultOf<Tools[Name]>> {
+    checkName("callTool", name, "{ city: \"Oslo\" }");
+    checkCallOptions("callTool", options);
+    const result = await this.#calls.request("tools/call", { name, arguments: args }, options);
+    return toToolResult(name, result, options?.throwOnError ?? this.#settings.throwOnError);
+  }
+
+  /** Gets a prompt, filled in with these arguments. */
+  async getPrompt(
+    name: string,
+    args?: { readonly [name: string]: string },
+    options?: CallOptions,
+  ): Promise<GetPromptResult> {
+    checkName("getPrompt", name, "{ topic: \"rain\" }");
+    checkCallOptions("getPrompt", options);
+    for (const [argument, value] of Object.entries(args ?? {}))
+      if (typeof value !== "string")
+        throw new TypeError(`getPrompt("${name}"): ${argument} must be a string, as all arguments of prompts`);
+    return this.#request("prompts/get", { name, arguments: args }, options);
+  }
+
+  /** Reads a resource. */
+  async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
+    checkCallOptions("readResource", options);
+    return this.#request("resources/read", { uri: String(uri) }, options);
+  }
+
+  /** Asks how an argument of a prompt, or a variable of a resource template, can be completed. */
+  async complete(
+    ref: CompletionReference,
+    argument: { readonly name: string; readonly value: string },
+    options?: CompleteOptions,
+  ): Promise<CompleteResult> {
+    checkCallOptions("complete", options, knownCompleteOptions);
+    const { context, ...others } = options ?? {};
+    const params = { ref, argument, ...(context && { context: { arguments: context } }) };
+    return this.#request("completion/complete", params, others);
+  }
+
+  /** Resolves when the server has answered. */
+  async ping(options?: CallOptions): Promise<void> {
+    checkCallOptions("ping", options);
+    const { requests } = this.#calls.peer.revision;
+    await this.#calls.request(requests.has("ping") ? "ping" : "server/discover", undefined, options);
+  }
+
+  /** Sets the lowest level of log messages that `onLog` receives. */
+  async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
+    checkCallOptions("setLogLevel", { ...options, logLevel: level });
+    await this.#logging.set(level, options);
+  }
+
+  /** Sends any request, and resolves with its result. */
+  async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
+    checkCallOptions("request", options);
+    return this.#calls.request(method, params, options);
+  }
+
+  /** Sends any notification. */
+  notify(method: string, params?: JsonObject): Promise<void> {
+    return this.#calls.notify(method, params);
+  }
+
+  /** Tells the server that the roots have changed. Modern servers ask for the roots when they need them, and are not told. */
+  async rootsChanged(): Promise<void> {
+    if (this.#calls.peer.revision.era === "legacy") await this.notify("notifications/roots/list_changed");
+  }
+
+  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks. */
+  remember(): Remembered {
+    return this.#connection.remember();
+  }
+
+  /** Ends the connection. Calls that wait reject with `ConnectionLost`, reason `closed`. */
+  close(): Promise<void> {
+    return this.#calls.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #request<Result>(method: string, params: JsonObject, options: CallOptions | undefined): Promise<Result> {
+    return (await this.#calls.request(method, params, options)) as Result;
+  }
+}
+
+/** Refuses the object form of other clients. */
+function checkName(method: string, name: unknown, args: string): void {
+  if (typeof name === "string") return;
+  const given = (name as { readonly name?: unknown } | undefined)?.name;
+  const shown = typeof given === "string" ? given : "name";
+  throw new TypeError(`${method} takes the name and the arguments apart: ${method}("${shown}", ${args})`);
+}
+
+/** The result of a tool, with the list of content that some servers leave out if it is empty. */
+function toToolResult<Tool>(name: string, result: JsonObject, throwOnError: boolean): ToolResultOf<Tool> {
+  const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
+  const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
+  if (throwOnError && result["isError"] === true)
+    throw new ToolCallError(name, whole as unknown as CallToolResult);
+  return whole as unknown as ToolResultOf<Tool>;
+}

@@ -1,0 +1,119 @@
+// Reads server-sent events from bytes, in pieces of any size. Knows nothing of MCP.
+
+/** One event. A field that it did not have is undefined. */
+export interface SseEvent {
+  /** `message`, unless the event names another. */
+  readonly type: string;
+  readonly data: string | undefined;
+  readonly id: string | undefined;
+  /** How long to wait before reconnecting. */
+  readonly retryMs: number | undefined;
+}
+
+/** What a reader finds. */
+export interface SseSink {
+  event(event: SseEvent): void;
+  /** A comment: the sender is alive. */
+  comment(): void;
+  /** An event, or a line, exceeds the limit. The reader reads nothing more. */
+  tooLarge(): void;
+}
+
+const carriageReturn = 0x0d;
+const colon = 0x3a;
+const space = 0x20;
+const d = 0x64;
+const digits = /^\d{1,9}$/;
+
+export class SseReader {
+  readonly #sink: SseSink;
+  readonly #maxLength: number;
+  readonly #decoder = new TextDecoder();
+  /** The start of a line whose end has not arrived. Only ever appended to, so that many small pieces cost linear time. */
+  #line = "";
+  /** Whether the last piece ended with CR: a LF that follows belongs to it. */
+  #endedWithReturn = false;
+  #isOver = false;
+  #hasFields = false;
+  #type = "message";
+  #data: string | undefined;
+  #id: string | undefined;
+  #retryMs: number | undefined;
+
+  /** The limit applies to the UTF-16 units of one event, which has at least as many bytes. */
+  constructor(maxLength: number, sink: SseSink) {
+    this.#maxLength = maxLength;
+    this.#sink = sink;
+  }
+
+  feed(piece: Uint8Array): void {
+    if (this.#isOver) return;
+    const decoded = this.#decoder.decode(piece, { stream: true });
+    const text =
+      this.#endedWithReturn || decoded.includes("\r") ? this.#withLineFeeds(decoded) : decoded;
+    let from = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+      if (this.#line !== "") {
+        const line = this.#line + text.slice(from, end);
+        this.#line = "";
+        this.#take(line, 0, line.length);
+      } else if (end === from) this.#endEvent();
+      else this.#take(text, from, end);
+      if (this.#isOver) return;
+      from = end + 1;
+    }
+    if (from < text.length) this.#line += from === 0 ? text : text.slice(from);
+    this.#checkLength(this.#line.length);
+  }
+
+  /** Turns CRLF and CR into LF, also where a piece ends between the two. */
+  #withLineFeeds(text: string): string {
+    if (text === "") return text;
+    const rest = this.#endedWithReturn && text.startsWith("\n") ? text.slice(1) : text;
+    this.#endedWithReturn = text.charCodeAt(text.length - 1) === carriageReturn;
+    return rest.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
+  }
+
+  /** Takes the line between `from` and `end`, which is not empty. */
+  #take(text: string, from: number, end: number): void {
+    const first = text.charCodeAt(from);
+    if (first === colon) return this.#sink.comment();
+    this.#hasFields = true;
+    if (first === d && text.startsWith("data:", from)) return this.#addData(valueIn(text, from + 5, end));
+    const line = text.slice(from, end);
+    const at = line.indexOf(":");
+    this.#set(at < 0 ? line : line.slice(0, at), at < 0 ? "" : valueIn(line, at + 1, line.length));
+  }
+
+  #set(field: string, value: string): void {
+    if (field === "data") this.#addData(value);
+    else if (field === "event") this.#type = value === "" ? "message" : value;
+    else if (field === "id" && !value.includes("\0")) this.#id = value;
+    else if (field === "retry" && digits.test(value)) this.#retryMs = Number(value);
+  }
+
+  #addData(value: string): void {
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    this.#checkLength(0);
+  }
+
+  #checkLength(pending: number): void {
+    if (pending + (this.#data?.length ?? 0) <= this.#maxLength) return;
+    this.#isOver = true;
+    this.#sink.tooLarge();
+  }
+
+  #endEvent(): void {
+    if (!this.#hasFields) return;
+    const event = { type: this.#type, data: this.#data, id: this.#id, retryMs: this.#retryMs };
+    this.#hasFields = false;
+    this.#type = "message";
+    this.#data = this.#id = this.#retryMs = undefined;
+    this.#sink.event(event);
+  }
+}
+
+/** The value of a field: one space after the colon does not belong to it. */
+function valueIn(text: string, from: number, end: number): string {
+  return text.slice(text.charCodeAt(from) === space && from < end ? from + 1 : from, end);
+}
