@@ -3,7 +3,7 @@ import { errorCodes } from "../../errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import { isObject, type RequestId, type RpcNotification } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
-import { CallTimeout, InvalidResponse, RpcRejection } from "../settings/errors.ts";
+import { CallTimeout, ConnectionLost, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import {
   changeNotifications,
   changeOf,
@@ -87,6 +87,11 @@ export class ListenStreams implements Source {
     for (const name of changeNotifications.keys()) {
       on(name, (stream, message) => this.#change(stream, message));
     }
+    // What still arrives on the connection before is ignored, even if its streams are open.
+    this.#core.onReopened(() => {
+      const lost = new ConnectionLost("cut", "The client has a new connection", { mayHaveRun: true });
+      for (const { stop } of this.#open.values()) stop.abort(lost);
+    });
     this.#core.onNotification("notifications/cancelled", ({ params }) =>
       this.#open.get(params?.["requestId"])?.stop.abort(new EndedByServer()),
     );
