@@ -98,7 +98,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     name: Name,
     ...[args, options]: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
-    checkName("callTool", name, "{ city: \"Oslo\" }");
+    checkName("callTool", name, '{ city: "Oslo" }');
     checkCallOptions("callTool", options);
     const result = await this.#calls.request("tools/call", { name, arguments: args }, options);
     return toToolResult(name, result, options?.throwOnError ?? this.#settings.throwOnError);
@@ -110,11 +110,13 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     args?: { readonly [name: string]: string },
     options?: CallOptions,
   ): Promise<GetPromptResult> {
-    checkName("getPrompt", name, "{ topic: \"rain\" }");
+    checkName("getPrompt", name, '{ topic: "rain" }');
     checkCallOptions("getPrompt", options);
     for (const [argument, value] of Object.entries(args ?? {}))
       if (typeof value !== "string")
-        throw new TypeError(`getPrompt("${name}"): ${argument} must be a string, as all arguments of prompts`);
+        throw new TypeError(
+          `getPrompt("${name}"): ${argument} must be a string, as all arguments of prompts`,
+        );
     return this.#request("prompts/get", { name, arguments: args }, options);
   }
 
@@ -179,7 +181,11 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this.close();
   }
 
-  async #request<Result>(method: string, params: JsonObject, options: CallOptions | undefined): Promise<Result> {
+  async #request<Result>(
+    method: string,
+    params: JsonObject,
+    options: CallOptions | undefined,
+  ): Promise<Result> {
     return (await this.#calls.request(method, params, options)) as Result;
   }
 }

@@ -4,9 +4,57 @@
  * @module
  */
 export type { Wire, WireSource } from "../wire/wire.ts";
+export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
+export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
+export { type CompleteOptions, McpClient } from "./client.ts";
+export { connect, type Target } from "./connect.ts";
 export type { AuthOption, AuthRefusal, ClientAuth, HeaderFields } from "./settings/auth.ts";
-export type { ClientEvent } from "./settings/events.ts";
+export {
+  AuthRequired,
+  CallTimeout,
+  CannotStart,
+  ConnectionLost,
+  HttpFailure,
+  InvalidResponse,
+  type LossReason,
+  NoCommonRevision,
+  OutputMismatch,
+  RpcRejection,
+  type TimeLimit,
+  ToolCallError,
+} from "./settings/errors.ts";
+export type {
+  ClientEvent,
+  ClientRequestEvent,
+  IgnoredEvent,
+  MismatchEvent,
+  RetryEvent,
+  StateEvent,
+  StderrEvent,
+  StreamEvent,
+} from "./settings/events.ts";
+export type {
+  ElicitAnswer,
+  ElicitOption,
+  FormQuestion,
+  LogEntry,
+  OnElicit,
+  OnSample,
+  QuestionContext,
+  RootsOption,
+  SampleAnswer,
+  SampleOption,
+  SampleQuestion,
+  UrlQuestion,
+} from "./settings/handlers.ts";
 export type { Backoff, ClientLimits } from "./settings/limits.ts";
-export type { CallOptions, CommandTarget, ConnectOptions } from "./settings/options.ts";
+export type {
+  CallOptions,
+  CallSettings,
+  CommandTarget,
+  ConnectOptions,
+  Progress,
+  Reissue,
+} from "./settings/options.ts";
 export type { Remembered } from "./settings/remembered.ts";
-export type { ClientState } from "./settings/state.ts";
+export type { ClientState, StateName } from "./settings/state.ts";

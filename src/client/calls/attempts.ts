@@ -1,7 +1,6 @@
 // Which failed requests are sent again: a table of what they met, how often, and whether the server may have run them.
-import { errorCodes } from "../../errors.ts";
 import { Attempts } from "../channel/backoff.ts";
-import { ConnectionLost, HttpFailure, RpcRejection } from "../settings/errors.ts";
+import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import type { Backoff } from "../settings/limits.ts";
 import type { Reissue } from "../settings/options.ts";
 
@@ -11,31 +10,29 @@ export interface AttemptRule {
   readonly most: number;
   /** Whether the client waits before. */
   readonly waits: boolean;
-  /** Whether the channel is of no use any longer. */
-  readonly endsChannel: boolean;
 }
 
 /** What a request can meet. */
-export type Failing = "refused" | "unreachable" | "session-gone" | "cut" | "exited" | "unspoken";
+export type Failing = "refused" | "unreachable" | "session-gone" | "cut" | "exited" | "misjudged";
 
-const rule = { most: 5, waits: true, endsChannel: false };
+const rule = { most: 5, waits: true };
 
 export const attemptRules: Readonly<Record<Failing, AttemptRule>> = {
   /** 429 or 503. */
   refused: rule,
   unreachable: rule,
-  "session-gone": { ...rule, most: 2, waits: false, endsChannel: true },
+  "session-gone": { ...rule, most: 2, waits: false },
   cut: { ...rule, most: 2 },
   exited: { ...rule, most: 2, waits: false },
-  /** The server does not speak the revision any longer. */
-  unspoken: { ...rule, most: 1, waits: false, endsChannel: true },
+  /** The server does not speak the revision that it was thought to speak. */
+  misjudged: { ...rule, most: 1, waits: false },
 };
 
-/** What the request met; undefined if the failure is its outcome. */
+/** What the request met, by its error; undefined if that is the outcome. */
 export function failingOf(error: unknown): Failing | undefined {
   if (error instanceof ConnectionLost) return error.reason === "closed" ? undefined : error.reason;
-  if (error instanceof HttpFailure) return error.status === 429 || error.status === 503 ? "refused" : undefined;
-  if (error instanceof RpcRejection && error.code === errorCodes.unsupportedVersion) return "unspoken";
+  if (error instanceof HttpFailure)
+    return error.status === 429 || error.status === 503 ? "refused" : undefined;
   return undefined;
 }
 

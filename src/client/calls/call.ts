@@ -87,7 +87,9 @@ export class Call implements Outgoing {
 
   /** How much time is left for everything. */
   get leftMs(): number {
-    return this.isStream ? Number.POSITIVE_INFINITY : this.startedAt + this.#times.maxTimeMs - performance.now();
+    return this.isStream
+      ? Number.POSITIVE_INFINITY
+      : this.startedAt + this.#times.maxTimeMs - performance.now();
   }
 
   /** What the request is about: the name of a tool or prompt, or a URI. */

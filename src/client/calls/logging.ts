@@ -12,7 +12,8 @@ export class Logging {
   constructor(calls: Calls, onLog: ((entry: LogEntry) => void) | undefined) {
     this.#calls = calls;
     calls.onReopened(() => this.#restore());
-    if (onLog) calls.onNotification("notifications/message", ({ params }) => this.#receive(params ?? {}, onLog));
+    if (onLog)
+      calls.onNotification("notifications/message", ({ params }) => this.#receive(params ?? {}, onLog));
   }
 
   /** Sets the level. A legacy server that has no logging rejects it. */
@@ -25,9 +26,11 @@ export class Logging {
 
   /** Sets the level that was asked for in advance, where the server has logging. */
   async begin(level: LogLevel): Promise<void> {
-    this.#level = level;
     this.#calls.logLevel = level;
-    await this.#restore();
+    this.#level = level;
+    await this.#restore().catch((error: unknown) =>
+      this.#calls.observe({ type: "ignored", reason: `logging/setLevel failed: ${String(error)}` }),
+    );
   }
 
   async #restore(): Promise<void> {

@@ -4,6 +4,7 @@ import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/answers.ts";
+import { requestMeta } from "../connection/handshake.ts";
 import type { Call } from "./call.ts";
 
 /** Writes requests of one client. */
@@ -28,7 +29,9 @@ export class RequestText {
       meta = joined(meta, `"${metaKeys.logLevel}":"${logLevel}"`);
     const own = params?.["_meta"];
     const body =
-      own === undefined ? paramsText(params, meta) : paramsText({ ...params, _meta: undefined }, merged(own, meta));
+      own === undefined
+        ? paramsText(params, meta)
+        : paramsText({ ...params, _meta: undefined }, merged(own, meta));
     const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}`;
     return body === "" ? `${head}}` : `${head},"params":${body}}`;
   }
@@ -37,11 +40,7 @@ export class RequestText {
     this.#revision = revision;
     this.#meta = "";
     if (revision.era === "modern") {
-      const meta = {
-        [metaKeys.protocolVersion]: revision.date,
-        [metaKeys.clientCapabilities]: this.#answers.capabilities(revision),
-        [metaKeys.clientInfo]: this.#info,
-      };
+      const meta = requestMeta(this.#info, this.#answers.capabilities(revision), revision);
       this.#meta = JSON.stringify(meta).slice(1, -1);
     }
     return this.#meta;

@@ -11,7 +11,7 @@ import { ConnectionLost, HttpFailure, InvalidResponse, type RpcRejection } from 
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import type { CallSettings } from "../settings/options.ts";
-import { attemptRules, failingOf, mayRepeat, Tries } from "./attempts.ts";
+import { failingOf, mayRepeat, Tries } from "./attempts.ts";
 import { Call } from "./call.ts";
 import type { CoreRequestOptions } from "./core.ts";
 import { ProgressRoutes } from "./progress.ts";
@@ -110,7 +110,8 @@ export class Sender {
       try {
         channel = this.#connection.channel ?? (await this.#wait(call, this.#connection.ready(call.signal)));
         this.#prepare(call);
-        return resultOf(call, await channel.request(call), this.#connection.peer.revision);
+        const response = await channel.request(call);
+        return resultOf(call, response, this.#connection.peer.revision);
       } catch (error) {
         await this.#recover(call, channel, error);
       }
@@ -134,10 +135,11 @@ export class Sender {
   /** Waits until a call can be sent again; throws if the failure is its outcome. */
   async #recover(call: Call, channel: Channel | undefined, error: unknown): Promise<void> {
     if (call.end !== undefined) throw call.end.reason;
+    if (channel === undefined || this.#closed) throw call.loss ?? error;
     if (isUrlRequired(error, this.#connection.peer.revision)) return this.#visitPages(call, error);
-    const failing = failingOf(error);
-    if (channel === undefined || failing === undefined || this.#closed) throw call.loss ?? error;
-    if (attemptRules[failing].endsChannel) this.#connection.failed(channel, error as Error);
+    const isMisjudged = this.#connection.failed(channel, error);
+    const failing = failingOf(error) ?? (isMisjudged ? "misjudged" : undefined);
+    if (failing === undefined) throw error;
     if (call.isStream) throw error;
     if (error instanceof ConnectionLost && error.mayHaveRun) call.loss = error;
     const { backoff, reissue, observe } = this.#settings;
@@ -208,7 +210,7 @@ function headersOf(call: Call, revision: Revision): HeaderFields | undefined {
   const mirrors = revision.requests.get(call.method)?.mirrors;
   const name = mirrors === undefined ? undefined : call.params?.[mirrors];
   if (typeof name !== "string") return mirrored === undefined ? headers : { ...headers, ...mirrored };
-  return { ...headers, ...mirrored, "Mcp-Name": encodeHeaderValue(name) };
+  return { ...headers, ...mirrored, "mcp-name": encodeHeaderValue(name) };
 }
 
 /** What the caller learns of a failure: a lost connection with the name of what was lost, and whether it may have run. */

@@ -1,0 +1,105 @@
+// Connects a client: checks the options, finds the transport for the target, and joins the parts of a client.
+import { platform } from "#client-platform";
+import { ConfigurationError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
+import type { WireSource } from "../wire/wire.ts";
+import { createAnswers } from "./answering/answers.ts";
+import { Calls } from "./calls/calls.ts";
+import { Logging } from "./calls/logging.ts";
+import { TimedAnswers } from "./calls/timed-answers.ts";
+import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
+import type { Transport } from "./channel/channel.ts";
+import { WireTransport } from "./channel/wire-transport.ts";
+import { McpClient } from "./client.ts";
+import { Connection } from "./connection/connection.ts";
+import { sendByFetch } from "./http/send-by-fetch.ts";
+import { HttpTransport } from "./http/transport.ts";
+import { type ClientSettings, knownCommand, resolveOptions } from "./settings/checks.ts";
+import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
+
+/** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
+export type Target = string | URL | CommandTarget | WireSource;
+
+/**
+ * Connects to a server, and finds out which revision of the protocol it speaks.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("hello", {}, () => "Hello");
+ * await using client = await connect(server);
+ * const { content } = await client.callTool("hello");
+ * ```
+ */
+export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
+  target: Target,
+  options: ConnectOptions = {},
+): Promise<McpClient<Tools>> {
+  const settings = resolveOptions(options);
+  let calls: Calls | undefined;
+  const transport = transportOf(target, options, settings, () => calls?.credentialsChanged());
+  const { info, limits, backoff, observe } = settings;
+  const answers = new TimedAnswers(
+    createAnswers({ ...options, server: transport.address, limits, observe: observe ?? (() => {}) }),
+  );
+  let lastId = 0;
+  const takeId = (): number => ++lastId;
+  const { revision, connectTimeoutMs } = settings;
+  const connection = new Connection(transport, {
+    info,
+    revision,
+    remembered: options.remembered,
+    answers,
+    backoff,
+    connectTimeoutMs,
+    observe: observe ?? (() => {}),
+    tap: undefined,
+    takeId,
+  });
+  calls = new Calls(connection, answers, { ...settings, takeId });
+  const logging = new Logging(calls, options.onLog);
+  const client = new McpClient<Tools>(connection, calls, logging, settings);
+  await connection.open(options.signal);
+  if (settings.logLevel) await logging.begin(settings.logLevel);
+  return client;
+}
+
+/** The transport to a target. `onCredentials` is called when the credentials change. */
+function transportOf(
+  target: Target,
+  options: ConnectOptions,
+  settings: ClientSettings,
+  onCredentials: () => void,
+): Transport {
+  const { limits, backoff, observe = () => {} } = settings;
+  if (typeof target === "string" || target instanceof URL) {
+    const { headers, auth, fetch } = options;
+    const send =
+      fetch === undefined && platform.send ? platform.send : sendByFetch(fetch ?? globalThis.fetch);
+    return new HttpTransport(toHttpUrl(target), { send, headers, auth, limits, backoff, onCredentials });
+  }
+  if (typeof target === "object" && target !== null) {
+    if ("openWire" in target && typeof target.openWire === "function")
+      return new WireTransport(target, limits);
+    if ("command" in target && typeof target.command === "string") {
+      checkOptions({ subject: "connect" }, target, knownCommand);
+      return platform.commandTransport(target, limits, observe);
+    }
+  }
+  throw invalidTarget("must be a URL, { command, args }, an McpServer, or an object with openWire()");
+}
+
+function toHttpUrl(target: string | URL): URL {
+  const url = URL.canParse(String(target)) ? new URL(target) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw invalidTarget(
+    `is ${JSON.stringify(String(target))}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`,
+  );
+}
+
+function invalidTarget(problem: string): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
+}
