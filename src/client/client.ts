@@ -16,6 +16,9 @@ import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
 import type { Connection } from "./connection/connection.ts";
+import type { ListenFilter } from "./listening/filter.ts";
+import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
+import { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
@@ -49,6 +52,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #calls: Calls;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
+  readonly #listenings: Listenings;
 
   /** @internal */
   constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
@@ -56,6 +60,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     this.#calls = calls;
     this.#logging = logging;
     this.#settings = settings;
+    this.#listenings = new Listenings(calls, settings.backoff);
   }
 
   /** The revision that the client and the server speak. */
@@ -149,6 +154,16 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
     checkCallOptions("setLogLevel", { ...options, logLevel: level });
     await this.#logging.set(level, options);
+  }
+
+  /**
+   * Listens for changes, the same on every revision, and again whenever the connection was lost. Pass `onChange`, or iterate over what
+   * this resolves with. A change whose cause is `gap` says that changes may have been missed: read again.
+   *
+   * @throws {HalyardError} if the server announces none of what the filter asks for
+   */
+  async listen(filter: ListenFilter, onChange?: OnChange, options?: ListenOptions): Promise<Listening> {
+    return this.#listenings.listen(filter, onChange, options);
   }
 
   /** Sends any request, and resolves with its result. */

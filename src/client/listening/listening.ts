@@ -50,8 +50,6 @@ export interface Listening extends AsyncIterable<Change> {
 export interface ListeningParts {
   readonly core: Core;
   readonly backoff: Backoff;
-  /** Called before a gap is handed on, so that nothing older is read from the cache. */
-  readonly onGap: (gap: Change) => void;
   /** The source of the era that the server speaks at the moment. */
   readonly source: () => Source;
 }
@@ -130,7 +128,11 @@ export class LiveListening implements Listening, Sink {
     this.#honoured = honoured;
     this.#since = performance.now();
     core.observe({ type: "stream", stream, state: "opened" });
-    if (isGap) this.gap();
+    if (isGap) {
+      // Before the listener reads again: the cache must not answer.
+      if (core.peer.revision.era === "modern") core.missed();
+      this.gap();
+    }
     this.#opened();
   }
 
@@ -141,10 +143,7 @@ export class LiveListening implements Listening, Sink {
   }
 
   gap(): void {
-    for (const change of gapsOf(this.honoured)) {
-      this.#parts.onGap(change);
-      this.#deliver(change);
-    }
+    for (const change of gapsOf(this.honoured)) this.#deliver(change);
   }
 
   /** Subscribes until it is closed, or there is no more hope. Resolves with undefined or the reason. */

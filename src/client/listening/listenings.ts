@@ -1,7 +1,7 @@
 // Opens listenings, the same on every revision.
 import type { Core } from "../calls/core.ts";
 import type { Backoff } from "../settings/limits.ts";
-import { type Change, checkFilter, type ListenFilter } from "./filter.ts";
+import { checkFilter, type ListenFilter } from "./filter.ts";
 import { ListenStreams } from "./listen-streams.ts";
 import {
   type Listening,
@@ -16,10 +16,9 @@ import { SessionSubscriptions } from "./session-subscriptions.ts";
 export class Listenings {
   readonly #parts: ListeningParts;
 
-  /** `onGap` is called before a gap is handed on, so that nothing older is read from a cache. */
-  constructor(core: Core, backoff: Backoff, onGap: (gap: Change) => void) {
+  constructor(core: Core, backoff: Backoff) {
     const sources = { modern: new ListenStreams(core), legacy: new SessionSubscriptions(core) };
-    this.#parts = { core, backoff, onGap, source: () => sources[core.peer.revision.era] };
+    this.#parts = { core, backoff, source: () => sources[core.peer.revision.era] };
   }
 
   /** Resolves when the server has acknowledged what it honours. Rejects if that is nothing. */
