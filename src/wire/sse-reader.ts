@@ -49,8 +49,7 @@ export class SseReader {
   feed(piece: Uint8Array): void {
     if (this.#isOver) return;
     const decoded = this.#decoder.decode(piece, { stream: true });
-    const text =
-      this.#endedWithReturn || decoded.includes("\r") ? this.#withLineFeeds(decoded) : decoded;
+    const text = this.#endedWithReturn || decoded.includes("\r") ? this.#withLineFeeds(decoded) : decoded;
     let from = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
       if (this.#line !== "") {

@@ -15,7 +15,7 @@ export interface HttpReply {
   readonly status: number;
   /** The value of a header; names in lower case. */
   header(name: string): string | undefined;
-  /** Resolves with the whole body; rejects with InvalidResponse past the limit, and when the body breaks off. */
+  /** Resolves with the whole body; rejects with InvalidResponse past the limit, and with ConnectionLost when the body breaks off. */
   text(maxBytes: number): Promise<string>;
   /** Passes on the body piece by piece; resolves when it ends, rejects when it breaks off. What `take` throws cancels the body. */
   read(take: (piece: Uint8Array) => void): Promise<void>;
@@ -23,5 +23,12 @@ export interface HttpReply {
   cancel(): void;
 }
 
-/** Sends a request, and resolves with the reply when its headers have arrived. Redirects are not followed. Rejects with ConnectionLost. */
-export type Send = (request: HttpRequest) => Promise<HttpReply>;
+/**
+ * Sends a request, and resolves with the reply when its headers have arrived. Redirects are not followed. Rejects with ConnectionLost,
+ * or with anything once the signal is aborted.
+ */
+export interface Send {
+  (request: HttpRequest): Promise<HttpReply>;
+  /** Closes the connections that carry nothing at the moment. */
+  closeIdle?(): void;
+}

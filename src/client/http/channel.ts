@@ -1,0 +1,161 @@
+// A channel over Streamable HTTP: each message is a POST, and messages outside requests arrive on a stream that GET opens.
+import { ignoreRejection } from "../../async/promises.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { encodeNotification, type RequestId, type RpcResponse } from "../../wire/message.ts";
+import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
+import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
+import type { HeaderFields } from "../settings/auth.ts";
+import type { Backoff, ClientLimits } from "../settings/limits.ts";
+import { failureOf } from "./failure.ts";
+import { GetStream } from "./get-stream.ts";
+import { ChannelHeaders, isSessionId } from "./headers.ts";
+import type { Link } from "./link.ts";
+import { shown } from "./loss.ts";
+import { Post } from "./post.ts";
+import type { Requester } from "./requester.ts";
+import type { HttpReply } from "./send.ts";
+
+/** How long a farewell may take: the end of a session, or of a request. */
+const farewellMs = 2000;
+
+export interface HttpChannelOptions {
+  readonly url: string;
+  readonly requester: Requester;
+  /** The headers that the user adds to every request. */
+  readonly headers: HeaderFields;
+  readonly limits: ClientLimits;
+  readonly backoff: Backoff;
+}
+
+export class HttpChannel implements Channel, Link {
+  readonly url: string;
+  readonly requester: Requester;
+  readonly headers: ChannelHeaders;
+  readonly receiver: Receiver;
+  readonly limits: ClientLimits;
+  readonly backoff: Backoff;
+  readonly #posts = new Map<RequestId, Post>();
+  readonly #closing = new AbortController();
+  #revision: Revision | undefined;
+  #sessionId: string | undefined;
+  #stream: GetStream | undefined;
+  /** Why no more requests can be sent. */
+  #end: ConnectionLost | undefined;
+
+  constructor(options: HttpChannelOptions, receiver: Receiver) {
+    this.url = options.url;
+    this.requester = options.requester;
+    this.limits = options.limits;
+    this.backoff = options.backoff;
+    this.headers = new ChannelHeaders(options.headers);
+    this.receiver = receiver;
+  }
+
+  get isLegacy(): boolean {
+    return this.#revision?.era === "legacy";
+  }
+
+  get hasSession(): boolean {
+    return this.#sessionId !== undefined;
+  }
+
+  get isListening(): boolean {
+    return this.#stream?.isOpen ?? false;
+  }
+
+  request(outgoing: Outgoing): Promise<RpcResponse> {
+    return new Promise((resolve, reject) => {
+      if (this.#end) return reject(this.#end);
+      if (outgoing.signal?.aborted) return reject(outgoing.signal.reason as Error);
+      const onSettled = (post: Post): void => {
+        this.#posts.delete(post.outgoing.id);
+        this.#stream?.revive();
+      };
+      const post = new Post(this, outgoing, { resolve, reject, onSettled });
+      this.#posts.set(outgoing.id, post);
+      post.start();
+    });
+  }
+
+  async send(text: string): Promise<void> {
+    if (this.#end) throw this.#end;
+    const { url } = this;
+    const { signal } = this.#closing;
+    this.receiver.tap?.("sent", "post", text);
+    const headers = this.headers.ofMessage(text);
+    const reply = await this.requester.send({ url, method: "POST", headers, body: text, signal });
+    if (reply.status === 404 && this.hasSession) {
+      reply.cancel();
+      throw this.sessionGone();
+    }
+    if (reply.status >= 300) throw await failureOf(reply, url);
+    reply.cancel();
+  }
+
+  speak(revision: Revision): void {
+    this.#revision = revision;
+    this.headers.use(revision, this.#sessionId);
+  }
+
+  listen(): void {
+    if (!this.isLegacy || this.#stream || this.#end) return;
+    this.#stream = new GetStream(this);
+    this.#stream.start();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const closed = new ConnectionLost("closed", "The client was closed", { mayHaveRun: true });
+    this.#end ??= closed;
+    this.#stream?.stop();
+    for (const post of this.#posts.values()) post.fail(closed);
+    this.#closing.abort(closed);
+    if (this.hasSession) await this.#farewell("DELETE", this.headers.ofDelete());
+    this.requester.closeIdle();
+  }
+
+  takeSession(reply: HttpReply): void {
+    const id = reply.header("mcp-session-id");
+    if (id === undefined) return;
+    if (!isSessionId(id)) {
+      reply.cancel();
+      throw new InvalidResponse(
+        `${shown(this.url)} sent a session id with characters that are not visible ASCII`,
+      );
+    }
+    this.#sessionId = id;
+    this.headers.use(this.#revision, id);
+  }
+
+  sessionGone(): ConnectionLost {
+    const message = `${shown(this.url)} no longer knows the session (404)`;
+    this.#end ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
+    this.#sessionId = undefined;
+    return this.#end;
+  }
+
+  cancel(id: RequestId): void {
+    if (this.#end) return;
+    const text = encodeNotification("notifications/cancelled", { requestId: id });
+    this.receiver.tap?.("sent", "post", text);
+    void this.#farewell("POST", this.headers.ofMessage(text), text);
+  }
+
+  respond(response: RpcResponse): void {
+    const post = response.id == null || !this.isLegacy ? undefined : this.#posts.get(response.id);
+    if (post) return post.response(response);
+    this.receiver.ignored(
+      `A response to no request, with the id ${JSON.stringify(response.id) ?? "missing"}`,
+    );
+  }
+
+  /** Tells the server something as far as it can be told quickly. */
+  async #farewell(method: "POST" | "DELETE", headers: Record<string, string>, body?: string): Promise<void> {
+    const signal = AbortSignal.timeout(farewellMs);
+    const sending = this.requester.send({ url: this.url, method, headers, body, signal });
+    await ignoreRejection(sending).then(
+      (reply) => reply.cancel(),
+      () => {},
+    );
+  }
+}

@@ -1,0 +1,71 @@
+// One stream of events, over all the connections that carry it: where it can be resumed, and what it has delivered.
+import { type SseEvent, SseReader } from "../../wire/sse-reader.ts";
+import { tooLarge } from "./loss.ts";
+import type { HttpReply } from "./send.ts";
+import type { Silence } from "./silence.ts";
+
+/** How many event ids are remembered, so that nothing is delivered twice. */
+const maxSeen = 1000;
+
+export class EventStream {
+  readonly #url: string;
+  readonly #maxBytes: number;
+  readonly #take: (data: string, event: SseEvent) => void;
+  /** The ids of past events, oldest first. */
+  readonly #seen = new Set<string>();
+  #isResumed = false;
+  /** The id to resume after. */
+  lastId: string | undefined;
+  /** How long the server asks to wait before a connection is opened again. */
+  retryMs = 0;
+
+  /** Calls `take` with the data of each event that has some. */
+  constructor(url: string, maxBytes: number, take: (data: string, event: SseEvent) => void) {
+    this.#url = url;
+    this.#maxBytes = maxBytes;
+    this.#take = take;
+  }
+
+  /** Reads one connection. Resolves when it ends; rejects with ConnectionLost if it breaks, with InvalidResponse past a limit. */
+  async read(reply: HttpReply, silence?: Silence): Promise<void> {
+    const reader = new SseReader(this.#maxBytes, {
+      event: (event) => this.#receive(event),
+      comment: () => silence?.heardComment(),
+      tooLarge: () => {
+        throw tooLarge(this.#url, this.#maxBytes);
+      },
+    });
+    try {
+      await reply.read((piece) => {
+        silence?.heard();
+        reader.feed(piece);
+      });
+    } finally {
+      this.#isResumed = this.lastId !== undefined;
+    }
+  }
+
+  /** The server does not know the last id: the next connection begins anew. */
+  forget(): void {
+    this.lastId = undefined;
+    this.#isResumed = false;
+  }
+
+  #receive(event: SseEvent): void {
+    const { id, data, retryMs } = event;
+    if (retryMs !== undefined) this.retryMs = retryMs;
+    if (id !== undefined) {
+      if (this.#isResumed && this.#seen.has(id)) return;
+      this.#remember(id);
+    }
+    if (data) this.#take(data, event);
+  }
+
+  #remember(id: string): void {
+    this.lastId = id === "" ? undefined : id;
+    this.#seen.add(id);
+    if (this.#seen.size <= maxSeen) return;
+    const [oldest = ""] = this.#seen;
+    this.#seen.delete(oldest);
+  }
+}

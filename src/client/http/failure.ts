@@ -1,0 +1,89 @@
+// Turns a reply without a JSON-RPC message into the error that says what to do.
+import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
+import { shown } from "./loss.ts";
+import type { HttpReply } from "./send.ts";
+
+/** How much of a body an error shows. */
+const maxExcerpt = 2000;
+/** The longest time that a server can ask to wait. */
+const maxRetryAfterMs = 24 * 60 * 60 * 1000;
+
+/** What you can do about a status. */
+const hints: Readonly<Record<number, string>> = {
+  404: "check the path of the URL",
+  405: "check the path of the URL: it takes no such request",
+  406: "the server cannot answer with JSON or events",
+  413: "the message is too large for the server",
+  415: "the server does not take JSON",
+  429: "the server is busy: send fewer requests, or try again later",
+  503: "the server is busy or starting: try again later",
+};
+
+/** A gateway gave up on the server behind it, which may have got the request. */
+export function isGatewayLoss(status: number): boolean {
+  return status === 502 || status === 504;
+}
+
+/** Whether the same request may succeed later, without any change. */
+export function isTransient(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** The error for a reply of that status; reads the start of its body. */
+export async function failureOf(
+  reply: HttpReply,
+  url: string,
+  text?: string,
+): Promise<HttpFailure | ConnectionLost> {
+  const { status } = reply;
+  const body = text?.slice(0, maxExcerpt) ?? (await excerptOf(reply));
+  const said = body.trim() === "" ? "" : `: ${firstLine(body)}`;
+  if (isGatewayLoss(status)) {
+    const message = `A gateway before ${shown(url)} lost the server: ${status}${said}`;
+    return new ConnectionLost("cut", message, { mayHaveRun: true });
+  }
+  const hint = hints[status];
+  const retryAfterMs = readRetryAfter(reply.header("retry-after"));
+  const message = `${shown(url)} answered ${status}${said}${hint === undefined ? "" : `: ${hint}`}`;
+  return new HttpFailure({ status, url, body, retryAfterMs }, message);
+}
+
+/** The error for a reply that succeeded, but with a body of the wrong type. */
+export async function wrongTypeOf(reply: HttpReply, url: string): Promise<HttpFailure> {
+  const { status } = reply;
+  const type = reply.header("content-type");
+  const body = await excerptOf(reply);
+  const what = type === undefined ? "without a content type" : `with the content type ${type}`;
+  const message = `${shown(url)} answered ${status} ${what}: expected application/json or text/event-stream; is it an MCP endpoint?`;
+  return new HttpFailure({ status, url, body }, message);
+}
+
+/** The time in `Retry-After`: seconds, or a date. */
+export function readRetryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const timeMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(timeMs) ? undefined : Math.min(Math.max(0, timeMs), maxRetryAfterMs);
+}
+
+function firstLine(body: string): string {
+  const line = body.trim().split("\n", 1)[0] ?? "";
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+
+const enough = Symbol("enough");
+
+/** The start of a body. Whatever goes wrong with the rest does not matter. */
+async function excerptOf(reply: HttpReply): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    await reply.read((piece) => {
+      text += decoder.decode(piece.subarray(0, 4 * maxExcerpt), { stream: true });
+      if (text.length >= maxExcerpt) throw enough;
+    });
+  } catch (error) {
+    if (error !== enough && !(error instanceof ConnectionLost) && !(error instanceof InvalidResponse))
+      throw error;
+  }
+  return text.slice(0, maxExcerpt);
+}

@@ -1,0 +1,128 @@
+// The stream of a legacy session on which messages outside requests arrive: opened by GET, and opened again when it is lost.
+import { Attempts, pause } from "../channel/backoff.ts";
+import { readIncomingText } from "../channel/incoming.ts";
+import { EventStream } from "./event-stream.ts";
+import { type GetOutcome, readByGet } from "./get.ts";
+import type { Link } from "./link.ts";
+import { Silence } from "./silence.ts";
+
+const name = "get";
+
+/** A reason to abort that needs no stack. */
+const closed = Symbol("closed");
+
+export class GetStream {
+  readonly #link: Link;
+  readonly #events: EventStream;
+  readonly #attempts: Attempts;
+  readonly #whole = new AbortController();
+  /** Of the connection that is open, or of the next one. */
+  #connection = new AbortController();
+  #silentFor: string | undefined;
+  #wasOpen = false;
+  #mayHaveMissed = false;
+  #openedAt = 0;
+  #givenUpAt: number | undefined;
+  isOpen = false;
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.#attempts = new Attempts(link.backoff);
+    this.#events = new EventStream(link.url, link.limits.maxBytes, (data, { type }) => {
+      if (type === "message") this.#take(data);
+    });
+  }
+
+  start(): void {
+    this.#run().catch(() => {});
+  }
+
+  /** The server has just answered something else: a stream that was given up is tried once more, but not all the time. */
+  revive(): void {
+    if (this.#givenUpAt === undefined || Date.now() - this.#givenUpAt < this.#link.backoff.maxMs) return;
+    this.#givenUpAt = undefined;
+    this.start();
+  }
+
+  stop(): void {
+    this.#whole.abort(closed);
+    this.#connection.abort(closed);
+    this.isOpen = false;
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const outcome = await this.#connect();
+      if (this.#whole.signal.aborted) return;
+      const waitMs = this.#nextWait(outcome);
+      if (waitMs === undefined) return;
+      await pause(waitMs, this.#whole.signal);
+    }
+  }
+
+  /** Reads one connection to its end. */
+  async #connect(): Promise<GetOutcome> {
+    this.#connection = new AbortController();
+    this.#silentFor = undefined;
+    const { signal } = this.#connection;
+    try {
+      return await readByGet(this.#link, this.#events, { signal, onOpen: () => this.#opened() });
+    } catch {
+      return { kind: "ended", reason: this.#silentFor ?? "it was closed" };
+    } finally {
+      this.isOpen = false;
+    }
+  }
+
+  #opened(): Silence {
+    const { receiver } = this.#link;
+    const isGap = this.#mayHaveMissed || (this.#wasOpen && this.#events.lastId === undefined);
+    receiver.stream(this.#wasOpen ? "resumed" : "opened", name);
+    this.isOpen = this.#wasOpen = true;
+    this.#mayHaveMissed = false;
+    this.#openedAt = Date.now();
+    if (isGap) receiver.gap();
+    return new Silence((reason) => {
+      this.#silentFor = reason;
+      this.#connection.abort(closed);
+    });
+  }
+
+  /** How long to wait before the next connection; undefined if there is none. */
+  #nextWait({ kind, reason, status, floorMs = 0 }: GetOutcome): number | undefined {
+    const { receiver, backoff, hasSession } = this.#link;
+    if (kind === "refused") {
+      if (status === 404 && this.#wasOpen && hasSession) {
+        receiver.ended(this.#link.sessionGone());
+        return undefined;
+      }
+      // A server that does not offer the stream says so at the first attempt.
+      if (!this.#wasOpen) {
+        if (status !== 405) receiver.stream("given-up", name, reason);
+        return undefined;
+      }
+      this.#mayHaveMissed = true;
+      this.#events.forget();
+    }
+    // A connection that outlived the longest wait is no reason to give up: some gateways cut all of them after a minute.
+    const isLongLived = kind === "ended" && Date.now() - this.#openedAt > backoff.maxMs;
+    if (isLongLived) this.#attempts.reset();
+    const waitMs = this.#attempts.next(Math.max(floorMs, this.#events.retryMs));
+    if (kind === "ended" || waitMs === undefined) {
+      receiver.stream(waitMs === undefined ? "given-up" : "lost", name, reason);
+    }
+    if (waitMs === undefined) this.#givenUpAt = Date.now();
+    return waitMs;
+  }
+
+  #take(text: string): void {
+    const { receiver, limits } = this.#link;
+    this.#attempts.reset();
+    receiver.tap?.("received", name, text);
+    readIncomingText(text, limits, {
+      message: (message) => receiver.message(message, name),
+      response: (response) => this.#link.respond(response),
+      invalid: (problem) => receiver.ignored(problem),
+    });
+  }
+}

@@ -1,0 +1,61 @@
+// Opens a stream of events with GET, anew or where it broke off, and reads it to its end.
+import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
+import type { EventStream } from "./event-stream.ts";
+import { isTransient, readRetryAfter } from "./failure.ts";
+import type { Link } from "./link.ts";
+import type { HttpReply } from "./send.ts";
+import type { Silence } from "./silence.ts";
+
+/** How a connection went. */
+export interface GetOutcome {
+  /** It opened and ended; it could not be opened for now; the server does not offer it. */
+  readonly kind: "ended" | "failed" | "refused";
+  readonly reason: string;
+  readonly status?: number;
+  /** How long the server asks to wait. */
+  readonly floorMs?: number | undefined;
+}
+
+export interface GetOptions {
+  readonly signal: AbortSignal;
+  readonly onOpen?: () => Silence;
+}
+
+/** Rejects only when the signal is aborted. */
+export async function readByGet(link: Link, events: EventStream, options: GetOptions): Promise<GetOutcome> {
+  const { signal, onOpen } = options;
+  const { lastId } = events;
+  let silence: Silence | undefined;
+  try {
+    const headers = link.headers.ofGet(lastId);
+    const reply = await link.requester.send({ url: link.url, method: "GET", headers, signal });
+    if (reply.status !== 200 || !isEventStream(reply)) return refusalOf(reply);
+    silence = onOpen?.();
+    await events.read(reply, silence);
+    return { kind: "ended", reason: "the server ended it" };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const { message: reason, status } = error as Error & { status?: number };
+    if (error instanceof InvalidResponse) link.receiver.ignored(reason);
+    const isTransientLoss = error instanceof ConnectionLost;
+    return {
+      kind: isTransientLoss ? (silence ? "ended" : "failed") : "refused",
+      reason,
+      ...(status && { status }),
+    };
+  } finally {
+    silence?.stop();
+  }
+}
+
+export function isEventStream(reply: HttpReply): boolean {
+  return /^text\/event-stream\b/i.test(reply.header("content-type") ?? "");
+}
+
+function refusalOf(reply: HttpReply): GetOutcome {
+  const { status } = reply;
+  const floorMs = readRetryAfter(reply.header("retry-after"));
+  reply.cancel();
+  const kind = isTransient(status) ? "failed" : "refused";
+  return { kind, status, floorMs, reason: `the server answered ${status}` };
+}

@@ -1,0 +1,117 @@
+// The HTTP+SSE transport of 2024-11-05 as a wire: a GET stream carries the server's messages, and names the URL for the client's.
+import type { Wire } from "../channel/wire.ts";
+import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
+import type { HeaderFields } from "../settings/auth.ts";
+import type { ClientLimits } from "../settings/limits.ts";
+import { EventStream } from "./event-stream.ts";
+import { failureOf, wrongTypeOf } from "./failure.ts";
+import { isEventStream } from "./get.ts";
+import { shown } from "./loss.ts";
+import type { Requester } from "./requester.ts";
+import { Silence } from "./silence.ts";
+
+export interface LegacySseOptions {
+  readonly url: string;
+  readonly requester: Requester;
+  /** The headers that the user adds to every request. */
+  readonly headers: HeaderFields;
+  readonly limits: ClientLimits;
+}
+
+/** Opens the stream, and resolves when the server has named the URL for messages. */
+export async function openLegacySse(options: LegacySseOptions, signal: AbortSignal): Promise<Wire> {
+  const wire = new LegacySseWire(options);
+  const stop = (): void => void wire.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await wire.open();
+    return wire;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+class LegacySseWire implements Wire {
+  onMessage: (text: string) => void = () => {};
+  onClose: (reason: Error) => void = () => {};
+  readonly #options: LegacySseOptions;
+  readonly #controller = new AbortController();
+  #endpoint: string | undefined;
+  #reason = "the server ended the stream";
+
+  constructor(options: LegacySseOptions) {
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    const { url, requester, headers: common } = this.#options;
+    const { signal } = this.#controller;
+    const headers = { ...common, accept: "text/event-stream" };
+    const reply = await requester.send({ url, method: "GET", headers, signal });
+    if (reply.status !== 200) throw await failureOf(reply, url);
+    if (!isEventStream(reply)) throw await wrongTypeOf(reply, url);
+    return new Promise((resolve, reject) => {
+      const events = new EventStream(url, this.#options.limits.maxBytes, (data, { type }) => {
+        if (type === "message" && this.#endpoint !== undefined) return this.onMessage(data);
+        if (type !== "endpoint" || this.#endpoint !== undefined) return;
+        this.#endpoint = endpointOf(data, url);
+        resolve();
+      });
+      const silence = new Silence((reason) => {
+        this.#reason = reason;
+        this.#controller.abort();
+      });
+      events
+        .read(reply, silence)
+        .catch((error: unknown) => error)
+        .then((error: unknown) => {
+          silence.stop();
+          const lost = this.#endpoint === undefined ? this.#notOffered(error) : this.#lost(error);
+          reject(lost);
+          this.onClose(lost);
+        });
+    });
+  }
+
+  async send(text: string): Promise<void> {
+    const { requester, headers: common } = this.#options;
+    const { signal } = this.#controller;
+    const url = this.#endpoint as string;
+    const headers = {
+      ...common,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    const reply = await requester.send({ url, method: "POST", headers, body: text, signal });
+    if (reply.status >= 300) throw await failureOf(reply, url);
+    reply.cancel();
+  }
+
+  async close(): Promise<void> {
+    this.#controller.abort();
+    this.#options.requester.closeIdle();
+  }
+
+  #lost(cause: unknown): ConnectionLost {
+    const message = `The connection to ${shown(this.#options.url)} broke: ${this.#reason}`;
+    return new ConnectionLost("cut", message, { mayHaveRun: true, cause });
+  }
+
+  /** The stream ended before it named the URL. */
+  #notOffered(error: unknown): Error {
+    if (error instanceof Error && !(error instanceof ConnectionLost)) return error;
+    const { url } = this.#options;
+    const message = `The stream of ${shown(url)} has no endpoint event: is it an MCP endpoint?`;
+    return new HttpFailure({ status: 200, url, body: "" }, message);
+  }
+}
+
+/** The URL for messages. It must be of the same origin: it gets the credentials of the client. */
+function endpointOf(data: string, url: string): string {
+  const endpoint = URL.canParse(data, url) ? new URL(data, url) : undefined;
+  if (endpoint?.origin === new URL(url).origin) return endpoint.href;
+  const message = `${shown(url)} names ${data.slice(0, 200)} for messages, which is not of the same origin`;
+  throw new HttpFailure({ status: 200, url, body: "" }, message);
+}

@@ -1,0 +1,215 @@
+// One request to the server: posts it, and reads the response from the reply or from the stream that resumes it.
+import { inBackground } from "../../async/timers.ts";
+import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
+import { Attempts, pause } from "../channel/backoff.ts";
+import type { Outgoing } from "../channel/channel.ts";
+import { type IncomingSink, readIncomingText } from "../channel/incoming.ts";
+import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
+import { EventStream } from "./event-stream.ts";
+import { failureOf, isGatewayLoss, wrongTypeOf } from "./failure.ts";
+import { isEventStream, readByGet } from "./get.ts";
+import type { Link } from "./link.ts";
+import { shown } from "./loss.ts";
+import type { HttpReply } from "./send.ts";
+import { Silence } from "./silence.ts";
+
+/** How long a stream may stay open after the response. */
+const lingerMs = 1000;
+
+/** A reason to abort that needs no stack. */
+const over = Symbol("over");
+
+export class Post implements IncomingSink {
+  readonly outgoing: Outgoing;
+  readonly #link: Link;
+  readonly #resolve: (response: RpcResponse) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #onSettled: (post: Post) => void;
+  readonly #controller = new AbortController();
+  #isSettled = false;
+  #attempts: Attempts | undefined;
+  #silentFor: string | undefined;
+  #problem: string | undefined;
+
+  constructor(
+    link: Link,
+    outgoing: Outgoing,
+    settling: {
+      readonly resolve: (response: RpcResponse) => void;
+      readonly reject: (reason: unknown) => void;
+      readonly onSettled: (post: Post) => void;
+    },
+  ) {
+    this.#link = link;
+    this.outgoing = outgoing;
+    this.#resolve = settling.resolve;
+    this.#reject = settling.reject;
+    this.#onSettled = settling.onSettled;
+    outgoing.signal?.addEventListener("abort", this.#abort);
+  }
+
+  start(): void {
+    this.#exchange().catch((error: unknown) => this.fail(error));
+  }
+
+  /** Ends it without a response. */
+  fail(reason: unknown): void {
+    if (!this.#settle()) return;
+    this.#reject(reason);
+    this.#controller.abort(over);
+  }
+
+  /** Ends it with a response, whichever stream that came on. */
+  response(response: RpcResponse): void {
+    const { id } = response;
+    const isOurs = id === this.outgoing.id || (id == null && "error" in response);
+    if (!isOurs) return this.#link.respond(response);
+    if (this.#settle()) this.#resolve(response);
+  }
+
+  message(message: RpcRequest | RpcNotification): void {
+    this.#link.receiver.message(message, this.#name);
+  }
+
+  invalid(problem: string): void {
+    this.#problem = problem;
+    this.#link.receiver.ignored(`${this.#name}: ${problem}`);
+  }
+
+  get #name(): string {
+    const { id, isStream } = this.outgoing;
+    return `${isStream ? "listen" : "post"}-${id}`;
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.outgoing.signal?.removeEventListener("abort", this.#abort);
+    this.#onSettled(this);
+    return true;
+  }
+
+  readonly #abort = (): void => {
+    const { id, signal, isUncancellable } = this.outgoing;
+    this.fail(signal?.reason);
+    if (this.#link.isLegacy && !isUncancellable) this.#link.cancel(id);
+  };
+
+  async #exchange(): Promise<void> {
+    const link = this.#link;
+    const { outgoing } = this;
+    const { url, receiver } = link;
+    const { signal } = this.#controller;
+    const headers = link.headers.ofRequest(outgoing);
+    receiver.tap?.("sent", this.#name, outgoing.text);
+    const reply = await link.requester.send({ url, method: "POST", headers, body: outgoing.text, signal });
+    if (this.#isSettled) return reply.cancel();
+    const type = reply.header("content-type");
+    if (reply.status !== 200) return this.#refuse(reply, type);
+    if (outgoing.method === "initialize") link.takeSession(reply);
+    if (isJson(type)) {
+      this.#receive(await reply.text(link.limits.maxBytes));
+      if (!this.#isSettled) this.fail(this.#noResponse());
+    } else if (isEventStream(reply)) await this.#readStream(reply);
+    else this.fail(await wrongTypeOf(reply, url));
+  }
+
+  #receive(text: string): void {
+    const { receiver, limits } = this.#link;
+    receiver.tap?.("received", this.#name, text);
+    readIncomingText(text, limits, this);
+  }
+
+  #noResponse(): InvalidResponse {
+    const { method, id } = this.outgoing;
+    const problem = this.#problem ?? `the reply has no response with the id ${JSON.stringify(id)}`;
+    return new InvalidResponse(`${method}: ${problem}`);
+  }
+
+  /** Another status than 200: the response may be in the body all the same. */
+  async #refuse(reply: HttpReply, type: string | undefined): Promise<void> {
+    const link = this.#link;
+    const { status } = reply;
+    const isSessionGone = status === 404 && link.hasSession && this.outgoing.method !== "initialize";
+    if (isSessionGone) {
+      reply.cancel();
+      return this.fail(link.sessionGone());
+    }
+    if (status < 300) {
+      reply.cancel();
+      const { method } = this.outgoing;
+      const message = `${shown(link.url)} answered ${method} with ${status}, and no response: is it an MCP endpoint?`;
+      return this.fail(new HttpFailure({ status, url: link.url, body: "" }, message));
+    }
+    const mayRespond = isJson(type) && status !== 429 && status !== 503 && !isGatewayLoss(status);
+    const text = mayRespond ? await reply.text(link.limits.maxBytes) : undefined;
+    if (text !== undefined) {
+      link.receiver.tap?.("received", this.#name, text);
+      // Most bodies of errors are not messages.
+      readIncomingText(text, link.limits, {
+        message: (message) => this.message(message),
+        response: (response) => this.response(response),
+        invalid: () => {},
+      });
+    }
+    if (!this.#isSettled) this.fail(await failureOf(reply, link.url, text));
+  }
+
+  async #readStream(reply: HttpReply): Promise<void> {
+    const { url, limits, isLegacy, receiver } = this.#link;
+    const { isStream } = this.outgoing;
+    let linger: ReturnType<typeof setTimeout> | undefined;
+    const events = new EventStream(url, limits.maxBytes, (text, { type }) => {
+      if (type !== "message") return;
+      this.#attempts?.reset();
+      this.#receive(text);
+      if (this.#isSettled) linger ??= inBackground(setTimeout(() => this.#controller.abort(over), lingerMs));
+    });
+    const silence = isStream ? new Silence((reason) => this.#die(reason)) : undefined;
+    let cause: unknown;
+    if (isStream) receiver.stream("opened", this.#name);
+    try {
+      await events.read(reply, silence);
+    } catch (error) {
+      if (error instanceof InvalidResponse) return this.fail(error);
+      cause = error;
+    } finally {
+      clearTimeout(linger);
+      silence?.stop();
+    }
+    if (this.#isSettled) return;
+    if (isLegacy && events.lastId !== undefined) return this.#resume(events);
+    if (isStream) receiver.stream("lost", this.#name, this.#silentFor);
+    this.fail(this.#cut(this.#silentFor ?? "the stream ended", cause));
+  }
+
+  /** Reads on where the stream broke off, as often as it takes. */
+  async #resume(events: EventStream): Promise<void> {
+    this.#attempts = new Attempts(this.#link.backoff);
+    const { signal } = this.#controller;
+    for (let floorMs = 0; ;) {
+      const waitMs = this.#attempts.next(Math.max(floorMs, events.retryMs));
+      if (waitMs === undefined) return this.fail(this.#cut("the stream could not be resumed"));
+      await pause(waitMs, signal);
+      const outcome = await readByGet(this.#link, events, { signal });
+      if (this.#isSettled) return;
+      if (outcome.kind === "refused") return this.fail(this.#cut(outcome.reason));
+      floorMs = outcome.floorMs ?? 0;
+    }
+  }
+
+  /** A stream that stays open without a sign of life. */
+  #die(reason: string): void {
+    this.#silentFor = reason;
+    this.#controller.abort(over);
+  }
+
+  #cut(what: string, cause?: unknown): ConnectionLost {
+    const message = `The connection to ${shown(this.#link.url)} broke before the response: ${what}`;
+    return new ConnectionLost("cut", message, { mayHaveRun: true, cause });
+  }
+}
+
+function isJson(type: string | undefined): boolean {
+  return type !== undefined && /^application\/json\b/i.test(type);
+}

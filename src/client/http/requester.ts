@@ -1,0 +1,69 @@
+// Sends the HTTP requests of a client: with its credentials, again after a refusal that they cured, and through redirects.
+import { isThenable } from "../../async/promises.ts";
+import { HttpFailure } from "../settings/errors.ts";
+import type { Credentials } from "./auth.ts";
+import { shown } from "./loss.ts";
+import type { HttpReply, HttpRequest, Send } from "./send.ts";
+
+const maxRedirects = 5;
+
+/** A request, with headers that the requester may add to. */
+export interface Asked extends HttpRequest {
+  readonly headers: Record<string, string>;
+  readonly signal: AbortSignal;
+}
+
+export class Requester {
+  readonly #send: Send;
+  readonly #credentials: Credentials;
+
+  constructor(send: Send, credentials: Credentials) {
+    this.#send = send;
+    this.#credentials = credentials;
+  }
+
+  /** Resolves with a reply that is neither a redirect nor a refusal of credentials. */
+  async send(asked: Asked): Promise<HttpReply> {
+    const hasOwn = "authorization" in asked.headers;
+    let { url } = asked;
+    let before: string | undefined;
+    for (let times = 0, redirects = 0; ;) {
+      const given = hasOwn ? undefined : this.#credentials.headers(url, asked.method);
+      const fields = isThenable(given) ? await given : given;
+      const headers = fields === undefined ? asked.headers : { ...fields, ...asked.headers };
+      const isAsAsked = fields === undefined && redirects === 0;
+      const reply = await this.#send(isAsAsked ? asked : { ...asked, url, headers });
+      const { status } = reply;
+      if (status === 401 || status === 403) {
+        const { signal } = asked;
+        await this.#credentials.refused(reply, { url, headers, signal, times: times++, before, hasOwn });
+        before = headers["authorization"];
+      } else if (status >= 300 && status < 400) {
+        url = followed(reply, url, ++redirects);
+      } else return reply;
+    }
+  }
+
+  /** Closes the connections that carry nothing at the moment. */
+  closeIdle(): void {
+    this.#send.closeIdle?.();
+  }
+}
+
+/** Where a redirect leads to. Throws unless it keeps method, body and origin. */
+function followed(reply: HttpReply, url: string, redirects: number): string {
+  const { status } = reply;
+  const location = reply.header("location");
+  reply.cancel();
+  const refuse = (where: string, remedy: string): HttpFailure =>
+    new HttpFailure({ status, url, body: "" }, `${shown(url)} redirects to ${where} (${status}): ${remedy}`);
+  if (location === undefined || !URL.canParse(location, url)) {
+    throw refuse(location ?? "an address that is not visible here", "connect to the final address instead");
+  }
+  const target = new URL(location, url);
+  if (target.origin !== new URL(url).origin || (status !== 307 && status !== 308)) {
+    throw refuse(shown(target.href), "connect to that address if you trust it");
+  }
+  if (redirects > maxRedirects) throw refuse(shown(target.href), `gave up after ${maxRedirects} redirects`);
+  return target.href;
+}

@@ -1,0 +1,84 @@
+// Sends HTTP requests with `fetch`, the global one or your own.
+import { lossOf, tooLarge } from "./loss.ts";
+import type { HttpReply, HttpRequest, Send } from "./send.ts";
+
+const decoder = new TextDecoder();
+
+export function sendByFetch(fetch: typeof globalThis.fetch): Send {
+  return async (request) => {
+    const { url, method, headers, body, signal } = request;
+    try {
+      const response = await fetch(url, {
+        method,
+        headers,
+        body: body ?? null,
+        signal: signal ?? null,
+        redirect: "manual",
+      });
+      return new FetchReply(request, response);
+    } catch (error) {
+      throw signal?.aborted ? error : lossOf(error, url);
+    }
+  };
+}
+
+class FetchReply implements HttpReply {
+  readonly #request: HttpRequest;
+  readonly #response: Response;
+
+  constructor(request: HttpRequest, response: Response) {
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get status(): number {
+    // Browsers hide status and target of a redirect that they do not follow.
+    return this.#response.type === "opaqueredirect" ? 302 : this.#response.status;
+  }
+
+  header(name: string): string | undefined {
+    return this.#response.headers.get(name) ?? undefined;
+  }
+
+  async text(maxBytes: number): Promise<string> {
+    let first: Uint8Array | undefined;
+    let rest: Uint8Array[] | undefined;
+    let size = 0;
+    await this.read((piece) => {
+      size += piece.length;
+      if (size > maxBytes) throw tooLarge(this.#request.url, maxBytes);
+      if (first === undefined) first = piece;
+      else (rest ??= []).push(piece);
+    });
+    if (first === undefined) return "";
+    return rest === undefined ? decoder.decode(first) : decodeAll([first, ...rest]);
+  }
+
+  async read(take: (piece: Uint8Array) => void): Promise<void> {
+    const reader = this.#response.body?.getReader();
+    if (reader === undefined) return;
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown): never => {
+        throw this.#request.signal?.aborted ? error : lossOf(error, this.#request.url, true);
+      });
+      if (done) return;
+      try {
+        take(value);
+      } catch (error) {
+        reader.cancel().catch(() => {});
+        throw error;
+      }
+    }
+  }
+
+  cancel(): void {
+    this.#response.body?.cancel().catch(() => {});
+  }
+}
+
+function decodeAll(pieces: readonly Uint8Array[]): string {
+  const streaming = new TextDecoder();
+  let text = "";
+  for (const piece of pieces) text += streaming.decode(piece, { stream: true });
+  return text + streaming.decode();
+}

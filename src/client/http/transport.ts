@@ -1,0 +1,67 @@
+// The transport over HTTP: Streamable HTTP, and HTTP+SSE of 2024-11-05 for older servers at the same address.
+import { ConfigurationError } from "../../errors.ts";
+import type { Channel, Receiver, Transport } from "../channel/channel.ts";
+import { PipeChannel } from "../channel/pipe-channel.ts";
+import type { AuthOption, HeaderFields } from "../settings/auth.ts";
+import type { Backoff, ClientLimits } from "../settings/limits.ts";
+import { type AuthEvents, Credentials } from "./auth.ts";
+import { HttpChannel, type HttpChannelOptions } from "./channel.ts";
+import { checkHeaders } from "./headers.ts";
+import { openLegacySse } from "./legacy-sse.ts";
+import { Requester } from "./requester.ts";
+import type { Send } from "./send.ts";
+
+export interface HttpTransportOptions extends AuthEvents {
+  readonly send: Send;
+  /** Added to every request. */
+  readonly headers?: HeaderFields | undefined;
+  readonly auth?: AuthOption | undefined;
+  readonly limits: ClientLimits;
+  readonly backoff: Backoff;
+}
+
+export class HttpTransport implements Transport {
+  readonly kind = "http";
+  readonly hasHeaders = true;
+  readonly reopens = true;
+  readonly address: string;
+  readonly older: Transport;
+  readonly #options: HttpChannelOptions;
+
+  constructor(url: string | URL, options: HttpTransportOptions) {
+    this.address = checkUrl(url);
+    const { limits, backoff } = options;
+    const requester = new Requester(options.send, new Credentials(options.auth, options));
+    const headers = checkHeaders(options.headers ?? {});
+    this.#options = { url: this.address, requester, headers, limits, backoff };
+    this.older = olderTransport(this.#options);
+  }
+
+  async open(receiver: Receiver): Promise<Channel> {
+    return new HttpChannel(this.#options, receiver);
+  }
+}
+
+function olderTransport(options: HttpChannelOptions): Transport {
+  return {
+    kind: "http",
+    address: options.url,
+    hasHeaders: false,
+    reopens: true,
+    open: async (receiver, signal) =>
+      new PipeChannel(await openLegacySse(options, signal), receiver, options.limits),
+  };
+}
+
+function checkUrl(url: string | URL): string {
+  const problem = (text: string): ConfigurationError =>
+    new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, text);
+  if (!URL.canParse(String(url)))
+    throw problem(`must be a URL such as https://example.com/mcp: got ${String(url)}`);
+  const { protocol, username, password, href } = new URL(url);
+  if (protocol !== "https:" && protocol !== "http:")
+    throw problem(`must be an http or https URL: got ${protocol}`);
+  if (username || password)
+    throw problem("must not contain credentials: pass them with the option auth or headers");
+  return href.split("#", 1)[0] as string;
+}
