@@ -1,4 +1,5 @@
 // Opens listenings, the same on every revision.
+import { checkOptions, type Known } from "../../options.ts";
 import type { Core } from "../calls/core.ts";
 import type { Backoff } from "../settings/limits.ts";
 import { checkFilter, type ListenFilter } from "./filter.ts";
@@ -11,6 +12,8 @@ import {
   type OnChange,
 } from "./listening.ts";
 import { SessionSubscriptions } from "./session-subscriptions.ts";
+
+const knownOptions: Known<ListenOptions> = { signal: true };
 
 /** The listenings of one client. */
 export class Listenings {
@@ -25,10 +28,13 @@ export class Listenings {
   async listen(
     filter: ListenFilter,
     onChange: OnChange | undefined,
-    { signal }: ListenOptions = {},
+    options: ListenOptions = {},
   ): Promise<Listening> {
+    checkOptions({ subject: "listen" }, options, knownOptions);
     const wanted = checkFilter(filter);
+    const { signal } = options;
     signal?.throwIfAborted();
+    this.#parts.core.closed.throwIfAborted();
     const listening = new LiveListening(this.#parts, wanted, onChange);
     const stop = (): void => void listening.close();
     signal?.addEventListener("abort", stop);
