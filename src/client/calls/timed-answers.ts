@@ -6,7 +6,7 @@ import type { Pauses } from "./call.ts";
 
 export class TimedAnswers implements Answers, Pauses {
   readonly #answers: Answers;
-  lastEndedAt = Number.NEGATIVE_INFINITY;
+  lastEndedAt: number = Number.NEGATIVE_INFINITY;
 
   constructor(answers: Answers) {
     this.#answers = answers;

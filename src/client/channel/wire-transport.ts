@@ -5,7 +5,7 @@ import { ConnectionLost } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Receiver, Transport } from "./channel.ts";
 import { PipeChannel } from "./pipe-channel.ts";
-import type { WireSource } from "./wire.ts";
+import type { WireSource } from "../../wire/wire.ts";
 
 export class WireTransport implements Transport {
   readonly kind = "wire";

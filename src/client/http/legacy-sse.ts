@@ -1,5 +1,5 @@
 // The HTTP+SSE transport of 2024-11-05 as a wire: a GET stream carries the server's messages, and names the URL for the client's.
-import type { Wire } from "../channel/wire.ts";
+import type { Wire } from "../../wire/wire.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { ClientLimits } from "../settings/limits.ts";

@@ -140,10 +140,11 @@ export class NoCommonRevision extends HalyardError {
   readonly ours: readonly string[];
   readonly theirs: readonly string[];
 
-  constructor(ours: readonly string[], theirs: readonly string[]) {
+  constructor(ours: readonly string[], theirs: readonly string[], options?: { cause?: unknown }) {
     super(
       "NO_COMMON_REVISION",
-      `The server supports ${theirs.join(", ") || "no known revision"}; this client was asked for ${ours.join(", ")}`,
+      `The server supports ${theirs.join(", ") || "no revision that it names"}; this client was asked for ${ours.join(", ")}`,
+      options,
     );
     this.ours = ours;
     this.theirs = theirs;

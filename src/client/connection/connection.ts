@@ -1,0 +1,334 @@
+// The connection of a client: its channel, what it knows of the server, its state, and how it comes back after a loss.
+import { ignoreRejection, untilAborted } from "../../async/promises.ts";
+import { within } from "../../async/timers.ts";
+import { errorCodes } from "../../errors.ts";
+import { findRevision, revisions } from "../../protocol/revisions/index.ts";
+import type { RpcNotification } from "../../wire/message.ts";
+import { Attempts, pause } from "../channel/backoff.ts";
+import type { Channel, Tap, Transport } from "../channel/channel.ts";
+import {
+  AuthRequired,
+  CallTimeout,
+  ConnectionLost,
+  HttpFailure,
+  NoCommonRevision,
+  RpcRejection,
+} from "../settings/errors.ts";
+import type { Remembered } from "../settings/remembered.ts";
+import type { ClientState, StateName } from "../settings/state.ts";
+import { type Agreed, type HandshakeSettings, shakeHands } from "./handshake.ts";
+import { Listeners } from "./listeners.ts";
+import type { Peer } from "./peer.ts";
+import { Reception, type ReceptionSettings } from "./reception.ts";
+import { firstStep } from "./remembering.ts";
+import { type Step, Wanted } from "./verdicts.ts";
+
+/** What a connection needs to know of the client. */
+export interface ConnectionSettings extends HandshakeSettings {
+  /** `auto`, or the date of the revision to speak. */
+  readonly revision: string;
+  readonly remembered?: Remembered | undefined;
+  readonly tap?: Tap | undefined;
+}
+
+/** How often each request of the first handshake is tried. */
+const connectTries = 3;
+
+export class Connection {
+  readonly #settings: ConnectionSettings;
+  readonly #wanted: Wanted;
+  readonly #attempts: Attempts;
+  readonly #closing = new AbortController();
+  readonly #stateListeners = new Listeners<ClientState>();
+  readonly #reopenListeners = new Listeners();
+  readonly #gapListeners = new Listeners();
+  readonly #notificationListeners = new Map<string, Listeners<RpcNotification>>();
+  #transport: Transport;
+  #reception: Reception | undefined;
+  /** That of the reception, while requests may use it. */
+  #channel: Channel | undefined;
+  /** The one before, if it may still carry responses: over HTTP each request has its own. */
+  #retired: Reception | undefined;
+  /** The channel whose revision was remembered and not asked for. */
+  #assumed: Channel | undefined;
+  #peer: Peer | undefined;
+  #learnedAt = 0;
+  #openedAt = 0;
+  #state: ClientState = { name: "connecting", reason: "Not connected yet" };
+  /** The opening of another channel, however many requests wait for it. */
+  #reopening: Promise<void> | undefined;
+  /** Ends the restoring of what the server held, when its channel is lost meanwhile. */
+  #interrupt: (() => void) | undefined;
+
+  constructor(transport: Transport, settings: ConnectionSettings) {
+    const pinned = findRevision(settings.revision);
+    this.#transport = transport;
+    this.#settings = settings;
+    this.#wanted = new Wanted(pinned ? [pinned] : revisions);
+    this.#attempts = new Attempts(settings.backoff);
+  }
+
+  /** What is known of the server, once the client is connected. */
+  get peer(): Peer {
+    if (this.#peer === undefined) throw new Error("The client is not connected yet");
+    return this.#peer;
+  }
+
+  get state(): ClientState {
+    return this.#state;
+  }
+
+  /** The channel, if requests can be sent at once; otherwise wait for `ready`. */
+  get channel(): Channel | undefined {
+    return this.#channel;
+  }
+
+  onState(callback: (state: ClientState) => void): () => void {
+    return this.#stateListeners.add(callback);
+  }
+
+  onNotification(method: string, callback: (message: RpcNotification) => void): () => void {
+    const listeners = this.#notificationListeners.get(method) ?? new Listeners<RpcNotification>();
+    this.#notificationListeners.set(method, listeners);
+    return listeners.add(callback);
+  }
+
+  /** Calls back when there is a new channel. Requests that wait go on when the callback has ended; its own go at once. */
+  onReopened(callback: () => void | Promise<void>): () => void {
+    return this.#reopenListeners.add(callback);
+  }
+
+  onGap(callback: () => void): () => void {
+    return this.#gapListeners.add(callback);
+  }
+
+  /** Connects. Rejects with the reason if that is not possible; nothing stays open then. */
+  async open(signal?: AbortSignal): Promise<void> {
+    const { remembered } = this.#settings;
+    const step = firstStep(this.#wanted, remembered);
+    this.#enter("connecting", `Connecting to ${this.#transport.address}`);
+    try {
+      await this.#establish(step, connectTries, signal);
+      if (step.do === "speak") {
+        this.#assumed = this.#channel;
+        this.#learnedAt = remembered?.at ?? 0;
+      }
+      this.#enter("ready", step.do === "speak" ? "The server is remembered" : "Connected");
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** Resolves with a channel for a request: the current one, or the next one when it is open and restored. */
+  async ready(signal?: AbortSignal): Promise<Channel> {
+    for (;;) {
+      this.#closing.signal.throwIfAborted();
+      if (this.#reopening) await untilAborted(this.#reopening, signal);
+      else if (this.#channel) return this.#channel;
+      else if (this.#reception) this.#resume(this.#reception);
+      else this.#tryOnce();
+    }
+  }
+
+  /**
+   * Tells the connection what a request met on a channel. Returns whether that was the connection's fault: the connection
+   * then opens another channel, and the request can be sent again on it if the server has not run it.
+   */
+  failed(channel: Channel, error: unknown): boolean {
+    const isCurrent = channel === this.#channel;
+    if (isCurrent && error instanceof AuthRequired && error.status === 401) this.#suspend(error);
+    const step = this.#remedy(channel, error);
+    if (step && isCurrent) this.#lose(error as Error, step);
+    return step !== undefined;
+  }
+
+  /** What is known of the server, for the next `connect`. */
+  remember(): Remembered {
+    const { revision, server, capabilities, instructions } = this.peer;
+    return { revision: revision.date, server, capabilities, instructions, at: this.#learnedAt };
+  }
+
+  async close(): Promise<void> {
+    if (!this.#closing.signal.aborted) {
+      this.#enter("closed", "You closed the client");
+      this.#closing.abort(new ConnectionLost("closed", "The client is closed", { mayHaveRun: false }));
+    }
+    const receptions = [this.#reception, this.#retired];
+    this.#interrupt?.();
+    this.#channel = this.#reception = this.#retired = undefined;
+    await Promise.all([
+      ...receptions.map((reception) => reception?.close()),
+      this.#reopening?.catch(() => {}),
+    ]);
+  }
+
+  /** Opens a channel and makes it the current one. */
+  async #establish(step: Step, tries: number, signal?: AbortSignal): Promise<void> {
+    const { connectTimeoutMs } = this.#settings;
+    const { address } = this.#transport;
+    const late = new AbortController();
+    const timer = setTimeout(
+      () => late.abort(new CallTimeout("connectTimeoutMs", connectTimeoutMs, `Connecting to ${address}`)),
+      connectTimeoutMs,
+    );
+    const signals = [this.#closing.signal, late.signal, ...(signal ? [signal] : [])];
+    try {
+      this.#adopt(await this.#shakeHands(step, tries, AbortSignal.any(signals)));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #shakeHands(step: Step, tries: number, signal: AbortSignal): Promise<Agreed> {
+    const { answers, observe, tap } = this.#settings;
+    const receiving: ReceptionSettings = {
+      answers,
+      observe,
+      tap,
+      notified: (message) => this.#notify(message),
+      gap: (reception) =>
+        void (reception === this.#reception && this.#gapListeners.tell(undefined, this.#report)),
+      ended: (reception, reason) => void (reception === this.#reception && this.#lose(reason, this.#again())),
+    };
+    return shakeHands(
+      this.#settings,
+      {
+        transport: this.#transport,
+        wanted: this.#wanted,
+        tries,
+        signal,
+        open: (transport) => Reception.open(transport, receiving, signal),
+      },
+      step,
+    );
+  }
+
+  #adopt({ reception, transport, peer }: Agreed): void {
+    this.#transport = transport;
+    this.#reception = reception;
+    this.#channel = reception.channel;
+    this.#peer = peer;
+    this.#learnedAt = Date.now();
+    this.#openedAt = performance.now();
+  }
+
+  #notify(message: RpcNotification): void {
+    this.#notificationListeners.get(message.method)?.tell(message, this.#report);
+  }
+
+  /** The step that a failed request demands; undefined if the connection is not at fault. */
+  #remedy(channel: Channel, error: unknown): Step | undefined {
+    if (error instanceof ConnectionLost) {
+      const isLost = error.reason === "session-gone" || this.#transport.kind !== "http";
+      return isLost && error.reason !== "closed" ? this.#again() : undefined;
+    }
+    const isUnknownMethod = error instanceof RpcRejection && error.code === errorCodes.methodNotFound;
+    const isRefused = error instanceof HttpFailure && error.status >= 400 && error.status < 500;
+    const wasWrong = channel === this.#assumed && (isUnknownMethod || (isRefused && error.status !== 429));
+    const isUnspoken = error instanceof RpcRejection && error.code === errorCodes.unsupportedVersion;
+    return wasWrong || isUnspoken ? firstStep(this.#wanted) : undefined;
+  }
+
+  /** The first step towards a server that is known. */
+  #again(): Step {
+    const { revision } = this.peer;
+    return { do: revision.era === "modern" ? "probe" : "initialize", revision };
+  }
+
+  /** Keeps the channel from being used until a request tries again, perhaps with other credentials. */
+  #suspend(error: AuthRequired): void {
+    this.#channel = undefined;
+    this.#enter("needs-auth", error.message, error);
+  }
+
+  #resume({ channel }: Reception): void {
+    this.#channel = channel;
+    this.#enter("ready", "A request tries again");
+  }
+
+  #lose(reason: Error, step: Step): void {
+    const reception = this.#reception;
+    if (reception === undefined) return;
+    this.#channel = this.#reception = undefined;
+    reception.retire(reason);
+    const ended = this.#transport.kind === "http" ? this.#retired : reception;
+    if (ended !== reception) this.#retired = reception;
+    ignoreRejection(Promise.resolve(ended?.close()));
+    const isProven =
+      reception.hasReceived || performance.now() - this.#openedAt > this.#settings.backoff.maxMs;
+    if (isProven) this.#attempts.reset();
+    if (this.#reopening) this.#interrupt?.();
+    else if (this.#transport.reopens) this.#reopen(reason, step, this.#attempts);
+    else this.#fail(reason);
+  }
+
+  /** Opens another channel for a request that comes after the client has given up. */
+  #tryOnce(): void {
+    const { error, reason } = this.#state;
+    const loss = error instanceof Error ? error : new Error(reason);
+    if (!this.#transport.reopens) throw notOpenedAgain(loss, this.#transport);
+    this.#reopen(loss, this.#again(), new Attempts({ ...this.#settings.backoff, maxAttempts: 1 }));
+  }
+
+  #reopen(loss: Error, step: Step, attempts: Attempts): void {
+    // Later, because a listener to the state may send a request, which must find this promise.
+    const reopening = Promise.resolve().then(() => this.#tryAgain(loss, step, attempts));
+    this.#reopening = ignoreRejection(reopening);
+    this.#enter("reconnecting", loss.message, loss);
+  }
+
+  async #tryAgain(loss: Error, step: Step, attempts: Attempts): Promise<void> {
+    let reason = loss;
+    for (;;) {
+      const waitMs = attempts.next();
+      if (waitMs === undefined) throw this.#fail(reason);
+      try {
+        if (attempts.made > 1) await pause(waitMs, this.#closing.signal);
+        await this.#establish(step, 1);
+        await this.#restore();
+        if (this.#channel) break;
+      } catch (error) {
+        this.#closing.signal.throwIfAborted();
+        reason = error as Error;
+        if (error instanceof AuthRequired || error instanceof NoCommonRevision) throw this.#fail(error);
+      }
+      this.#enter("reconnecting", reason.message, reason);
+    }
+    this.#reopening = undefined;
+    this.#enter("ready", `Connected again after: ${loss.message}`);
+  }
+
+  /** Lets the parts of the client bring the server to where it was, unless its channel is lost again. */
+  async #restore(): Promise<void> {
+    const lost = new Promise<void>((resolve) => (this.#interrupt = resolve));
+    const restored = this.#reopenListeners.run(undefined, this.#report);
+    await within(this.#settings.connectTimeoutMs, Promise.race([restored, lost]));
+    this.#interrupt = undefined;
+  }
+
+  /** Enters the state in which only another request makes the client try again, and returns the error. */
+  #fail(error: unknown): unknown {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#reopening = undefined;
+    this.#enter(error instanceof AuthRequired ? "needs-auth" : "closed", reason, error);
+    return error;
+  }
+
+  #enter(name: StateName, reason: string, error?: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    const state = error === undefined ? { name, reason } : { name, reason, error };
+    this.#state = state;
+    this.#settings.observe?.({ type: "state", state });
+    this.#stateListeners.tell(state, this.#report);
+  }
+
+  readonly #report = (error: unknown): void =>
+    this.#settings.observe?.({ type: "ignored", reason: `A callback failed: ${String(error)}` });
+}
+
+function notOpenedAgain(loss: Error, { kind }: Transport): ConnectionLost {
+  const remedy = kind === "stdio" ? "pass restart: true to start the server again" : "connect again";
+  const reason = loss instanceof ConnectionLost ? loss.reason : "cut";
+  return new ConnectionLost(reason, `${loss.message}: ${remedy}`, { mayHaveRun: false, cause: loss });
+}

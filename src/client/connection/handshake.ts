@@ -1,0 +1,270 @@
+// Brings a client and a server to one revision: probes, initializes, tries again, and changes to an older transport where needed.
+import { untilAborted } from "../../async/promises.ts";
+import { encodeShape } from "../../protocol/codec.ts";
+import { metaKeys } from "../../protocol/meta.ts";
+import { type ClientCapabilities, type Implementation, readImplementation } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import {
+  encodeNotification,
+  isObject,
+  type JsonObject,
+  type RpcError,
+  type RpcResponse,
+} from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
+import { Attempts, pause } from "../channel/backoff.ts";
+import type { Channel, Transport } from "../channel/channel.ts";
+import { HttpFailure, InvalidResponse } from "../settings/errors.ts";
+import type { ClientEvent } from "../settings/events.ts";
+import type { Backoff } from "../settings/limits.ts";
+import type { Peer } from "./peer.ts";
+import type { Reception } from "./reception.ts";
+import {
+  type Finding,
+  isOpaque,
+  isTransient,
+  judgeInitialized,
+  judgeProbe,
+  type Request,
+  type Step,
+  type Wanted,
+} from "./verdicts.ts";
+
+/** What a handshake needs to know of the client. */
+export interface HandshakeSettings {
+  readonly info: Implementation;
+  readonly answers: Answers;
+  readonly backoff: Backoff;
+  readonly connectTimeoutMs: number;
+  readonly takeId: () => number;
+  readonly observe: ((event: ClientEvent) => void) | undefined;
+}
+
+/** One handshake: where to, with which revisions, and how often a request is tried. */
+export interface HandshakeTask {
+  readonly transport: Transport;
+  readonly wanted: Wanted;
+  readonly tries: number;
+  readonly signal: AbortSignal;
+  /** Opens a channel, and brings its messages to the client. */
+  open(transport: Transport): Promise<Reception>;
+}
+
+/** What a handshake leads to. */
+export interface Agreed {
+  readonly reception: Reception;
+  readonly transport: Transport;
+  readonly peer: Peer;
+}
+
+/** How long a server on a pipe may be silent before it counts as a legacy one. */
+const probeMs = 5000;
+
+/** The replies to `initialize` of a server that has only the older transport. */
+const olderStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
+
+/** The `_meta` that each request of a modern client carries. */
+export function requestMeta(
+  info: Implementation,
+  capabilities: ClientCapabilities,
+  revision: Revision,
+): JsonObject {
+  return {
+    [metaKeys.protocolVersion]: revision.date,
+    [metaKeys.clientInfo]: encodeShape(info, "implementation", revision),
+    [metaKeys.clientCapabilities]: capabilities,
+  };
+}
+
+/** Runs a handshake from its first step. If it fails, nothing stays open. */
+export async function shakeHands(
+  settings: HandshakeSettings,
+  task: HandshakeTask,
+  first: Step,
+): Promise<Agreed> {
+  const handshake = new Handshake(settings, task);
+  try {
+    return await handshake.run(first);
+  } catch (error) {
+    await handshake.close();
+    throw error;
+  }
+}
+
+class Handshake {
+  readonly #settings: HandshakeSettings;
+  readonly #task: HandshakeTask;
+  readonly #attempts: Attempts;
+  #transport: Transport;
+  #reception: Reception | undefined;
+  /** The server has responded to a probe. */
+  #wasHeard = false;
+  /** What to report instead of a later failure. */
+  #first: Error | undefined;
+
+  constructor(settings: HandshakeSettings, task: HandshakeTask) {
+    this.#settings = settings;
+    this.#task = task;
+    this.#transport = task.transport;
+    this.#attempts = new Attempts({ ...settings.backoff, maxAttempts: task.tries - 1 });
+  }
+
+  async run(first: Step): Promise<Agreed> {
+    const ways = new Set<string>();
+    let step = first;
+    let last = "start";
+    for (;;) {
+      if (step.do === "fail") throw this.#first ?? step.error;
+      if (step.do === "speak") return this.#agree(step.revision, step.result);
+      // Each way from one request to the next is taken once, so that no server can lead the client in circles.
+      const way = `${last}-${step.do}`;
+      if (ways.has(way)) throw this.#first ?? step.because;
+      ways.add(way);
+      last = step.do;
+      if (step.isDoubtful) this.#first ??= step.because;
+      step = step.do === "probe" ? await this.#probe(step.revision) : await this.#initialize(step);
+    }
+  }
+
+  async close(): Promise<void> {
+    const reception = this.#reception;
+    this.#reception = undefined;
+    await reception?.close();
+  }
+
+  async #probe(revision: Revision): Promise<Step> {
+    const { info, answers, observe } = this.#settings;
+    const { wanted } = this.#task;
+    const params = { _meta: requestMeta(info, answers.capabilities(revision), revision) };
+    // Where silence means a legacy server, the probe ends early; a client that wants no legacy one waits.
+    const isShort = this.#transport.kind !== "http" && wanted.legacy !== undefined;
+    const finding = await this.#ask({ do: "probe", revision }, "server/discover", params, isShort);
+    this.#wasHeard ||= finding.met === "result" || finding.met === "error";
+    if (finding.met === "failure" && isOpaque(finding.error)) observe?.({ type: "ignored", reason: hidden });
+    return judgeProbe(finding, this.#transport.kind, wanted);
+  }
+
+  async #initialize(step: Request): Promise<Step> {
+    const { info, answers } = this.#settings;
+    const { revision } = step;
+    const params = {
+      protocolVersion: revision.date,
+      capabilities: answers.capabilities(revision),
+      clientInfo: encodeShape(info, "implementation", revision),
+    };
+    const finding = await this.#ask(step, "initialize", params);
+    const { older } = this.#transport;
+    if (older === undefined || finding.met !== "failure" || !isOfOlder(finding.error))
+      return judgeInitialized(finding, this.#task.wanted, this.#wasHeard);
+    this.#first ??= finding.error;
+    await this.close();
+    this.#transport = older;
+    return this.#initialize(step);
+  }
+
+  /** Sends a request, again while the server is out of reach for the moment, and returns what it met. */
+  async #ask(step: Request, method: string, params: JsonObject, isShort = false): Promise<Finding> {
+    for (;;) {
+      try {
+        const reception = await this.#open(step);
+        return readResponse(await this.#request(reception.channel, method, params, isShort));
+      } catch (error) {
+        if (this.#task.signal.aborted) throw this.#task.signal.reason;
+        if (error instanceof Silence) return { met: "silence", error };
+        const failure = error instanceof Error ? error : new InvalidResponse(String(error));
+        if (!(await this.#waitsFor(failure, method))) return { met: "failure", error: failure };
+      }
+    }
+  }
+
+  /** The channel for a request: a new one if the last has ended, and over HTTP for another era, whose headers differ. */
+  async #open({ revision, because }: Request): Promise<Reception> {
+    const transport = this.#transport;
+    const last = this.#reception;
+    const isUsable = last && !last.end && (transport.kind !== "http" || last.revision?.era === revision.era);
+    if (last?.end && transport.kind === "wire" && !transport.reopens) throw because ?? last.end;
+    if (!isUsable) await this.close();
+    this.#reception ??= await this.#task.open(transport);
+    this.#reception.revision = revision;
+    if (revision.era === "modern") this.#reception.channel.speak(revision);
+    return this.#reception;
+  }
+
+  #request(channel: Channel, method: string, params: JsonObject, isShort: boolean): Promise<RpcResponse> {
+    const id = this.#settings.takeId();
+    const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    // A server that does not know the probe knows nothing of its end either.
+    const outgoing = { id, method, text, isUncancellable: true };
+    const { signal } = this.#task;
+    if (!isShort) return channel.request({ ...outgoing, signal });
+    const short = new AbortController();
+    const waitMs = Math.min(probeMs, this.#settings.connectTimeoutMs / 2);
+    const timer = setTimeout(() => short.abort(new Silence(waitMs)), waitMs);
+    return channel
+      .request({ ...outgoing, signal: AbortSignal.any([signal, short.signal]) })
+      .finally(() => clearTimeout(timer));
+  }
+
+  /** Waits before another attempt. Resolves with false if there is none. */
+  async #waitsFor(error: Error, method: string): Promise<boolean> {
+    if (!isTransient(error, this.#transport.kind)) return false;
+    const floorMs = (error instanceof HttpFailure && error.retryAfterMs) || 0;
+    const waitMs = floorMs < this.#settings.connectTimeoutMs ? this.#attempts.next(floorMs) : undefined;
+    if (waitMs === undefined) return false;
+    const attempt = this.#attempts.made + 1;
+    this.#settings.observe?.({ type: "retry", method, attempt, waitMs, reason: error.message });
+    await pause(waitMs, this.#task.signal);
+    return true;
+  }
+
+  async #agree(revision: Revision, result: JsonObject): Promise<Agreed> {
+    const transport = this.#transport;
+    const reception = this.#reception ?? (await this.#open({ do: "probe", revision }));
+    const { channel } = reception;
+    reception.revision = revision;
+    channel.speak(revision);
+    if (revision.era === "legacy") {
+      await untilAborted(channel.send(encodeNotification("notifications/initialized")), this.#task.signal);
+      channel.listen();
+    }
+    if (reception.end) throw reception.end;
+    return { reception, transport, peer: peerOf(result, revision, transport) };
+  }
+}
+
+/** The server did not respond to the probe in time. */
+class Silence extends Error {
+  constructor(waitMs: number) {
+    super(`The server did not respond to server/discover within ${waitMs} ms`);
+  }
+}
+
+const hidden =
+  "The browser does not say why server/discover failed. If the server runs, its CORS headers must allow MCP-Protocol-Version, Mcp-Method and Mcp-Name";
+
+function isOfOlder(error: Error): boolean {
+  return error instanceof HttpFailure && olderStatuses.has(error.status);
+}
+
+function readResponse(response: RpcResponse): Finding {
+  if (!("error" in response)) return { met: "result", result: response.result };
+  const { error } = response;
+  return { met: "error", error: isRpcError(error) ? error : { code: 0, message: JSON.stringify(error) } };
+}
+
+function isRpcError(error: unknown): error is RpcError {
+  return isObject(error) && typeof error["code"] === "number" && typeof error["message"] === "string";
+}
+
+/** What the server says of itself: a modern one in `_meta`, a legacy one in its result. */
+function peerOf(result: JsonObject, revision: Revision, { address, hasHeaders }: Transport): Peer {
+  const { _meta, serverInfo, capabilities, instructions } = result;
+  return {
+    revision,
+    server: readImplementation((isObject(_meta) && _meta[metaKeys.serverInfo]) || serverInfo),
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
+    address,
+    hasHeaders,
+  };
+}

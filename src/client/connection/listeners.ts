@@ -1,0 +1,36 @@
+// Functions that want to hear of something. None can keep the others from being called.
+
+import { isThenable } from "../../async/promises.ts";
+
+/** Receives what a listener throws. */
+type Failed = (error: unknown) => void;
+
+export class Listeners<Value = void> {
+  readonly #all = new Set<(value: Value) => unknown>();
+
+  /** Adds a function, also one that is there already, and returns the function that removes it. */
+  add(listener: (value: Value) => unknown): () => void {
+    const entry = (value: Value): unknown => listener(value);
+    this.#all.add(entry);
+    return () => void this.#all.delete(entry);
+  }
+
+  /** Calls all, without waiting for what they do. */
+  tell(value: Value, failed: Failed): void {
+    for (const listener of this.#all) {
+      try {
+        const returned = listener(value);
+        if (isThenable(returned)) returned.then(undefined, failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
+  }
+
+  /** Calls all; resolves when what they do has ended. */
+  async run(value: Value, failed: Failed): Promise<void> {
+    const running = [...this.#all].map(async (listener) => listener(value));
+    for (const outcome of await Promise.allSettled(running))
+      if (outcome.status === "rejected") failed(outcome.reason);
+  }
+}

@@ -1,0 +1,149 @@
+// Receives what arrives on one channel: answers the questions of a legacy server, and passes on everything else.
+import { errorCodes } from "../../errors.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import {
+  encodeResponse,
+  isRequestId,
+  type RequestId,
+  type RpcError,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
+import type { Channel, Receiver, Tap, Transport } from "../channel/channel.ts";
+import type { ClientEvent } from "../settings/events.ts";
+
+/** Where a reception passes on what arrives. */
+export interface ReceptionSettings {
+  readonly answers: Answers;
+  readonly tap: Tap | undefined;
+  readonly observe: ((event: ClientEvent) => void) | undefined;
+  notified(message: RpcNotification): void;
+  gap(reception: Reception): void;
+  ended(reception: Reception, reason: Error): void;
+}
+
+export class Reception implements Receiver {
+  readonly #settings: ReceptionSettings;
+  /** The questions that are being answered. */
+  readonly #asked = new Map<RequestId, AbortController>();
+  #channel: Channel | undefined;
+  #end: Error | undefined;
+  /** The revision that the server speaks, or is asked to speak. */
+  revision: Revision | undefined;
+  /** Whether anything has arrived besides responses. */
+  hasReceived = false;
+
+  private constructor(settings: ReceptionSettings) {
+    this.#settings = settings;
+  }
+
+  static async open(
+    transport: Transport,
+    settings: ReceptionSettings,
+    signal: AbortSignal,
+  ): Promise<Reception> {
+    const reception = new Reception(settings);
+    reception.#channel = await transport.open(reception, signal);
+    return reception;
+  }
+
+  get channel(): Channel {
+    if (this.#channel === undefined) throw new Error("The channel is not open yet");
+    return this.#channel;
+  }
+
+  /** Why nothing arrives any more. */
+  get end(): Error | undefined {
+    return this.#end;
+  }
+
+  get tap(): Tap | undefined {
+    return this.#settings.tap;
+  }
+
+  /** From now on ignores what arrives. Requests that wait for their responses still get them. */
+  retire(reason: Error): void {
+    this.#end ??= reason;
+    for (const controller of this.#asked.values()) controller.abort(reason);
+    this.#asked.clear();
+  }
+
+  async close(): Promise<void> {
+    this.retire(new Error("The client has closed the connection"));
+    await this.#channel?.close().catch(() => {});
+  }
+
+  message(message: RpcRequest | RpcNotification): void {
+    if (this.#end) return;
+    this.hasReceived = true;
+    if ("id" in message) this.#ask(message);
+    else if (message.method === "notifications/cancelled" && this.revision?.era === "legacy")
+      this.#cancel(message);
+    else this.#settings.notified(message);
+  }
+
+  ignored(reason: string): void {
+    this.#settings.observe?.({ type: "ignored", reason });
+  }
+
+  gap(): void {
+    if (!this.#end) this.#settings.gap(this);
+  }
+
+  stream(state: "opened" | "resumed" | "lost" | "given-up", stream: string, reason?: string): void {
+    if (!this.#end) this.#settings.observe?.({ type: "stream", stream, state, reason });
+  }
+
+  ended(reason: Error): void {
+    if (this.#end) return;
+    this.retire(reason);
+    this.#settings.ended(this, reason);
+  }
+
+  #ask(request: RpcRequest): void {
+    const { id, method } = request;
+    const { revision } = this;
+    // A modern client sends no responses: its server asks in results.
+    if (revision?.era !== "legacy")
+      this.ignored(`The request ${method}: a modern server may not send requests`);
+    else if (method === "ping") this.#respond({ jsonrpc: "2.0", id, result: {} });
+    else if (this.#asked.has(id)) this.#reject(id, errorCodes.invalidRequest, "This id is in use");
+    else if (!revision.clientRequests.has(method))
+      this.#reject(id, errorCodes.methodNotFound, `Unknown method: ${method}`);
+    else void this.#answer(request, revision);
+  }
+
+  async #answer({ id, method, params = {} }: RpcRequest, revision: Revision): Promise<void> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#asked.set(id, controller);
+    try {
+      const answered = await this.#settings.answers.answer({ method, params }, revision, signal);
+      if (signal.aborted) return;
+      if (answered.ok) this.#respond({ jsonrpc: "2.0", id, result: answered.result });
+      else this.#respond({ jsonrpc: "2.0", id, error: answered.error });
+    } catch {
+      if (!signal.aborted) this.#reject(id, errorCodes.internal, "The client failed to answer");
+    } finally {
+      if (this.#asked.get(id) === controller) this.#asked.delete(id);
+    }
+  }
+
+  #cancel({ params }: RpcNotification): void {
+    const id = params?.["requestId"];
+    if (!isRequestId(id)) return;
+    this.#asked.get(id)?.abort(new Error("The server has cancelled its question"));
+    this.#asked.delete(id);
+  }
+
+  #reject(id: RequestId, code: RpcError["code"], message: string): void {
+    this.#respond({ jsonrpc: "2.0", id, error: { code, message } });
+  }
+
+  #respond(response: RpcResponse): void {
+    const sent = this.#channel?.send(encodeResponse(response));
+    sent?.catch((error: unknown) => this.ignored(`A response could not be sent: ${String(error)}`));
+  }
+}
