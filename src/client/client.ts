@@ -6,8 +6,12 @@ import type {
   GetPromptResult,
   Implementation,
   LogLevel,
+  Prompt,
   ReadResourceResult,
+  Resource,
+  ResourceTemplate,
   ServerCapabilities,
+  Tool,
 } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
 import type { JsonObject } from "../wire/message.ts";
@@ -15,6 +19,7 @@ import type { Calls } from "./calls/calls.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
@@ -52,6 +57,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #calls: Calls;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
+  readonly #catalogue: Catalogue;
   readonly #listenings: Listenings;
 
   /** @internal */
@@ -60,6 +66,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     this.#calls = calls;
     this.#logging = logging;
     this.#settings = settings;
+    this.#catalogue = new Catalogue(calls, settings.cache);
     this.#listenings = new Listenings(calls, settings.backoff);
   }
 
@@ -105,8 +112,61 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   ): Promise<ToolResultOf<Tools[Name]>> {
     checkName("callTool", name, '{ city: "Oslo" }');
     checkCallOptions("callTool", options);
-    const result = await this.#calls.request("tools/call", { name, arguments: args }, options);
-    return toToolResult(name, result, options?.throwOnError ?? this.#settings.throwOnError);
+    const { toolCalls } = this.#catalogue;
+    const { strict, throwOnError } = this.#settings;
+    const params = { name, arguments: args as JsonObject | undefined };
+    const result = await toolCalls.request(params, options);
+    const whole = toToolResult<Tools[Name]>(name, result, options?.throwOnError ?? throwOnError);
+    const checked = toolCalls.check(name, whole, options?.strict ?? strict, options);
+    return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
+  }
+
+  /** Lists all tools. What it returns is frozen. */
+  async listTools(options?: CallOptions): Promise<Tool[]> {
+    checkCallOptions("listTools", options);
+    return this.#catalogue.lists.all("tools", options);
+  }
+
+  /** Iterates over the tools; the next page is requested when it is needed. */
+  eachTool(options?: CallOptions): AsyncIterable<Tool> {
+    checkCallOptions("eachTool", options);
+    return this.#catalogue.lists.each("tools", options);
+  }
+
+  /** Lists all prompts. What it returns is frozen. */
+  async listPrompts(options?: CallOptions): Promise<Prompt[]> {
+    checkCallOptions("listPrompts", options);
+    return this.#catalogue.lists.all("prompts", options);
+  }
+
+  /** Iterates over the prompts; the next page is requested when it is needed. */
+  eachPrompt(options?: CallOptions): AsyncIterable<Prompt> {
+    checkCallOptions("eachPrompt", options);
+    return this.#catalogue.lists.each("prompts", options);
+  }
+
+  /** Lists all resources. What it returns is frozen. */
+  async listResources(options?: CallOptions): Promise<Resource[]> {
+    checkCallOptions("listResources", options);
+    return this.#catalogue.lists.all("resources", options);
+  }
+
+  /** Iterates over the resources; the next page is requested when it is needed. */
+  eachResource(options?: CallOptions): AsyncIterable<Resource> {
+    checkCallOptions("eachResource", options);
+    return this.#catalogue.lists.each("resources", options);
+  }
+
+  /** Lists all resource templates. What it returns is frozen. */
+  async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
+    checkCallOptions("listResourceTemplates", options);
+    return this.#catalogue.lists.all("resourceTemplates", options);
+  }
+
+  /** Iterates over the resource templates; the next page is requested when it is needed. */
+  eachResourceTemplate(options?: CallOptions): AsyncIterable<ResourceTemplate> {
+    checkCallOptions("eachResourceTemplate", options);
+    return this.#catalogue.lists.each("resourceTemplates", options);
   }
 
   /** Gets a prompt, filled in with these arguments. */
@@ -125,10 +185,10 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this.#request("prompts/get", { name, arguments: args }, options);
   }
 
-  /** Reads a resource. */
+  /** Reads a resource. What it returns is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
     checkCallOptions("readResource", options);
-    return this.#request("resources/read", { uri: String(uri) }, options);
+    return this.#catalogue.readResource(String(uri), options);
   }
 
   /** Asks how an argument of a prompt, or a variable of a resource template, can be completed. */

@@ -13,6 +13,7 @@ export interface ClientSettings extends Required<CallSettings> {
   readonly info: Implementation;
   readonly revision: string;
   readonly connectTimeoutMs: number;
+  readonly cache: boolean;
   readonly backoff: Backoff;
   readonly limits: ClientLimits;
   readonly logLevel: LogLevel | undefined;
@@ -35,6 +36,7 @@ const defaults = {
   info: { name: "halyard-client", version },
   revision: "auto",
   connectTimeoutMs: 30_000,
+  cache: true,
 };
 
 export const knownCallOptions: Known<CallOptions> = {
