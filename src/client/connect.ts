@@ -79,7 +79,9 @@ function transportOf(
   if (typeof target === "string" || target instanceof URL) {
     const { headers, auth, fetch } = options;
     const send =
-      fetch === undefined && platform.send ? platform.send : sendByFetch(fetch ?? globalThis.fetch);
+      fetch === undefined && platform.createSend
+        ? platform.createSend()
+        : sendByFetch(fetch ?? globalThis.fetch);
     return new HttpTransport(toHttpUrl(target), { send, headers, auth, limits, backoff, onCredentials });
   }
   if (typeof target === "object" && target !== null) {
