@@ -101,13 +101,9 @@ export class McpClients {
   /** Tries again to connect to the servers that failed. */
   async retry(): Promise<void> {
     const failed = [...this.#connects].filter(([name]) => this.#outcomes.get(name)?.ok !== true);
-    await Promise.all(
-      failed.map(async ([name, connectOne]) => {
-        const outcome = await timed(connectOne);
-        this.#outcomes.set(name, outcome);
-        if (this.#isClosed && outcome.ok) await outcome.client.close();
-      }),
-    );
+    const outcomes = await Promise.all(failed.map(([, connectOne]) => timed(connectOne)));
+    failed.forEach(([name], index) => this.#outcomes.set(name, outcomes[index]!));
+    if (this.#isClosed) await this.close();
   }
 
   /**
