@@ -7,7 +7,7 @@ import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
 import type { Connection } from "../server/context/connection.ts";
 import type { ServerPort } from "../server/port.ts";
-import { LocalSessions, type Sessions } from "../session/sessions.ts";
+import { LocalSessions, logKeptMs, type Sessions } from "../session/sessions.ts";
 import type { SharedSessions } from "../session/shared-sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
@@ -50,7 +50,7 @@ export class HttpState implements Tended {
     this.sessions = this.#openSessions();
     this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
-    server.keepSessions(Math.max(limits.keepMs, limits.idleMs * 1.25));
+    server.keepSessions(logKeptMs(limits));
     this.#stopHearing = server.cluster === undefined ? [] : this.#hear(server.cluster);
   }
 
