@@ -282,7 +282,7 @@ function takersOf(listeners: Iterable<Listener>, method: string, params?: object
 }
 
 /** Whether a listener with this log level takes a message: a log message only if the level includes it. */
-function takes(
+export function takes(
   log: { readonly logLevel: LogLevel | undefined } | undefined,
   method: string,
   params: { readonly level?: unknown } = {},
