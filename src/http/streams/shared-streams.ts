@@ -66,9 +66,9 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
   reply(
     responder: HttpResponder,
     principal: Principal | undefined,
-    ids: readonly RequestId[],
+    readIds: () => readonly RequestId[],
   ): EventStream<SharedCursor> {
-    return this.#replies.make(responder, principal, ids);
+    return this.#replies.make(responder, principal, readIds());
   }
 
   /** What happened before is in the log. */
