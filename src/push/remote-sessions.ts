@@ -46,14 +46,13 @@ export class RemoteSessions {
     this.#cluster = cluster;
     this.#logger = logger;
     cluster.on("push", ({ session, method, params, scopes }) => {
-      const isValid = typeof session === "string" && typeof method === "string" && areScopes(scopes);
-      if (!isValid || (params !== undefined && !isObject(params))) return undefined;
-      const push = { method, params, scopes: scopes as SessionPush["scopes"] };
-      return { isReached: local.pushHere(session, push) };
+      const areTexts = typeof session === "string" && typeof method === "string";
+      if (!areTexts || !areScopes(scopes) || (params !== undefined && !isObject(params))) return undefined;
+      return { isReached: local.pushHere(session, { method, params, scopes }) };
     });
     cluster.on("ask", ({ session, text, scopes }) => {
       if (typeof session !== "string" || typeof text !== "string" || !areScopes(scopes)) return undefined;
-      const place = local.reach(session, scopes as SessionPush["scopes"]);
+      const place = local.reach(session, scopes);
       place?.stream.write(text);
       return { isReached: place !== undefined };
     });
