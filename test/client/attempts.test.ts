@@ -1,5 +1,11 @@
 // Requests that fail on their way: which are sent again, how often, and what the caller learns of the others.
-import { type ClientEvent, connect, type ConnectionLost, type ConnectOptions, HttpFailure } from "halyard/client";
+import {
+  type ClientEvent,
+  connect,
+  type ConnectionLost,
+  type ConnectOptions,
+  HttpFailure,
+} from "halyard/client";
 import { protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
@@ -183,7 +189,9 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
   return { client, events, calls };
 }
 
-const refused = new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+const refused = new TypeError("fetch failed", {
+  cause: Object.assign(new Error(), { code: "ECONNREFUSED" }),
+});
 const reset = new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
 
 describe("over HTTP", () => {
