@@ -45,6 +45,7 @@ export class ScriptedServer implements WireSource {
   /** The wires that were opened, the last one last. */
   readonly ends: ServerEnd[] = [];
   readonly reopens: boolean;
+  #open = 0;
   readonly #scripts = new Map<string, Script>();
 
   constructor({ revision = newestModern, capabilities = {}, reopens = true }: ScriptedOptions = {}) {
@@ -83,8 +84,14 @@ export class ScriptedServer implements WireSource {
     return end;
   }
 
+  /** Whether a wire is open. */
+  get isOpen(): boolean {
+    return this.#open > 0;
+  }
+
   openWire(): Wire {
     let isOpen = true;
+    this.#open++;
     const wire: Wire = {
       send: (text) => {
         if (!isOpen) throw new Error("The wire is closed");
@@ -103,6 +110,7 @@ export class ScriptedServer implements WireSource {
       cut: (reason = new Error("The test has cut the wire")) => {
         if (!isOpen) return;
         isOpen = false;
+        this.#open--;
         wire.onClose(reason);
       },
     };

@@ -55,8 +55,9 @@ export class HttpChannel implements Channel, Link {
     return this.#revision?.era === "legacy";
   }
 
+  /** Also when it is gone: each request that was on its way gets its own 404. */
   get hasSession(): boolean {
-    return this.#sessionId !== undefined;
+    return this.#sessionId !== undefined || this.#end?.reason === "session-gone";
   }
 
   get isListening(): boolean {
@@ -110,7 +111,7 @@ export class HttpChannel implements Channel, Link {
     this.#stream?.stop();
     for (const post of this.#posts.values()) post.fail(closed);
     this.#closing.abort(closed);
-    if (this.hasSession) await this.#farewell("DELETE", this.headers.ofDelete());
+    if (this.#sessionId !== undefined) await this.#farewell("DELETE", this.headers.ofDelete());
     this.requester.closeIdle();
   }
 
