@@ -140,3 +140,8 @@ export class ScriptedServer implements WireSource {
 export function said(text: string): object {
   return { resultType: "complete", content: [{ type: "text", text }] };
 }
+
+/** The `_meta` of a message. */
+export function metaOf({ params }: Sent): Readonly<Record<string, unknown>> {
+  return (params?.["_meta"] ?? {}) as Readonly<Record<string, unknown>>;
+}

@@ -67,7 +67,6 @@ export class HttpChannel implements Channel, Link {
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (this.#end) return reject(this.#end);
-      if (outgoing.signal?.aborted) return reject(outgoing.signal.reason as Error);
       const onSettled = (post: Post): void => {
         this.#posts.delete(post.outgoing.id);
         this.#stream?.revive();
