@@ -62,11 +62,11 @@ describe("the state of a client", () => {
     const names: string[] = [];
     client.on("state", ({ name }) => names.push(name));
     token = "better";
-    await expect(client.callTool("pay")).rejects.toBeInstanceOf(AuthRequired);
+    await expect(client.request("tools/list")).rejects.toBeInstanceOf(AuthRequired);
     expect(client.state).toMatchObject({ name: "needs-auth", error: expect.any(AuthRequired) });
-    await expect(client.callTool("pay")).rejects.toBeInstanceOf(AuthRequired);
+    await expect(client.request("tools/list")).rejects.toBeInstanceOf(AuthRequired);
     mine = "better";
-    await client.callTool("pay");
+    await client.request("tools/list");
     expect(client.state.name).toBe("ready");
     expect(names).toEqual(["needs-auth", "ready", "needs-auth", "ready"]);
     expect(server.seen().filter((method) => method === "server/discover")).toHaveLength(1);
