@@ -223,6 +223,14 @@ describe("over HTTP", () => {
     else expect(error).toBeInstanceOf(HttpFailure);
   });
 
+  test("closing the client ends a call that waits as the server asked", async () => {
+    const { client, events } = await overHttp([[503, { "Retry-After": "600" }]]);
+    const loss = lossOf(client.callTool("pay"));
+    await until(() => retries(events).length === 1);
+    await client.close();
+    await expect(loss).resolves.toMatchObject({ reason: "closed", mayHaveRun: false });
+  });
+
   test("a server that asks to wait longer than the call may take fails it at once", async () => {
     const { client, calls } = await overHttp([[503, { "Retry-After": "3600" }]], { maxTimeMs: 60_000 });
     await expect(client.callTool("pay")).rejects.toMatchObject({ status: 503, retryAfterMs: 3_600_000 });
