@@ -172,6 +172,7 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
         id,
         result: { resultType: "complete", supportedVersions: [newestModern], capabilities: {} },
       });
+    if (method === "tools/list") return json({ jsonrpc: "2.0", id, result: { tools: [] } });
     const reply = replies.shift() ?? 200;
     if (reply instanceof Error) throw reply;
     const [status, headers] = typeof reply === "number" ? [reply, {}] : reply;

@@ -8,7 +8,7 @@ import {
   type RequestId,
   type RpcResponse,
 } from "../../wire/message.ts";
-import { ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
+import { CannotStart, ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
 import type { Wire } from "../../wire/wire.ts";
@@ -122,7 +122,8 @@ export class PipeChannel implements Channel {
 
   #end(error: unknown): void {
     if (this.#loss) return;
-    const reason = error instanceof ConnectionLost ? error.reason : "cut";
+    const reason =
+      error instanceof ConnectionLost ? error.reason : error instanceof CannotStart ? "exited" : "cut";
     this.#lose({ reason, message: textOf(error), cause: error });
     this.#receiver.ended(this.#lost("The connection", true));
   }
@@ -145,7 +146,7 @@ export class PipeChannel implements Channel {
     if (this.#loss) return;
     this.#receiver.tap?.("received", stream, text);
     const parsed = parseJson(text, this.#limits);
-    if (!parsed.ok) return this.#refuse(text, parsed.error.message);
+    if (!parsed.ok) return this.refuse(text, parsed.error.message);
     const { value } = parsed;
     if (!Array.isArray(value)) return this.#receive(value);
     if (value.length > this.#limits.maxBatch)
@@ -171,8 +172,11 @@ export class PipeChannel implements Channel {
       this.#receiver.ignored(`A response to no request, with the id ${JSON.stringify(id) ?? "missing"}`);
   }
 
-  /** A message that cannot be read: if it is the response to a request, that request fails with the reason. */
-  #refuse(text: string, problem: string): void {
+  /**
+   * Takes a message that cannot be read, or the start of one that is too long to be: if it is the response to a request, that request
+   * fails with the reason.
+   */
+  refuse(text: string, problem: string): void {
     const id = (idAtStart.exec(text.slice(0, 200)) ?? idAtEnd.exec(text.slice(-200)))?.[1];
     const request = id === undefined ? undefined : this.#take(Number(id));
     if (request) request.reject(new InvalidResponse(`${request.method}: ${problem}`));

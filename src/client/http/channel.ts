@@ -130,6 +130,7 @@ export class HttpChannel implements Channel, Link {
     const message = `${shown(this.url)} no longer knows the session (404)`;
     this.#end ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
     this.#sessionId = undefined;
+    this.#stream?.stop();
     return this.#end;
   }
 

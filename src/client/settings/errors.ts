@@ -107,13 +107,16 @@ export class AuthRequired extends HalyardError {
   /** The `WWW-Authenticate` header. */
   readonly challenge: string | undefined;
 
-  constructor(reply: {
-    readonly status: 401 | 403;
-    readonly url: string;
-    readonly challenge?: string | undefined;
-  }) {
+  constructor(
+    reply: {
+      readonly status: 401 | 403;
+      readonly url: string;
+      readonly challenge?: string | undefined;
+    },
+    options?: { cause?: unknown },
+  ) {
     const remedy = "pass a token, or an object that obtains one, as the option auth";
-    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}`);
+    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}`, options);
     this.status = reply.status;
     this.url = reply.url;
     this.challenge = reply.challenge;
@@ -176,6 +179,27 @@ export class OutputMismatch extends HalyardError {
   constructor(tool: string, problem: string, result: CallToolResult) {
     super("OUTPUT_MISMATCH", `${tool}: the structured content does not match the output schema: ${problem}`);
     this.result = result;
+  }
+}
+
+/** Why a task has no result. */
+export type TaskEndReason =
+  /** Somebody cancelled it. */
+  | "cancelled"
+  /** The server could not be reached until the time was over for which it keeps the task. */
+  | "expired"
+  /** The server does not know the task: it has expired, the server has lost it, or it belongs to another caller. */
+  | "unknown";
+
+/** A task has no result. */
+export class TaskEnded extends HalyardError {
+  readonly taskId: string;
+  readonly reason: TaskEndReason;
+
+  constructor(taskId: string, reason: TaskEndReason, problem: string, options?: { cause?: unknown }) {
+    super("TASK_ENDED", `Task ${taskId} has no result: ${problem}`, options);
+    this.taskId = taskId;
+    this.reason = reason;
   }
 }
 
