@@ -105,12 +105,13 @@ export class HttpChannel implements Channel, Link {
 
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
+    const isGone = this.#end !== undefined;
     const closed = new ConnectionLost("closed", "The client was closed", { mayHaveRun: true });
     this.#end ??= closed;
     this.#stream?.stop();
     for (const post of this.#posts.values()) post.fail(closed);
     this.#closing.abort(closed);
-    if (this.hasSession) await this.#farewell("DELETE", this.headers.ofDelete());
+    if (this.hasSession && !isGone) await this.#farewell("DELETE", this.headers.ofDelete());
     this.requester.closeIdle();
   }
 
@@ -130,7 +131,6 @@ export class HttpChannel implements Channel, Link {
   sessionGone(): ConnectionLost {
     const message = `${shown(this.url)} no longer knows the session (404)`;
     this.#end ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
-    this.#sessionId = undefined;
     return this.#end;
   }
 
