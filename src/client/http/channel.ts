@@ -125,7 +125,6 @@ export class HttpChannel implements Channel, Link {
       );
     }
     this.#sessionId = id;
-    this.headers.use(this.#revision, id);
   }
 
   sessionGone(): ConnectionLost {

@@ -80,6 +80,19 @@ describe.each(legacyDates)("a client of %s", (revision) => {
   });
 });
 
+test("initialize names no revision, although the client has probed for a modern one before [HTTP-VERSION-HEADER]", async () => {
+  const server = await HttpScript.open(newestLegacy);
+  server.on("server/discover", ({ refuse }) => refuse(400, "Missing session"));
+  const client = await connect(server.url);
+  await client.close();
+  const [probe] = server.of("server/discover");
+  const [first] = server.of("initialize");
+  expect(probe?.headers["mcp-protocol-version"]).toBe(newestModern);
+  expect(first?.headers["mcp-protocol-version"]).toBeUndefined();
+  expect(first?.headers["mcp-method"]).toBeUndefined();
+  expect(server.of("notifications/initialized")[0]?.headers["mcp-protocol-version"]).toBe(newestLegacy);
+});
+
 describe.each([newestModern, newestLegacy])("headers of the user, on %s", (revision) => {
   test("go with every request, and those of a call with that call", async () => {
     const { server, client } = await start({ revision, headers: { "X-Team": "weather" } });
