@@ -112,15 +112,11 @@ export class McpClients {
    */
   async tools(options?: CallOptions): Promise<ServerTools> {
     const errors = new Map<string, unknown>();
-    const lists = [...this.#connects.keys()].map(async (server) => {
-      try {
-        return [...(await this.#toolsOf(server, options)).values()];
-      } catch (error) {
-        errors.set(server, error);
-        return [];
-      }
-    });
-    return { tools: (await Promise.all(lists)).flat(), errors };
+    const lists = [...this.#connects.keys()].map((server) =>
+      this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, error)),
+    );
+    const tools = (await Promise.all(lists)).flatMap((list) => [...(list?.values() ?? [])]);
+    return { tools, errors };
   }
 
   /** Calls a tool by its prefixed name. */
