@@ -72,7 +72,21 @@ export async function connectAll(
   return clients;
 }
 
-/** The clients of several servers. {@link connectAll} makes one. */
+/**
+ * The clients of several servers. {@link connectAll} makes one.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connectAll } from "halyard/client";
+ *
+ * const notes = new McpServer({ name: "notes", version: "1.0.0" });
+ * notes.tool("search", {}, () => "Nothing found");
+ * await using servers = await connectAll({ notes });
+ * await servers.client("notes").ping();
+ * const { content } = await servers.callTool("notes_search");
+ * ```
+ */
 export class McpClients {
   readonly #connects: ReadonlyMap<string, () => Promise<McpClient>>;
   readonly #outcomes = new Map<string, ServerOutcome>();
