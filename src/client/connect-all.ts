@@ -129,7 +129,7 @@ export class McpClients {
     const lists = [...this.#connects.keys()].map((server) =>
       this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, error)),
     );
-    const tools = (await Promise.all(lists)).flatMap((list) => [...(list?.values() ?? [])]);
+    const tools = (await Promise.all(lists)).flatMap((list) => Array.from(list?.values() ?? []));
     return { tools, errors };
   }
 

@@ -88,11 +88,11 @@ describe("the acknowledgement", () => {
 
   test("that never comes is a timeout, and the server is told [SUB-CANCEL-CLIENT, STDIO-MODERN-CANCEL]", async () => {
     const server = serverThat(() => undefined);
-    const { client } = await connected(server);
+    const { client } = await connected(server, { timeoutMs: 5000 });
     holdClocks("setTimeout", "clearTimeout");
     const opening = client.listen({ tools: true });
     const outcome = opening.catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(5000);
     expect(await outcome).toBeInstanceOf(CallTimeout);
     const [request] = server.of(method);
     expect(server.of("notifications/cancelled").map(({ params }) => params?.["requestId"])).toEqual([
