@@ -123,8 +123,9 @@ export class Calls implements Core {
 
   /** Ends the calls and the connection. */
   async close(): Promise<void> {
-    this.#closing.abort(closedError());
-    this.#sender.close(closedError());
+    const closed = closedError();
+    this.#closing.abort(closed);
+    this.#sender.close(closed);
     await this.#connection.close();
   }
 }
