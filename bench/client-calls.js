@@ -63,42 +63,44 @@ async function listen(client, count) {
 }
 
 const connectWith = (isRemembered) => async (_client, side) => {
-  const client = await side.connect({ url, era: side.era, fetch: side.fetch, remembered: isRemembered ? side.remembered : undefined });
+  const client = await side.connect({
+    url,
+    era: side.era,
+    fetch: side.fetch,
+    remembered: isRemembered ? side.remembered : undefined,
+  });
   await client.close();
 };
 
 const SCENES = [
-  { title: "tools/call, JSON", sides: ALL, count: 1500, run: oneByOne(call), isJudged: true },
+  { title: "tools/call, JSON", sides: ALL, count: 1500, run: oneByOne(call), isPlainCall: true },
   {
     title: "tools/call, a stream with one progress",
     sides: ALL.filter((side) => side !== AI_SDK),
     count: 1200,
     calls: "progress",
     run: oneByOne(callWithProgress),
-    isJudged: true,
+    isPlainCall: true,
   },
-  { title: "tools/call, 1,000 in flight", sides: ALL, count: 2000, run: callAtOnce, isJudged: true },
+  { title: "tools/call, 1,000 in flight", sides: ALL, count: 2000, run: callAtOnce, isPlainCall: true },
   {
     title: "tools/call, two rounds of input: three requests",
     sides: MODERN,
     count: 1500,
     calls: "rounds",
     run: oneByOne(async (client) => expect(await client.callWithRounds(TEXT), TEXT)),
-    isJudged: true,
   },
   {
     title: `tools/list of ${TOOLS} tools, from the server`,
     sides: ALL,
     count: 200,
     run: oneByOne(async (client) => expect(await client.list(), TOOLS)),
-    isJudged: true,
   },
   {
     title: `tools/list of ${TOOLS} tools, cached; the baseline does not cache`,
     sides: MODERN,
     count: 200,
     run: oneByOne(async (client) => expect(await (client.cachedList ?? client.list).call(client), TOOLS)),
-    isJudged: true,
   },
   {
     title: `a listen stream of ${EVENTS} events`,
@@ -106,7 +108,6 @@ const SCENES = [
     sides: MODERN,
     count: EVENTS,
     run: listen,
-    isJudged: true,
   },
   {
     title: "connect and close: server/discover",
@@ -137,25 +138,33 @@ const SCENES = [
   },
 ];
 
-async function contender(side, { run, count, calls }) {
+async function contender(side, { run: runTimes, count, calls }) {
   const fetch = readyFetch(calls);
-  const client = await side.connect({ url, fetch, era: side.era, elicit: calls === "rounds" ? elicit : undefined });
+  const client = await side.connect({
+    url,
+    fetch,
+    era: side.era,
+    elicit: calls === "rounds" ? elicit : undefined,
+  });
   const whole = { ...side, fetch, remembered: client.remember?.() };
   const share = count === EVENTS ? 1 : SHARE; // a stream is whole or nothing
-  return inProcess(side.name, (times) => run(client, times, whole), count * share);
+  return inProcess(side.name, (times) => runTimes(client, times, whole), count * share);
 }
 
-function comparisons({ sides, isJudged }) {
+/** Every scene but a connect has the target against the other client; a plain call also has one against the baseline. */
+function comparisons({ sides, unit, isPlainCall }) {
   const names = sides.map(({ name }) => name);
   const [base] = names;
   const ours = names.filter((name) => name.startsWith("halyard"));
-  const limits = isJudged ? { atMost: 1.5 } : {};
+  const limits = isPlainCall ? { atMost: 1.5 } : {};
   const lines = names.map((name) =>
-    name === base ? { name } : { name, against: base, ...(ours.includes(name) && base === "baseline" && limits) },
+    name === base
+      ? { name }
+      : { name, against: base, ...(ours.includes(name) && base === "baseline" && limits) },
   );
   const [first] = ours;
   const v2 = names.find((name) => name.startsWith("official v2"));
-  return [...lines, { name: first, against: v2, atMost: 0.5 }];
+  return [...lines, { name: first, against: v2, ...(unit !== "connect" && { atMost: 0.5 }) }];
 }
 
 async function runScene(scene) {

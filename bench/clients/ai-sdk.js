@@ -8,8 +8,7 @@ export async function connectAiSdk({ url, fetch, era }) {
     protocolVersionDiscovery: era !== "legacy",
   });
   return {
-    call: async (text) =>
-      (await client.callTool({ name: "echo", arguments: { text } })).content[0].text,
+    call: async (text) => (await client.callTool({ name: "echo", arguments: { text } })).content[0].text,
     list: async () => (await client.listTools()).tools.length,
     close: () => client.close(),
   };

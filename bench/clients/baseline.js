@@ -51,14 +51,14 @@ class Baseline {
 
   /** A call that the server answers with questions, until it has all answers. */
   async callWithRounds(text) {
-    let params = { name: "ask", arguments: { text } };
-    for (;;) {
-      const result = await this.#request("tools/call", params, "ask");
+    const params = { name: "ask", arguments: { text } };
+    for (let answers = {}; ;) {
+      const result = await this.#request("tools/call", { ...params, ...answers }, "ask");
       if (result.resultType !== "input_required") return result.content[0].text;
       const inputResponses = {};
       for (const [key, { params: question }] of Object.entries(result.inputRequests))
         inputResponses[key] = this.#elicit(question);
-      params = { ...params, inputResponses, requestState: result.requestState };
+      answers = { inputResponses, requestState: result.requestState };
     }
   }
 

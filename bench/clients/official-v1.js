@@ -12,8 +12,7 @@ export async function connectOfficialV1({ url, fetch, target }) {
     : new StreamableHTTPClientTransport(new URL(url), { fetch });
   await client.connect(transport);
   return {
-    call: async (text) =>
-      (await client.callTool({ name: "echo", arguments: { text } })).content[0].text,
+    call: async (text) => (await client.callTool({ name: "echo", arguments: { text } })).content[0].text,
     callWithProgress: async (text, onprogress) =>
       (await client.callTool({ name: "echo", arguments: { text } }, undefined, { onprogress })).content[0]
         .text,

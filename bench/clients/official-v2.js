@@ -15,8 +15,7 @@ export async function connectOfficialV2({ url, target, fetch, era, remembered, e
     : new StreamableHTTPClientTransport(new URL(url), { fetch });
   await client.connect(transport, remembered && { prior: { kind: "modern", discover: remembered } });
   return {
-    call: async (text) =>
-      (await client.callTool({ name: "echo", arguments: { text } })).content[0].text,
+    call: async (text) => (await client.callTool({ name: "echo", arguments: { text } })).content[0].text,
     callWithProgress: async (text, onprogress) =>
       (await client.callTool({ name: "echo", arguments: { text } }, { onprogress })).content[0].text,
     callWithRounds: async (text) =>
