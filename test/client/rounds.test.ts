@@ -96,13 +96,9 @@ describe("a modern client", () => {
   test("echoes the state byte for byte, and only that of the latest round [MRTR-CLIENT-STATE-ECHO, MRTR-CLIENT-STATE-OPAQUE, MRTR-CLIENT-STATE-ABSENT]", async () => {
     const { server, client } = await start();
     const states = ['{"a": 1,  "b":"\\u00e9"}', " \u2028\ud83d\udc4b\ttrailing ", "", "=?base64?x?="];
-    const asked = [...states.map((requestState) => ({ requestState })), {}, { requestState: "last" }];
-    rounds(
-      server,
-      "tools/call",
-      asked.map((state) => ({ inputRequests: { q: form }, ...state })),
-      said("done"),
-    );
+    const asked: object[] = states.map((requestState) => ({ inputRequests: { q: form }, requestState }));
+    asked.push({ inputRequests: { q: form } }, { inputRequests: { q: form }, requestState: "last" });
+    rounds(server, "tools/call", asked, said("done"));
     await client.callTool("book");
     const echoed = server.of("tools/call").map(({ params }) => params?.["requestState"]);
     expect(echoed).toEqual([undefined, ...states, undefined, "last"]);
@@ -116,7 +112,9 @@ describe("a modern client", () => {
       const name = String(params["name"]);
       if (params["inputResponses"] === undefined)
         return { resultType: "input_required", inputRequests: { [name]: form }, requestState: name };
-      return said(JSON.stringify([name, Object.keys(params["inputResponses"]), params["requestState"]]));
+      return said(
+        JSON.stringify([name, Object.keys(params["inputResponses"] as object), params["requestState"]]),
+      );
     });
     const names = ["a", "b", "c"];
     const results = await Promise.all(names.map((name) => client.callTool(name)));
