@@ -54,6 +54,8 @@ function draw(): string {
   const imports = new Map(layers.map((layer) => [layer, new Set<string>()]));
   for (const { source, dependencies } of modules) {
     for (const { resolved } of dependencies) {
+      // A module of Node may have the name of a folder.
+      if (!resolved.startsWith("src/")) continue;
       const [from, to] = [layerOf(source), layerOf(resolved)];
       if (from !== to && imports.has(to)) imports.get(from)?.add(to);
     }

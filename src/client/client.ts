@@ -21,6 +21,9 @@ import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Connection } from "./connection/connection.ts";
+import type { ListenFilter } from "./listening/filter.ts";
+import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
+import { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
@@ -59,6 +62,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #settings: ClientSettings;
   readonly #catalogue: Catalogue;
   readonly #tasks: Tasks;
+  readonly #listenings: Listenings;
 
   /** @internal */
   constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
@@ -74,6 +78,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
       maxTimeMs: settings.maxTimeMs,
       finish: (name, result, options) => this.#finish(name, result, options),
     });
+    this.#listenings = new Listenings(calls, settings.backoff);
   }
 
   /** The revision that the client and the server speak. */
@@ -239,6 +244,16 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
     checkCallOptions("setLogLevel", { ...options, logLevel: level });
     await this.#logging.set(level, options);
+  }
+
+  /**
+   * Listens for changes, the same on every revision, and again whenever the connection was lost. Pass `onChange`, or iterate over what
+   * this resolves with. A change whose cause is `gap` says that changes may have been missed: read again.
+   *
+   * @throws {HalyardError} if the server announces none of what the filter asks for
+   */
+  async listen(filter: ListenFilter, onChange?: OnChange, options?: ListenOptions): Promise<Listening> {
+    return this.#listenings.listen(filter, onChange, options);
   }
 
   /** Sends any request, and resolves with its result. */

@@ -9,7 +9,18 @@ export { chooseModel } from "./answering/sampling.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
 export { type CompleteOptions, McpClient } from "./client.ts";
+export {
+  connectAll,
+  type ConnectAllOptions,
+  McpClients,
+  type ServerOutcome,
+  type ServerTool,
+  type ServerTools,
+} from "./connect-all.ts";
 export { connect, type Target } from "./connect.ts";
+export type { Change, ChangeKind, ListenFilter } from "./listening/filter.ts";
+export type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
+export type { RecordedLine } from "./recording.ts";
 export type { AuthOption, AuthRefusal, ClientAuth, HeaderFields } from "./settings/auth.ts";
 export {
   AuthRequired,

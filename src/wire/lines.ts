@@ -3,11 +3,14 @@ import { GrowingBuffer } from "./bytes.ts";
 
 export interface LineSink {
   line(text: string): void;
-  /** A line exceeds the limit. The decoder skips the rest of it. */
-  tooLong(): void;
+  /** A line that begins like this exceeds the limit. The decoder skips the rest of it. */
+  tooLong(start: string): void;
 }
 
 const newline = 0x0a;
+
+/** How many bytes of a line that is too long are reported. */
+const startBytes = 200;
 
 export class LineDecoder {
   readonly #sink: LineSink;
@@ -39,9 +42,11 @@ export class LineDecoder {
   #keep(bytes: Uint8Array): void {
     if (this.#skipping || bytes.length === 0) return;
     if (this.#pending.length + bytes.length > this.#maxBytes) {
+      this.#pending.add(bytes.subarray(0, startBytes));
+      const start = this.#decoder.decode(this.#pending.bytes.subarray(0, startBytes));
       this.#pending.clear();
       this.#skipping = true;
-      this.#sink.tooLong();
+      this.#sink.tooLong(start);
       return;
     }
     this.#pending.add(bytes);
@@ -64,7 +69,7 @@ export class LineDecoder {
     for (const text of this.#decoder.decode(bytes).split("\n")) {
       // A line may end with CRLF. JSON allows white space around a message, so only empty lines need care.
       if (text === "" || text === "\r") continue;
-      if (text.length > this.#maxBytes) this.#sink.tooLong();
+      if (text.length > this.#maxBytes) this.#sink.tooLong(text.slice(0, startBytes));
       else this.#sink.line(text);
     }
   }

@@ -24,11 +24,17 @@ const colon = 0x3a;
 const space = 0x20;
 const d = 0x64;
 const digits = /^\d{1,9}$/;
+const byteOrderMark = 0xfeff;
+const keepMark = { ignoreBOM: true };
+/** Never told that more follows: decoding is several times as fast then. */
+const wholeDecoder = new TextDecoder("utf-8", keepMark);
 
 export class SseReader {
   readonly #sink: SseSink;
   readonly #maxLength: number;
-  readonly #decoder = new TextDecoder();
+  /** Holds the start of a character whose end has not arrived. */
+  #partialDecoder: InstanceType<typeof TextDecoder> | undefined;
+  #isStart = true;
   /** The start of a line whose end has not arrived. Only ever appended to, so that many small pieces cost linear time. */
   #line = "";
   /** Whether the last piece ended with CR: a LF that follows belongs to it. */
@@ -47,8 +53,8 @@ export class SseReader {
   }
 
   feed(piece: Uint8Array): void {
-    if (this.#isOver) return;
-    const decoded = this.#decoder.decode(piece, { stream: true });
+    if (this.#isOver || piece.length === 0) return;
+    const decoded = this.#decode(piece);
     const text = this.#endedWithReturn || decoded.includes("\r") ? this.#withLineFeeds(decoded) : decoded;
     let from = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
@@ -63,6 +69,17 @@ export class SseReader {
     }
     if (from < text.length) this.#line += from === 0 ? text : text.slice(from);
     this.#checkLength(this.#line.length);
+  }
+
+  #decode(piece: Uint8Array): string {
+    const isWhole = (piece[piece.length - 1] as number) < 0x80;
+    const isPlain = isWhole && this.#partialDecoder === undefined;
+    const decoder = isPlain ? wholeDecoder : (this.#partialDecoder ??= new TextDecoder("utf-8", keepMark));
+    const text = isPlain ? decoder.decode(piece) : decoder.decode(piece, { stream: true });
+    if (isWhole) this.#partialDecoder = undefined;
+    if (!this.#isStart || text === "") return text;
+    this.#isStart = false;
+    return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
   }
 
   /** Turns CRLF and CR into LF, also where a piece ends between the two. */

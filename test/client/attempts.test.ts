@@ -172,6 +172,7 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
         id,
         result: { resultType: "complete", supportedVersions: [newestModern], capabilities: {} },
       });
+    if (method === "tools/list") return json({ jsonrpc: "2.0", id, result: { tools: [] } });
     const reply = replies.shift() ?? 200;
     if (reply instanceof Error) throw reply;
     const [status, headers] = typeof reply === "number" ? [reply, {}] : reply;
@@ -216,7 +217,7 @@ describe("over HTTP", () => {
     ["503", 503],
     ["a refused connection", refused],
   ])("%s is met five times before the call fails", async (_, reply) => {
-    const { client, calls } = await overHttp(Array<Reply>(10).fill(reply));
+    const { client, calls } = await overHttp(Array.from({ length: 10 }, () => reply));
     const error = await client.callTool("pay").catch((reason: unknown) => reason);
     expect(calls()).toHaveLength(6);
     if (reply instanceof Error) expect(error).toMatchObject({ reason: "unreachable", mayHaveRun: false });
@@ -246,7 +247,7 @@ describe("over HTTP", () => {
   });
 
   test("an attempt that may have run is not forgotten when a later one did not", async () => {
-    const replies = [reset, ...Array<Reply>(6).fill(refused)];
+    const replies = [reset, ...Array.from({ length: 6 }, () => refused)];
     const { client } = await overHttp(replies, { reissue: "always" });
     await expect(lossOf(client.callTool("add"))).resolves.toMatchObject({ mayHaveRun: true });
   });
@@ -277,4 +278,15 @@ test("a server that no longer speaks the revision is asked again, and the call i
   await client.request("unknown/method").catch(() => {});
   await expect(client.callTool("a")).resolves.toMatchObject({ content: [{ text: "done" }] });
   expect(client.revision).toBe(newestLegacy);
+});
+
+test("calls on a connection that is replaced are lost with it, and not by a client that was closed", async () => {
+  const server = new ScriptedServer({ revision: newestLegacy });
+  const remembered = { revision: newestModern, capabilities: {}, at: Date.now() };
+  server.on("tools/call", () => undefined);
+  const client = await connect(server, { remembered, backoff });
+  onTestFinished(() => client.close());
+  const loss = lossOf(client.callTool("pay"));
+  await client.request("unknown/method").catch(() => {});
+  await expect(loss).resolves.toMatchObject({ reason: "cut", mayHaveRun: true });
 });

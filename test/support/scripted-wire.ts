@@ -37,6 +37,8 @@ export interface ScriptedOptions {
   readonly revision?: string;
   readonly capabilities?: object;
   readonly reopens?: boolean;
+  /** How methods are answered, as by `on`. */
+  readonly answers?: Readonly<Record<string, Script>>;
 }
 
 export class ScriptedServer implements WireSource {
@@ -47,7 +49,12 @@ export class ScriptedServer implements WireSource {
   readonly reopens: boolean;
   readonly #scripts = new Map<string, Script>();
 
-  constructor({ revision = newestModern, capabilities = {}, reopens = true }: ScriptedOptions = {}) {
+  constructor({
+    revision = newestModern,
+    capabilities = {},
+    reopens = true,
+    answers = {},
+  }: ScriptedOptions = {}) {
     this.reopens = reopens;
     if (revision === newestModern) {
       this.on("server/discover", () => ({
@@ -63,6 +70,7 @@ export class ScriptedServer implements WireSource {
       this.on("initialize", () => ({ protocolVersion: revision, capabilities, serverInfo }));
       this.on("ping", () => ({}));
     }
+    for (const [method, script] of Object.entries(answers)) this.on(method, script);
   }
 
   /** Sets how a method is answered. */
@@ -74,6 +82,11 @@ export class ScriptedServer implements WireSource {
   /** The messages of that method, so far. */
   of(method: string): Sent[] {
     return this.received.filter((message) => message.method === method);
+  }
+
+  /** The parameter `name` of the requests of that method, so far. */
+  given(method: string, name: string): unknown[] {
+    return this.of(method).map(({ params }) => params?.[name]);
   }
 
   /** The end of the newest wire. */
@@ -131,4 +144,9 @@ export class ScriptedServer implements WireSource {
 /** The result of a tool that says this. */
 export function said(text: string): object {
   return { resultType: "complete", content: [{ type: "text", text }] };
+}
+
+/** The `_meta` of a message. */
+export function metaOf({ params }: Sent): Readonly<Record<string, unknown>> {
+  return (params?.["_meta"] ?? {}) as Readonly<Record<string, unknown>>;
 }

@@ -14,6 +14,8 @@ export interface Lookup<Value extends object> {
   readonly read: (result: JsonObject) => Value;
   /** Ends the request, beside the caller's own signal. */
   readonly until?: AbortSignal | undefined;
+  /** Called each time that the request is sent. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /** A result, frozen, and about how many bytes it takes. */
@@ -36,7 +38,7 @@ interface Kept {
 interface Flight {
   readonly method: string;
   readonly key: string;
-  /** False once the server has announced a change: the response may be older than that. */
+  /** False if something has changed since it was last sent: the response may be older than that. */
   isCurrent: boolean;
 }
 
@@ -138,7 +140,7 @@ export class ResultCache {
   }
 
   async #ask<Value extends object>(
-    { method, params, read, until }: Lookup<Value>,
+    { method, params, read, until, onSent }: Lookup<Value>,
     key: string,
     options: CallOptions | undefined,
     canCache: boolean,
@@ -152,7 +154,11 @@ export class ResultCache {
       const result = await this.#core.request(method, params, {
         ...options,
         ...(signal && { signal }),
-        onSent: () => void timesSent++,
+        onSent: () => {
+          timesSent++;
+          flight.isCurrent = true;
+          onSent?.();
+        },
       });
       const value = read(result);
       const found = { value, size: freeze(value) };

@@ -31,6 +31,7 @@ export class Calls implements Core {
   readonly #middleware: ClientMiddleware[] = [];
   readonly #closing = new AbortController();
   readonly #credentials = new Callbacks();
+  readonly #missed = new Callbacks();
 
   constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
     this.#connection = connection;
@@ -99,7 +100,12 @@ export class Calls implements Core {
   }
 
   onGap(callback: () => void): () => void {
-    return this.#connection.onGap(callback);
+    const forget = [this.#connection.onGap(callback), this.#missed.add(callback)];
+    return () => forget.forEach((end) => end());
+  }
+
+  missed(): void {
+    this.#missed.call();
   }
 
   onCredentials(callback: () => void): () => void {

@@ -93,8 +93,9 @@ export class Lists {
     let cursor: string | undefined;
     let earlier: string | undefined;
     for (let count = 1; count <= maxPages; count++) {
-      const since = this.#known.moment;
-      const page = await this.#page(kind, cursor, session, options);
+      let since = this.#known.moment;
+      const onSent = (): void => void (since = this.#known.moment);
+      const page = await this.#page(kind, cursor, { session, onSent }, options);
       const entries = page.entries.filter(isFirst);
       if (kind === "tools") this.#known.learn(entries as readonly Entries["tools"][], since);
       yield { ...page, entries };
@@ -112,15 +113,15 @@ export class Lists {
   async #page<Kind extends ListKind>(
     kind: Kind,
     cursor: string | undefined,
-    session: AbortSignal,
+    { session, onSent }: { readonly session: AbortSignal; readonly onSent: () => void },
     options: CallOptions | undefined,
   ): Promise<SizedPage<Kind>> {
     const { method } = kinds[kind];
     const read = (result: object): Page<Kind> => readPage(kind, result as never, this.#core);
-    if (cursor === undefined) return sized(await this.#cache.get({ method, read }, options));
+    if (cursor === undefined) return sized(await this.#cache.get({ method, read, onSent }, options));
     session.throwIfAborted();
     try {
-      const lookup = { method, params: { cursor }, read, until: session };
+      const lookup = { method, params: { cursor }, read, until: session, onSent };
       return sized(await this.#cache.get(lookup, options));
     } catch (error) {
       if (!(error instanceof RpcRejection) || error.code !== errorCodes.invalidParams) throw error;

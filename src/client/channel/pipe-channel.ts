@@ -8,7 +8,7 @@ import {
   type RequestId,
   type RpcResponse,
 } from "../../wire/message.ts";
-import { ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
+import { CannotStart, ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
 import type { Wire } from "../../wire/wire.ts";
@@ -25,8 +25,6 @@ interface Waiting {
   readonly method: string;
   readonly resolve: (response: RpcResponse) => void;
   readonly reject: (reason: unknown) => void;
-  readonly signal: AbortSignal | undefined;
-  readonly onAbort: (() => void) | undefined;
   /** The wire failed to send it, so that the server cannot have run it. */
   isUnsent: boolean;
 }
@@ -67,14 +65,12 @@ export class PipeChannel implements Channel {
 
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
-      const { id, method, signal } = outgoing;
+      const { id, method } = outgoing;
       if (this.#loss) return reject(this.#lost(method, false));
-      if (signal?.aborted) return reject(signal.reason);
       if (this.#waiting.size >= this.#limits.maxInFlight) return reject(tooMany(this.#limits));
-      const onAbort = signal && (() => this.#cancel(outgoing));
-      const waiting = { method, resolve, reject, signal, onAbort, isUnsent: false };
+      const waiting = { method, resolve, reject, isUnsent: false };
       this.#waiting.set(id, waiting);
-      if (onAbort) signal.addEventListener("abort", onAbort, { once: true });
+      outgoing.onAbandoned = (reason) => this.#cancel(outgoing, reason);
       this.#write(outgoing.text, (error) => {
         waiting.isUnsent = true;
         void this.#giveUp(error);
@@ -126,7 +122,8 @@ export class PipeChannel implements Channel {
 
   #end(error: unknown): void {
     if (this.#loss) return;
-    const reason = error instanceof ConnectionLost ? error.reason : "cut";
+    const reason =
+      error instanceof ConnectionLost ? error.reason : error instanceof CannotStart ? "exited" : "cut";
     this.#lose({ reason, message: textOf(error), cause: error });
     this.#receiver.ended(this.#lost("The connection", true));
   }
@@ -149,7 +146,7 @@ export class PipeChannel implements Channel {
     if (this.#loss) return;
     this.#receiver.tap?.("received", stream, text);
     const parsed = parseJson(text, this.#limits);
-    if (!parsed.ok) return this.#refuse(text, parsed.error.message);
+    if (!parsed.ok) return this.refuse(text, parsed.error.message);
     const { value } = parsed;
     if (!Array.isArray(value)) return this.#receive(value);
     if (value.length > this.#limits.maxBatch)
@@ -175,8 +172,11 @@ export class PipeChannel implements Channel {
       this.#receiver.ignored(`A response to no request, with the id ${JSON.stringify(id) ?? "missing"}`);
   }
 
-  /** A message that cannot be read: if it is the response to a request, that request fails with the reason. */
-  #refuse(text: string, problem: string): void {
+  /**
+   * Takes a message that cannot be read, or the start of one that is too long to be: if it is the response to a request, that request
+   * fails with the reason.
+   */
+  refuse(text: string, problem: string): void {
     const id = (idAtStart.exec(text.slice(0, 200)) ?? idAtEnd.exec(text.slice(-200)))?.[1];
     const request = id === undefined ? undefined : this.#take(Number(id));
     if (request) request.reject(new InvalidResponse(`${request.method}: ${problem}`));
@@ -187,16 +187,15 @@ export class PipeChannel implements Channel {
     const request = this.#waiting.get(id);
     if (request === undefined) return undefined;
     this.#waiting.delete(id);
-    if (request.onAbort) request.signal?.removeEventListener("abort", request.onAbort);
     return request;
   }
 
-  #cancel({ id, isUncancellable, signal }: Outgoing): void {
+  #cancel({ id, isUncancellable }: Outgoing, reason: unknown): void {
     const request = this.#take(id);
     if (request === undefined) return;
     if (this.#cancelled.size >= maxCancelled) this.#cancelled.clear();
     this.#cancelled.add(id);
-    request.reject(signal?.reason);
+    request.reject(reason);
     if (!isUncancellable)
       this.#write(
         encodeNotification("notifications/cancelled", { requestId: id }),

@@ -2,6 +2,7 @@
 import { isThenable } from "../../async/promises.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { AuthRequired } from "../settings/errors.ts";
+import { failureOf } from "./failure.ts";
 import type { HttpReply } from "./send.ts";
 
 /** What a client hears of its credentials. */
@@ -51,7 +52,7 @@ export class Credentials {
     const { url, headers, signal, times } = refused;
     const status = reply.status as 401 | 403;
     const challenge = reply.header("www-authenticate");
-    reply.cancel();
+    const cause = await failureOf(reply, url);
     const used = headers["authorization"];
     const isNew = times === 0 || (used !== refused.before && times < maxRefusals);
     if (this.#auth?.refused && isNew && !refused.hasOwn) {
@@ -62,7 +63,7 @@ export class Credentials {
         if (--this.#waiting === 0) this.#events.onAuthorizing?.(false);
       }
     }
-    throw new AuthRequired({ status, url, challenge });
+    throw new AuthRequired({ status, url, challenge }, { cause });
   }
 
   #use(headers: HeaderFields): HeaderFields {

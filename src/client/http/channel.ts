@@ -66,7 +66,6 @@ export class HttpChannel implements Channel, Link {
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (this.#end) return reject(this.#end);
-      if (outgoing.signal?.aborted) return reject(outgoing.signal.reason as Error);
       const onSettled = (post: Post): void => {
         this.#posts.delete(post.outgoing.id);
         this.#stream?.revive();
@@ -131,6 +130,7 @@ export class HttpChannel implements Channel, Link {
     const message = `${shown(this.url)} no longer knows the session (404)`;
     this.#end ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
     this.#sessionId = undefined;
+    this.#stream?.stop();
     return this.#end;
   }
 

@@ -57,17 +57,20 @@ class FetchReply implements HttpReply {
   async read(take: (piece: Uint8Array) => void): Promise<void> {
     const reader = this.#response.body?.getReader();
     if (reader === undefined) return;
-    for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown): never => {
-        throw this.#request.signal?.aborted ? error : lossOf(error, this.#request.url, true);
-      });
-      if (done) return;
-      try {
+    let isTaking = false;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        isTaking = true;
         take(value);
-      } catch (error) {
-        reader.cancel().catch(() => {});
-        throw error;
+        isTaking = false;
       }
+    } catch (error) {
+      const { signal, url } = this.#request;
+      if (!isTaking) throw signal?.aborted ? error : lossOf(error, url, true);
+      reader.cancel().catch(() => {});
+      throw error;
     }
   }
 

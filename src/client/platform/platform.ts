@@ -13,6 +13,6 @@ export interface Platform {
     limits: ClientLimits,
     observe: (event: ClientEvent) => void,
   ): Transport;
-  /** Sends HTTP requests; undefined where only `fetch` can. */
-  readonly send: Send | undefined;
+  /** Creates what sends the HTTP requests of one client; undefined where only `fetch` can. */
+  readonly createSend: (() => Send) | undefined;
 }

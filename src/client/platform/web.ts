@@ -10,5 +10,5 @@ export const platform: Platform = {
       `${command} cannot be started here: connect to a URL, or run the client on Node, Bun or Deno`,
     );
   },
-  send: undefined,
+  createSend: undefined,
 };

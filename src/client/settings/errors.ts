@@ -107,13 +107,16 @@ export class AuthRequired extends HalyardError {
   /** The `WWW-Authenticate` header. */
   readonly challenge: string | undefined;
 
-  constructor(reply: {
-    readonly status: 401 | 403;
-    readonly url: string;
-    readonly challenge?: string | undefined;
-  }) {
+  constructor(
+    reply: {
+      readonly status: 401 | 403;
+      readonly url: string;
+      readonly challenge?: string | undefined;
+    },
+    options?: { cause?: unknown },
+  ) {
     const remedy = "pass a token, or an object that obtains one, as the option auth";
-    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}`);
+    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}`, options);
     this.status = reply.status;
     this.url = reply.url;
     this.challenge = reply.challenge;

@@ -1,0 +1,101 @@
+// What a user sees of a command that cannot start, or that ends before it speaks MCP.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CannotStart, connect, type CommandTarget } from "halyard/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scriptCommand } from "./start.ts";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "halyard-stdio-"));
+  writeFileSync(join(folder, "plain.txt"), "not a program");
+  writeFileSync(join(folder, "orphan.sh"), "#!/no/such/interpreter\n");
+  chmodSync(join(folder, "orphan.sh"), 0o755);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function failure(target: CommandTarget): Promise<CannotStart> {
+  const error = await connect(target).then(
+    (client) => client.close(),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(CannotStart);
+  return error as CannotStart;
+}
+
+describe("connect says why the command cannot start", () => {
+  test("a command that no folder of PATH has: the folders", async () => {
+    const error = await failure({
+      command: "no-such-program",
+      cwd: folder,
+      env: { PATH: "/usr/bin:/opt/none" },
+    });
+    expect(error).toMatchObject({ code: "CANNOT_START", command: "no-such-program", cwd: folder });
+    expect(error.message).toBe(
+      `Cannot start no-such-program in ${folder}: no folder of PATH has it (/usr/bin:/opt/none): install it, or pass its whole path`,
+    );
+  });
+
+  test("a path at which nothing is: the path, resolved against cwd", async () => {
+    const error = await failure({ command: "./bin/server", cwd: folder });
+    expect(error.message).toContain(`${join(folder, "bin/server")} does not exist`);
+  });
+
+  test("a file that cannot be executed", async () => {
+    const error = await failure({ command: "./plain.txt", cwd: folder });
+    expect(error.message).toContain(`${join(folder, "plain.txt")} is not an executable file`);
+  });
+
+  test("a script whose interpreter does not exist", async () => {
+    const error = await failure({ command: "./orphan.sh", cwd: folder });
+    expect(error.message).toContain("orphan.sh exists, but the program that its first line names does not");
+  });
+
+  test("a folder that does not exist, though the system blames the command", async () => {
+    const cwd = join(folder, "missing");
+    const error = await failure({ command: process.execPath, cwd });
+    expect(error.message).toBe(
+      `Cannot start ${process.execPath} in ${cwd}: the folder does not exist: correct cwd`,
+    );
+  });
+
+  test("arguments that the system does not take", async () => {
+    const error = await failure({ command: process.execPath, args: ["a\0b"] });
+    expect(error.cause).toBeInstanceOf(TypeError);
+  });
+
+  test("a command that exits at once: its code, and what it wrote", async () => {
+    const script = 'console.log("Usage: server FILE"); console.error("FILE is missing"); process.exit(64)';
+    const error = await failure(scriptCommand(script, { cwd: folder }));
+    expect(error).toMatchObject({ exitCode: 64, stderr: "FILE is missing", cwd: folder });
+    expect(error.message).toBe(
+      [
+        `${process.execPath} (in ${folder}) exited with code 64 before it sent a message`,
+        "Its lines on standard output:",
+        "Usage: server FILE",
+        "Its last lines on standard error:",
+        "FILE is missing",
+      ].join("\n"),
+    );
+  });
+
+  test("a command that a signal ends: the signal", async () => {
+    const error = await failure(scriptCommand('process.kill(process.pid, "SIGKILL")'));
+    expect(error.exitCode).toBeUndefined();
+    expect(error.message).toContain("was ended by SIGKILL before it sent a message");
+  });
+});
+
+describe("connect refuses a target that cannot work", () => {
+  test.each([
+    [{ command: "" }, "command is empty"],
+    [{ command: "node", graceMs: 0 }, "graceMs is 0"],
+    [{ command: "node", graceMs: Number.NaN }, "graceMs is NaN"],
+    [{ command: "node", arguments: [] } as CommandTarget, "arguments is not an option"],
+  ])("%o", async (target, problem) => {
+    await expect(connect(target)).rejects.toThrow(problem);
+  });
+});
