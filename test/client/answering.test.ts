@@ -387,7 +387,7 @@ describe.each(revisionsSince("2025-06-18"))("a form on %s", (revision) => {
 
   test("in a mode that the client did not declare is refused [ELIC-MODE-UNDECLARED-ERR]", async () => {
     const page = { mode: "url", message: "Visit", url: "https://a.example/", elicitationId: "1" };
-    const only = full ? { url: () => accept } : { form: () => accept };
+    const only = full ? { url: () => accept } : () => accept;
     const wrong = full ? form.params : page;
     for (const params of [wrong, { ...page, mode: "hologram" }]) {
       const outcome = await putTo(revision, { onElicit: only }, { method: "elicitation/create", params });
