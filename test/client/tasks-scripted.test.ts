@@ -126,7 +126,7 @@ describe.each(both)("a task on %s", (revision) => {
     },
   );
 
-  test("outlives looks that fail, with waits that grow", async () => {
+  test("outlives looks that fail, with waits that grow [CACHE-POLL-JITTER]", async () => {
     const events: ClientEvent[] = [];
     const observe = (event: ClientEvent): void => void events.push(event);
     const { server, client } = await open(revision, { observe });
@@ -178,7 +178,7 @@ describe.each(both)("a task on %s", (revision) => {
     expect(server.looks).toBeLessThan(20);
   });
 
-  test("that takes longer than maxTimeMs is cancelled", async () => {
+  test("that takes longer than maxTimeMs is cancelled [CANCEL-TASKS, TASKX-CANCEL-NOT-NOTIF]", async () => {
     const { server, client } = await open(revision);
     server.shows({});
     holdClocks("setTimeout", "clearTimeout");
@@ -425,7 +425,7 @@ describe("tasks of 2025-11-25", () => {
     },
   );
 
-  test("report progress under the token of their call", async () => {
+  test("report progress under the token of their call [PROG-TASK-TOKEN]", async () => {
     const { server, client } = await open(coreDate);
     server.shows({ pollInterval: 1 }, { pollInterval: 1 }, completed);
     const seen: unknown[] = [];

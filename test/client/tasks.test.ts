@@ -147,7 +147,7 @@ describe.each(revisionsSince("2025-11-25"))("tasks on %s", (revision) => {
     ]);
   });
 
-  test("aborting callTool cancels the task at the server [TASKX-CANCEL-NOT-NOTIF]", async () => {
+  test("aborting callTool cancels the task at the server [CANCEL-TASKS]", async () => {
     const work = new Work();
     const client = await connectTo(work.server, { revision });
     const abort = new AbortController();
