@@ -227,6 +227,33 @@ describe("a modern client", () => {
     expect(server.of("tools/call")).toHaveLength(1);
   });
 
+  test("forgets a handler that ignores its signal: the time of other calls runs again", async () => {
+    const asked = deferred();
+    const { server, client } = await start({
+      onElicit: () => (asked.resolve(), new Promise<never>(() => {})),
+    });
+    rounds(server, "tools/call", [{ inputRequests: { a: form } }], said("done"));
+    const abort = new AbortController();
+    const call = client.callTool("book", {}, { signal: abort.signal });
+    await asked.promise;
+    abort.abort(new Error("Never mind"));
+    await expect(call).rejects.toThrow("Never mind");
+    holdClocks("setTimeout", "clearTimeout");
+    server.on("prompts/get", () => undefined);
+    const silent = client.getPrompt("silent", {}, { timeoutMs: 1000 }).catch((error: unknown) => error);
+    await turns();
+    vi.advanceTimersByTime(1100);
+    expect(await silent).toMatchObject({ code: "TIMEOUT", limit: "timeoutMs" });
+  });
+
+  test("does not carry on a state that the caller gave, if the server gives none [MRTR-CLIENT-STATE-ABSENT]", async () => {
+    const { server, client } = await start();
+    rounds(server, "tools/call", [{ inputRequests: { a: form } }], said("done"));
+    await client.request("tools/call", { name: "book", requestState: "old", inputResponses: { old: {} } });
+    const [, second] = server.of("tools/call").map(withoutMeta);
+    expect(second).toEqual({ name: "book", inputResponses: { a: { action: "accept", content: {} } } });
+  });
+
   test("passes on what the user declines, and hands out questions if asked to", async () => {
     const { server, client } = await start({ onElicit: () => ({ action: "decline" }) });
     const asked = { inputRequests: { a: form } };
