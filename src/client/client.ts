@@ -78,7 +78,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
       maxTimeMs: settings.maxTimeMs,
       finish: (name, result, options) => this.#finish(name, result, options),
     });
-    this.#listenings = new Listenings(calls, settings.backoff);
+    this.#listenings = new Listenings(calls, settings);
   }
 
   /** The revision that the client and the server speak. */

@@ -72,7 +72,21 @@ export async function connectAll(
   return clients;
 }
 
-/** The clients of several servers. {@link connectAll} makes one. */
+/**
+ * The clients of several servers. {@link connectAll} makes one.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connectAll } from "halyard/client";
+ *
+ * const notes = new McpServer({ name: "notes", version: "1.0.0" });
+ * notes.tool("search", {}, () => "Nothing found");
+ * await using servers = await connectAll({ notes });
+ * await servers.client("notes").ping();
+ * const { content } = await servers.callTool("notes_search");
+ * ```
+ */
 export class McpClients {
   readonly #connects: ReadonlyMap<string, () => Promise<McpClient>>;
   readonly #outcomes = new Map<string, ServerOutcome>();
@@ -112,15 +126,11 @@ export class McpClients {
    */
   async tools(options?: CallOptions): Promise<ServerTools> {
     const errors = new Map<string, unknown>();
-    const lists = [...this.#connects.keys()].map(async (server) => {
-      try {
-        return [...(await this.#toolsOf(server, options)).values()];
-      } catch (error) {
-        errors.set(server, error);
-        return [];
-      }
-    });
-    return { tools: (await Promise.all(lists)).flat(), errors };
+    const lists = [...this.#connects.keys()].map((server) =>
+      this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, error)),
+    );
+    const tools = (await Promise.all(lists)).flatMap((list) => Array.from(list?.values() ?? []));
+    return { tools, errors };
   }
 
   /** Calls a tool by its prefixed name. */

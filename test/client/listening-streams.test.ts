@@ -88,11 +88,11 @@ describe("the acknowledgement", () => {
 
   test("that never comes is a timeout, and the server is told [SUB-CANCEL-CLIENT, STDIO-MODERN-CANCEL]", async () => {
     const server = serverThat(() => undefined);
-    const { client } = await connected(server);
+    const { client } = await connected(server, { timeoutMs: 5000 });
     holdClocks("setTimeout", "clearTimeout");
     const opening = client.listen({ tools: true });
     const outcome = opening.catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(5000);
     expect(await outcome).toBeInstanceOf(CallTimeout);
     const [request] = server.of(method);
     expect(server.of("notifications/cancelled").map(({ params }) => params?.["requestId"])).toEqual([
@@ -204,6 +204,26 @@ describe("a subscription that ends is renewed, and what was missed is read again
     await until(() => changes.length > 0);
     expect(changes).toEqual([gap]);
     expect(listening.honoured).toEqual({ tools: true });
+  });
+
+  test("and the cache does not answer then [LIST-CHANGED-INVALIDATE]", async () => {
+    const server = serverThat((request, end) => acknowledge(request, end));
+    const cacheable = { resultType: "complete", ttlMs: 60_000, cacheScope: "private" };
+    server.on("tools/list", () => ({ ...cacheable, tools: [] }));
+    const { client } = await connected(server);
+    const reads: Promise<unknown>[] = [];
+    await client.listen({ tools: true }, () => void reads.push(client.listTools()));
+    await client.listTools();
+    await client.listTools();
+    const [request] = server.of(method);
+    tell(request!, server.end, "notifications/cancelled", { requestId: request!.id });
+    await until(() => reads.length === 1);
+    await reads[0];
+    expect(server.of("tools/list")).toHaveLength(2);
+    tell(server.of(method)[1]!, server.end, toolsChanged);
+    await until(() => reads.length === 2);
+    await reads[1];
+    expect(server.of("tools/list")).toHaveLength(3);
   });
 
   test("not for ever, if the server ends each at once", async () => {

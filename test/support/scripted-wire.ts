@@ -47,6 +47,7 @@ export class ScriptedServer implements WireSource {
   /** The wires that were opened, the last one last. */
   readonly ends: ServerEnd[] = [];
   readonly reopens: boolean;
+  #open = 0;
   readonly #scripts = new Map<string, Script>();
 
   constructor({
@@ -96,8 +97,14 @@ export class ScriptedServer implements WireSource {
     return end;
   }
 
+  /** Whether a wire is open. */
+  get isOpen(): boolean {
+    return this.#open > 0;
+  }
+
   openWire(): Wire {
     let isOpen = true;
+    this.#open++;
     const wire: Wire = {
       send: (text) => {
         if (!isOpen) throw new Error("The wire is closed");
@@ -116,6 +123,7 @@ export class ScriptedServer implements WireSource {
       cut: (reason = new Error("The test has cut the wire")) => {
         if (!isOpen) return;
         isOpen = false;
+        this.#open--;
         wire.onClose(reason);
       },
     };

@@ -89,6 +89,7 @@ export class Post implements IncomingSink {
   }
 
   #abandon(reason: unknown): void {
+    if (this.#isSettled) return;
     const { id, isUncancellable } = this.outgoing;
     this.fail(reason);
     if (this.#link.isLegacy && !isUncancellable) this.#link.cancel(id);
@@ -147,7 +148,10 @@ export class Post implements IncomingSink {
       // Most bodies of errors are not messages.
       readIncomingText(text, link.limits, {
         message: (message) => this.message(message),
-        response: (response) => this.response(response),
+        response: (response) => {
+          // These two say that nothing at this address takes such requests, unless they name the very request.
+          if ((status !== 404 && status !== 405) || response.id === this.outgoing.id) this.response(response);
+        },
         invalid: () => {},
       });
     }

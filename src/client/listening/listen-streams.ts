@@ -18,9 +18,6 @@ import type { Sink, Source } from "./source.ts";
 const method = "subscriptions/listen";
 const acknowledged = "notifications/subscriptions/acknowledged";
 
-/** How long a server may take to acknowledge a subscription. */
-const acknowledgeMs = 60_000;
-
 /** One open stream. */
 interface ListenStream {
   readonly wanted: ListenFilter;
@@ -32,11 +29,14 @@ interface ListenStream {
 
 export class ListenStreams implements Source {
   readonly #core: Core;
+  readonly #timeoutMs: number;
   readonly #open = new Map<unknown, ListenStream>();
   #isRouting = false;
 
-  constructor(core: Core) {
+  /** A server may take `timeoutMs` to acknowledge a subscription. */
+  constructor(core: Core, timeoutMs: number) {
     this.#core = core;
+    this.#timeoutMs = timeoutMs;
   }
 
   async subscribe(wanted: ListenFilter, sink: Sink, signal: AbortSignal): Promise<void> {
@@ -50,8 +50,8 @@ export class ListenStreams implements Source {
       this.#open.delete(id);
       this.#open.set((id = sent), stream);
       stream.timer ??= setTimeout(
-        () => stop.abort(new CallTimeout("timeoutMs", acknowledgeMs, method)),
-        acknowledgeMs,
+        () => stop.abort(new CallTimeout("timeoutMs", this.#timeoutMs, method)),
+        this.#timeoutMs,
       );
     };
     try {

@@ -152,9 +152,8 @@ export class LiveListening implements Listening, Sink {
     const { signal } = this.#stop;
     for (;;) {
       this.#since = undefined;
-      const error = await source()
-        .subscribe(this.#wanted, this, signal)
-        .catch((reason: unknown) => reason ?? signal);
+      const subscription = source().subscribe(this.#wanted, this, signal);
+      const error = await subscription.catch((reason: unknown) => reason);
       if (signal.aborted) return undefined;
       // Proxies end quiet streams, so one that lasted is no failure, even if it carried nothing.
       if (this.#since !== undefined && performance.now() - this.#since >= backoff.maxMs)

@@ -19,8 +19,8 @@ const knownOptions: Known<ListenOptions> = { signal: true };
 export class Listenings {
   readonly #parts: ListeningParts;
 
-  constructor(core: Core, backoff: Backoff) {
-    const sources = { modern: new ListenStreams(core), legacy: new SessionSubscriptions(core) };
+  constructor(core: Core, { backoff, timeoutMs }: { readonly backoff: Backoff; readonly timeoutMs: number }) {
+    const sources = { modern: new ListenStreams(core, timeoutMs), legacy: new SessionSubscriptions(core) };
     this.#parts = { core, backoff, source: () => sources[core.peer.revision.era] };
   }
 
