@@ -59,7 +59,11 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     tap: undefined,
     takeId,
   });
-  calls = new Calls(connection, answers, { ...settings, takeId });
+  calls = new Calls(connection, answers, {
+    ...settings,
+    takeId,
+    credentials: () => transport.credentials?.(),
+  });
   const logging = new Logging(calls, options.onLog);
   const client = new McpClient<Tools>(connection, calls, logging, settings);
   await connection.open(options.signal);

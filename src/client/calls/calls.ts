@@ -21,16 +21,20 @@ const legacyNotifications: ReadonlySet<string> = new Set([
   "notifications/roots/list_changed",
 ]);
 
+export interface CallsSettings extends SenderSettings {
+  readonly credentials: Core["credentials"];
+}
+
 /** The calls of one client. */
 export class Calls implements Core {
   readonly #connection: Connection;
-  readonly #settings: SenderSettings;
+  readonly #settings: CallsSettings;
   readonly #sender: Sender;
   readonly #middleware: ClientMiddleware[] = [];
   readonly #closing = new AbortController();
   readonly #credentials = new Callbacks();
 
-  constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
+  constructor(connection: Connection, answers: TimedAnswers, settings: CallsSettings) {
     this.#connection = connection;
     this.#settings = settings;
     this.#sender = new Sender(connection, answers, settings);
@@ -96,6 +100,10 @@ export class Calls implements Core {
 
   onCredentials(callback: () => void): () => void {
     return this.#credentials.add(callback);
+  }
+
+  credentials(): string | undefined | Promise<string> {
+    return this.#settings.credentials();
   }
 
   /** The credentials have changed. */
