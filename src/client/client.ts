@@ -21,11 +21,16 @@ import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Connection } from "./connection/connection.ts";
+import type { ListenFilter } from "./listening/filter.ts";
+import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
+import { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
+import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
+import { type StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
@@ -34,6 +39,7 @@ export interface CompleteOptions extends CallOptions {
 }
 
 const knownCompleteOptions = { ...knownCallOptions, context: true };
+const knownStartTaskOptions = { ...knownCallOptions, ttlMs: true };
 
 /**
  * A client of one server. {@link connect} makes one.
@@ -55,6 +61,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
   readonly #catalogue: Catalogue;
+  readonly #tasks: Tasks;
+  readonly #listenings: Listenings;
 
   /** @internal */
   constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
@@ -63,6 +71,14 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     this.#logging = logging;
     this.#settings = settings;
     this.#catalogue = new Catalogue(calls, settings.cache);
+    this.#tasks = new Tasks({
+      core: calls,
+      answers: calls.answers,
+      catalogue: this.#catalogue,
+      maxTimeMs: settings.maxTimeMs,
+      finish: (name, result, options) => this.#finish(name, result, options),
+    });
+    this.#listenings = new Listenings(calls, settings.backoff);
   }
 
   /** The revision that the client and the server speak. */
@@ -100,20 +116,39 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this;
   }
 
-  /** Calls a tool. A result with `isError` is returned, unless `throwOnError` is set. */
+  /**
+   * Calls a tool, and waits for its task if it runs as one. A result with `isError` is returned, unless `throwOnError` is set.
+   */
   async callTool<Name extends keyof Tools & string>(
     name: Name,
     ...[args, options]: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
     checkName("callTool", name, '{ city: "Oslo" }');
     checkCallOptions("callTool", options);
-    const { toolCalls } = this.#catalogue;
-    const { strict, throwOnError } = this.#settings;
+    const startedAt = performance.now();
     const params = { name, arguments: args as JsonObject | undefined };
-    const result = await toolCalls.request(params, options);
-    const whole = toToolResult<Tools[Name]>(name, result, options?.throwOnError ?? throwOnError);
-    const checked = toolCalls.check(name, whole, options?.strict ?? strict, options);
+    let result = this.#tasks.areRequested
+      ? await this.#tasks.call(params, options)
+      : await this.#catalogue.toolCalls.request(params, options);
+    if (result["resultType"] === "task") result = await this.#tasks.finish(name, result, options, startedAt);
+    const checked = this.#finish(name, result, options);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
+  }
+
+  /** Calls a tool as a task, and resolves with its handle as soon as the server has created it. */
+  async startTask<Name extends keyof Tools & string>(
+    name: Name,
+    args?: ToolArguments<Tools[Name]>[0],
+    options?: StartTaskOptions,
+  ): Promise<TaskHandle> {
+    checkName("startTask", name, '{ city: "Oslo" }');
+    checkCallOptions("startTask", options, knownStartTaskOptions);
+    return this.#tasks.start({ name, arguments: args as JsonObject | undefined }, options);
+  }
+
+  /** Goes on with a task that was stored as JSON, by this client or another one of the same user. */
+  task(stored: StoredTask): TaskHandle {
+    return this.#tasks.take(stored);
   }
 
   /** Lists all tools. What it returns is frozen. */
@@ -211,6 +246,16 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     await this.#logging.set(level, options);
   }
 
+  /**
+   * Listens for changes, the same on every revision, and again whenever the connection was lost. Pass `onChange`, or iterate over what
+   * this resolves with. A change whose cause is `gap` says that changes may have been missed: read again.
+   *
+   * @throws {HalyardError} if the server announces none of what the filter asks for
+   */
+  async listen(filter: ListenFilter, onChange?: OnChange, options?: ListenOptions): Promise<Listening> {
+    return this.#listenings.listen(filter, onChange, options);
+  }
+
   /** Sends any request, and resolves with its result. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     checkCallOptions("request", options);
@@ -241,6 +286,17 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this.close();
   }
 
+  /** The result of a tool as the user receives it. */
+  #finish(
+    name: string,
+    result: JsonObject,
+    options: CallOptions | undefined,
+  ): CallToolResult | Promise<CallToolResult> {
+    const { strict, throwOnError } = this.#settings;
+    const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);
+    return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+  }
+
   async #request<Result>(
     method: string,
     params: JsonObject,
@@ -259,10 +315,10 @@ function checkName(method: string, name: unknown, args: string): void {
 }
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
-function toToolResult<Type>(name: string, result: JsonObject, throwOnError: boolean): ToolResultOf<Type> {
+function toToolResult(name: string, result: JsonObject, throwOnError: boolean): CallToolResult {
   const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
   const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
   if (throwOnError && result["isError"] === true)
     throw new ToolCallError(name, whole as unknown as CallToolResult);
-  return whole as unknown as ToolResultOf<Type>;
+  return whole as unknown as CallToolResult;
 }

@@ -14,7 +14,7 @@ import {
 import type { Answers } from "../answering/answers.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Channel, Outgoing, Transport } from "../channel/channel.ts";
-import { HttpFailure, InvalidResponse } from "../settings/errors.ts";
+import { CannotStart, ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff } from "../settings/limits.ts";
 import type { Peer } from "./peer.ts";
@@ -87,7 +87,8 @@ export async function shakeHands(
     return await handshake.run(first);
   } catch (error) {
     await handshake.close();
-    throw error;
+    // A process that ended says more than the request that it left without a response.
+    throw error instanceof ConnectionLost && error.cause instanceof CannotStart ? error.cause : error;
   }
 }
 

@@ -1,5 +1,6 @@
 // Ends a process and all that it started: by itself, by TERM, by KILL, and also when this process dies.
 import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { isWindows } from "./node-environment.ts";
 
 /** How long a tree may take to vanish once it is killed. */
@@ -42,7 +43,8 @@ export class ProcessTree {
   #isAlive(): boolean {
     const { pid, exitCode, signalCode } = this.#root;
     if (pid === undefined) return false;
-    return isWindows ? exitCode === null && signalCode === null : this.#signal(0);
+    if (exitCode === null && signalCode === null) return true;
+    return !isWindows && this.#signal(0) && hasRunning(pid);
   }
 
   /** Signals the group. Returns false if there is none that can be signalled. */
@@ -61,6 +63,29 @@ export class ProcessTree {
         stdio: "ignore",
         windowsHide: true,
       }).on("error", () => this.#root.kill("SIGKILL"));
+  }
+}
+
+/**
+ * Whether a process of a group runs. One that has ended stays in its group until its parent or init asks for its exit code, which
+ * in a container without an init process nobody does. Only Linux tells: elsewhere such a group counts as running.
+ */
+function hasRunning(group: number): boolean {
+  if (process.platform !== "linux") return true;
+  return readdirSync("/proc").some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    const [state, , itsGroup] = readStat(name);
+    return itsGroup === String(group) && state !== "Z";
+  });
+}
+
+/** The state, the parent and the group of a process; the name before them may hold anything. */
+function readStat(pid: string): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ", 3);
+  } catch {
+    return [];
   }
 }
 

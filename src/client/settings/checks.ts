@@ -94,6 +94,7 @@ export const knownCommand: Known<CommandTarget> = {
 const rules: Readonly<Record<string, readonly [isValid: (value: unknown) => boolean, mustBe: string]>> = {
   timeoutMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
   maxTimeMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
+  ttlMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
   connectTimeoutMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
   reissue: [isOneOf("safe", "always", "never"), 'must be "safe", "always" or "never"'],
   inputRequired: [isOneOf("answer", "return"), 'must be "answer" or "return"'],
