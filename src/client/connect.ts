@@ -60,7 +60,11 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     tap: options.record && recorder(options.record),
     takeId,
   });
-  calls = new Calls(connection, answers, { ...settings, takeId });
+  calls = new Calls(connection, answers, {
+    ...settings,
+    takeId,
+    credentials: () => transport.credentials?.(),
+  });
   const logging = new Logging(calls, options.onLog);
   const client = new McpClient<Tools>(connection, calls, logging, settings);
   await connection.open(options.signal);

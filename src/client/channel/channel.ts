@@ -76,6 +76,8 @@ export interface Transport {
   /** Whether the client may open another channel when one was lost. */
   readonly reopens: boolean;
   open(receiver: Receiver, signal: AbortSignal): Promise<Channel>;
+  /** Tells the credentials that a request would have from others. Absent if they never change. */
+  readonly credentials?: (() => string | Promise<string>) | undefined;
   /** The transport of older servers at the same address, tried if `initialize` is refused with 400, 404 or 405. */
   readonly older?: Transport | undefined;
 }

@@ -47,6 +47,12 @@ export class Credentials {
     return isThenable(given) ? given.then((headers) => this.#use(headers)) : this.#use(given);
   }
 
+  /** The credentials that the next request to `url` would have, as a text. */
+  current(url: string): string | Promise<string> {
+    const given = this.headers(url, "POST");
+    return isThenable(given) ? given.then((headers) => JSON.stringify(headers)) : JSON.stringify(given ?? {});
+  }
+
   /** Resolves if a refused request is worth trying again; otherwise rejects with AuthRequired. */
   async refused(reply: HttpReply, refused: Refused): Promise<void> {
     const { url, headers, signal, times } = refused;
@@ -69,7 +75,7 @@ export class Credentials {
   #use(headers: HeaderFields): HeaderFields {
     const lower: Record<string, string> = {};
     for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name] as string;
-    const now = lower["authorization"];
+    const now = JSON.stringify(lower);
     if (now !== this.#last) {
       const isChange = this.#last !== undefined;
       this.#last = now;
