@@ -54,8 +54,8 @@ export interface Channel {
   /** Sends a notification or the answer to a request of the server. */
   send(text: string): Promise<void>;
   /**
-   * From now on both sides speak this revision. Call it before the first request of a modern revision, and again when another one is
-   * agreed on; `initialize` is sent as a client does that has agreed on nothing.
+   * From now on both sides speak this revision. Call it before the first request of a modern revision, and when `initialize` has
+   * agreed on a legacy one.
    */
   speak(revision: Revision): void;
   /** Opens the stream on which messages outside requests arrive, where the transport needs one. Called after `notifications/initialized`. */
