@@ -1,4 +1,4 @@
-// Holds the tests to spec/requirements.yaml: known ids only, and every server-side MUST in scope is cited or explained.
+// Holds the tests to spec/requirements.yaml: known ids only, and every MUST in scope, of a server and of a client, is cited or explained.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { readCitations } from "./citations.ts";
@@ -23,11 +23,22 @@ interface NotYet {
   readonly brings: string;
 }
 
-/** A MUST that binds no server that Halyard can be part of: why. */
+/** A MUST that binds no server or client that Halyard can be part of: why. */
 interface NotOurs {
   readonly id: string;
   readonly reason: string;
 }
+
+type Side = "server" | "client";
+
+/** The excuses of each side. */
+type Excuses<Excuse> = Readonly<Record<Side, readonly Excuse[]>>;
+
+/** The tests that show what binds a side: a test of the server says nothing of the client. */
+const isTestOf: Readonly<Record<Side, (file: string) => boolean>> = {
+  server: (file) => !file.startsWith("test/client/"),
+  client: (file) => file.startsWith("test/client/"),
+};
 
 const areasInScope = [
   "base-jsonrpc",
@@ -72,29 +83,34 @@ const areasInScope = [
 ];
 
 const manifest = parse(readFileSync("spec/requirements.yaml", "utf8")) as Manifest;
-const notYet = (parse(readFileSync("spec/not-yet.yaml", "utf8")) ?? []) as NotYet[];
-const notOurs = (parse(readFileSync("spec/not-ours.yaml", "utf8")) ?? []) as NotOurs[];
+const notYet = parse(readFileSync("spec/not-yet.yaml", "utf8")) as Excuses<NotYet>;
+const notOurs = parse(readFileSync("spec/not-ours.yaml", "utf8")) as Excuses<NotOurs>;
 const citations = readCitations();
-
 const known = new Set(Object.values(manifest.areas).flatMap((area) => area.requirements.map(({ id }) => id)));
-const cited = new Set(citations.map(({ id }) => id));
-const excused = new Set([...notYet, ...notOurs].map(({ id }) => id));
-const duties = new Map(areasInScope.map((area) => [area, dutiesOf(area)]));
-const dutyIds = new Set([...duties.values()].flat().map(({ id }) => id));
 
-printCoverage();
-endWith(
-  [...unknownCitations(), ...wrongExcuses(), ...uncited()],
-  `Every server-side MUST is cited, in spec/not-yet.yaml (${notYet.length}) or in spec/not-ours.yaml (${notOurs.length})`,
-);
+const problems = [...unknownCitations(), ...checkSide("server"), ...checkSide("client")];
+endWith(problems, "Every MUST of servers and clients is cited or explained");
 
-/** What binds a server in this area. */
-function dutiesOf(area: string): Requirement[] {
+/** Prints the coverage of one side, and returns its problems. */
+function checkSide(side: Side): string[] {
+  const ofSide = citations.filter(({ where }) => isTestOf[side](where));
+  const cited = new Set(ofSide.map(({ id }) => id));
+  const areas = areasInScope.filter((area) => side === "server" || !area.startsWith("authorization"));
+  const duties = new Map(areas.map((area) => [area, dutiesOf(area, side)]));
+  const dutyIds = new Set([...duties.values()].flat().map(({ id }) => id));
+  printCoverage(side, duties, cited);
+  const beyond = [...cited].filter((id) => known.has(id) && !dutyIds.has(id)).length;
+  console.log(`${ofSide.length} citations of ${cited.size} ids, ${beyond} of them beyond these MUSTs`);
+  console.log(`${notYet[side].length} in spec/not-yet.yaml, ${notOurs[side].length} in spec/not-ours.yaml\n`);
+  const excused = new Set([...notYet[side], ...notOurs[side]].map(({ id }) => id));
+  return [...wrongExcuses(side, dutyIds, cited), ...uncited(side, duties, new Set([...cited, ...excused]))];
+}
+
+/** What binds that side in this area. */
+function dutiesOf(area: string, side: Side): Requirement[] {
   const { requirements } = manifest.areas[area] ?? {};
   if (requirements === undefined) throw new Error(`spec/requirements.yaml has no area ${area}`);
-  return requirements.filter(
-    ({ level, side }) => level.startsWith("MUST") && (side === "server" || side === "both"),
-  );
+  return requirements.filter((each) => each.level.startsWith("MUST") && [side, "both"].includes(each.side));
 }
 
 function unknownCitations(): string[] {
@@ -103,57 +119,54 @@ function unknownCitations(): string[] {
     .map(({ id, where }) => `${where} cites ${id}, which is not in spec/requirements.yaml: correct the id`);
 }
 
-function wrongExcuses(): string[] {
+function wrongExcuses(side: Side, dutyIds: ReadonlySet<string>, cited: ReadonlySet<string>): string[] {
+  const wrong = (file: "not-yet" | "not-ours", id: string, isWhole: boolean): string[] => {
+    const entry = `spec/${file}.yaml, ${side}: ${id}`;
+    if (!isWhole) return [`${entry} needs a reason${file === "not-yet" ? ", and what brings it" : ""}`];
+    if (!known.has(id)) return [`${entry} is not in spec/requirements.yaml: correct the id`];
+    if (!dutyIds.has(id)) return [`${entry} is no MUST of a ${side} in an area in scope: remove the entry`];
+    return cited.has(id) ? [`${entry} is cited by a test: remove the entry`] : [];
+  };
   return [
-    ...notYet.flatMap(({ id, reason, brings }) =>
-      reason && brings
-        ? wrongExcuse("not-yet", id)
-        : `spec/not-yet.yaml: ${id} needs a reason, and what brings it`,
-    ),
-    ...notOurs.flatMap(({ id, reason }) =>
-      reason ? wrongExcuse("not-ours", id) : `spec/not-ours.yaml: ${id} needs a reason`,
-    ),
+    ...notYet[side].flatMap(({ id, reason, brings }) => wrong("not-yet", id, Boolean(reason && brings))),
+    ...notOurs[side].flatMap(({ id, reason }) => wrong("not-ours", id, Boolean(reason))),
   ];
 }
 
-function wrongExcuse(file: "not-yet" | "not-ours", id: string): string[] {
-  const entry = `spec/${file}.yaml: ${id}`;
-  if (!known.has(id)) return [`${entry} is not in spec/requirements.yaml: correct the id`];
-  if (!dutyIds.has(id)) return [`${entry} is no server-side MUST of an area in scope: remove the entry`];
-  return cited.has(id) ? [`${entry} is cited by a test: remove the entry`] : [];
-}
-
-function uncited(): string[] {
+function uncited(
+  side: Side,
+  duties: ReadonlyMap<string, readonly Requirement[]>,
+  settled: ReadonlySet<string>,
+): string[] {
+  const remedy = "write one, or explain it in spec/not-yet.yaml or spec/not-ours.yaml";
   return [...duties].flatMap(([area, requirements]) =>
     requirements
-      .filter(({ id }) => !cited.has(id) && !excused.has(id))
-      .map(
-        ({ id }) =>
-          `${area}: no test cites ${id}: write one, or explain it in spec/not-yet.yaml or spec/not-ours.yaml`,
-      ),
+      .filter(({ id }) => !settled.has(id))
+      .map(({ id }) => `${area}: no test of the ${side} cites ${id}: ${remedy}`),
   );
 }
 
-/** Cited and all server-side MUSTs, per area and revision. */
-function printCoverage(): void {
+/** Cited and all MUSTs of one side, per area and revision. */
+function printCoverage(
+  side: Side,
+  duties: ReadonlyMap<string, readonly Requirement[]>,
+  cited: ReadonlySet<string>,
+): void {
   const revisions = manifest.revisions.filter((revision) => revision !== "draft");
+  const share = (requirements: readonly Requirement[]): string =>
+    `${requirements.filter(({ id }) => cited.has(id)).length}/${requirements.length}`;
   const row = (name: string, requirements: readonly Requirement[]): string[] => [
     name,
     share(requirements),
     ...revisions.map((date) => share(requirements.filter((each) => each.revisions.includes(date)))),
   ];
-  const all = [...duties.values()].flat();
   printTable([
-    ["area", "all", ...revisions],
-    ...[...duties].map(([area, requirements]) => row(area, requirements)),
-    row("total", all),
+    [`${side}: area`, "all", ...revisions],
+    ...[...duties]
+      .filter(([, { length }]) => length > 0)
+      .map(([area, requirements]) => row(area, requirements)),
+    row("total", [...duties.values()].flat()),
   ]);
-  const beyond = [...cited].filter((id) => known.has(id) && !dutyIds.has(id)).length;
-  console.log(`${citations.length} citations of ${cited.size} ids, ${beyond} of them beyond these MUSTs\n`);
-}
-
-function share(requirements: readonly Requirement[]): string {
-  return `${requirements.filter(({ id }) => cited.has(id)).length}/${requirements.length}`;
 }
 
 function printTable(rows: readonly (readonly string[])[]): void {

@@ -70,6 +70,8 @@ export type HalyardErrorCode =
   | "INVALID_RESPONSE"
   | "TOOL_CALL"
   | "OUTPUT_MISMATCH"
+  | "TASK_ENDED"
+  | "NO_TASKS"
   | "CANNOT_START";
 
 /**

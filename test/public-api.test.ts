@@ -345,6 +345,7 @@ describe("public entries", () => {
         "connect",
         "protocolRevisions",
         "questionsIn",
+        "replay",
         "retryOf",
       ]
     `);

@@ -39,12 +39,7 @@ export class Bus {
     this.#engine = engine;
   }
 
-  /** Sends a message to one node. Rejects if the engine fails; nobody knows whether it arrives. */
-  send(to: string, kind: string, body: JsonObject): Promise<void> {
-    return this.#put(to, { kind, body });
-  }
-
-  /** Sends a message to all nodes, this one included. */
+  /** Sends a message to all nodes, this one included. Rejects if the engine fails; nobody knows whether it arrives. */
   tell(kind: string, body: JsonObject): Promise<void> {
     return this.#put("all", { kind, body });
   }

@@ -59,7 +59,6 @@ export class Cluster {
   readonly #feeds = new Feeds();
   readonly #backs = new Callbacks();
   readonly #lefts = new Set<(node: string) => void>();
-  readonly #joins = new Set<(node: string, info: JsonObject) => void>();
   readonly #about: (() => JsonObject)[] = [];
   #joining: Promise<void> | undefined;
   #stay: Stay | undefined;
@@ -105,15 +104,15 @@ export class Cluster {
     this.#about.push(about);
   }
 
-  /** Called when another node is first heard, with what it says of itself, and when it has left. */
-  onNode(joined: (node: string, info: JsonObject) => void, left: (node: string) => void): void {
-    this.#joins.add(joined);
-    this.#lefts.add(left);
+  /** Calls back when another node has left, until you call the returned function. */
+  onLeft(callback: (node: string) => void): () => void {
+    this.#lefts.add(callback);
+    return () => void this.#lefts.delete(callback);
   }
 
-  /** Called when the engine works again; until then, messages may have been lost. */
-  onBack(callback: () => void): void {
-    this.#backs.add(callback);
+  /** Calls back when the engine works again, until you call the returned function. Messages may have been lost meanwhile. */
+  onBack(callback: () => void): () => void {
+    return this.#backs.add(callback);
   }
 
   // Joining and leaving.
@@ -243,11 +242,9 @@ export class Cluster {
     const { secrets, leaseMs } = this;
     const engine = await openEngine(this.#backplane, { prefix, node, receiver, logger, secrets, leaseMs });
     bus.connect(engine);
-    const presence = new Presence(node, this.leaseMs, (other, state, about) => {
+    const presence = new Presence(node, this.leaseMs, (other, state) => {
       observe?.({ type: "node", state, node: other });
-      if (other === node) return;
       if (state === "left") for (const left of this.#lefts) left(other);
-      else for (const joined of this.#joins) joined(other, about);
     });
     const beat = (): void => bus.sendSoon("all", "beat", this.#info());
     const timers = [

@@ -2,6 +2,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { fromBase64Url, toBase64Url } from "../wire/base64.ts";
 import { readJson } from "../wire/json.ts";
+import { isTexts } from "../wire/message.ts";
 import type { Engine, ValueKey } from "./engine.ts";
 import type { Sealing } from "./sealing.ts";
 import { changeValue } from "./stored.ts";
@@ -81,19 +82,14 @@ interface Found {
 
 /** Undefined if this node cannot use the names, because the others have other secrets. */
 async function readNames(text: string, sealing: Sealing | undefined): Promise<Found | undefined> {
-  const sealed = readList(text);
-  if (sealed === undefined) return undefined;
+  const sealed = readJson(text);
+  if (!isTexts(sealed)) return undefined;
   if (sealing === undefined) return sealed.length === 0 ? { names: undefined, isComplete: true } : undefined;
   const opened = await Promise.all(sealed.map((one) => sealing.open(one, place.tag)));
   const bytes = fromBase64Url(opened.find((one) => one !== undefined) ?? "");
   if (bytes?.length !== keyBytes) return undefined;
   const isComplete = opened.every((one) => one !== undefined) && sealed.length === sealing.ids.length;
   return { names: await HiddenNames.with(bytes), isComplete };
-}
-
-function readList(text: string): readonly string[] | undefined {
-  const list = readJson(text);
-  return Array.isArray(list) && list.every((one) => typeof one === "string") ? list : undefined;
 }
 
 function newKey(): Uint8Array<ArrayBuffer> {

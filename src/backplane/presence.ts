@@ -23,7 +23,7 @@ interface Heard {
 }
 
 /** Called when a node joins or leaves. */
-export type PresenceWatch = (node: string, state: "joined" | "left", info: JsonObject) => void;
+export type PresenceWatch = (node: string, state: "joined" | "left") => void;
 
 /**
  * Other nodes are counted by own beats that came back, not by time: while this node hears nothing, it does not take the others for
@@ -80,7 +80,7 @@ export class Presence {
     if (known !== undefined) known.at = this.#beats;
     else {
       this.#nodes.set(node, { version: String(info["version"] ?? ""), at: this.#beats });
-      this.#watch(node, "joined", info);
+      this.#watch(node, "joined");
     }
     if (typeof info["clock"] === "number") this.#setClock(node, info["clock"]);
     if (node !== this.#self || typeof info["sentAt"] !== "number") return;
@@ -92,7 +92,7 @@ export class Presence {
   }
 
   left(node: string): void {
-    if (node !== this.#self && this.#nodes.delete(node)) this.#watch(node, "left", {});
+    if (node !== this.#self && this.#nodes.delete(node)) this.#watch(node, "left");
   }
 
   #setClock(node: string, clock: number): void {

@@ -6,8 +6,12 @@ import type {
   GetPromptResult,
   Implementation,
   LogLevel,
+  Prompt,
   ReadResourceResult,
+  Resource,
+  ResourceTemplate,
   ServerCapabilities,
+  Tool,
 } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
 import type { JsonObject } from "../wire/message.ts";
@@ -15,12 +19,18 @@ import type { Calls } from "./calls/calls.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
 import type { Connection } from "./connection/connection.ts";
+import type { ListenFilter } from "./listening/filter.ts";
+import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
+import { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
+import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
+import { type StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
@@ -29,6 +39,7 @@ export interface CompleteOptions extends CallOptions {
 }
 
 const knownCompleteOptions = { ...knownCallOptions, context: true };
+const knownStartTaskOptions = { ...knownCallOptions, ttlMs: true };
 
 /**
  * A client of one server. {@link connect} makes one.
@@ -49,6 +60,9 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #calls: Calls;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
+  readonly #catalogue: Catalogue;
+  readonly #tasks: Tasks;
+  readonly #listenings: Listenings;
 
   /** @internal */
   constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
@@ -56,6 +70,15 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     this.#calls = calls;
     this.#logging = logging;
     this.#settings = settings;
+    this.#catalogue = new Catalogue(calls, settings.cache);
+    this.#tasks = new Tasks({
+      core: calls,
+      answers: calls.answers,
+      catalogue: this.#catalogue,
+      maxTimeMs: settings.maxTimeMs,
+      finish: (name, result, options) => this.#finish(name, result, options),
+    });
+    this.#listenings = new Listenings(calls, settings);
   }
 
   /** The revision that the client and the server speak. */
@@ -93,15 +116,87 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this;
   }
 
-  /** Calls a tool. A result with `isError` is returned, unless `throwOnError` is set. */
+  /**
+   * Calls a tool, and waits for its task if it runs as one. A result with `isError` is returned, unless `throwOnError` is set.
+   */
   async callTool<Name extends keyof Tools & string>(
     name: Name,
     ...[args, options]: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
     checkName("callTool", name, '{ city: "Oslo" }');
     checkCallOptions("callTool", options);
-    const result = await this.#calls.request("tools/call", { name, arguments: args }, options);
-    return toToolResult(name, result, options?.throwOnError ?? this.#settings.throwOnError);
+    const startedAt = performance.now();
+    const params = { name, arguments: args as JsonObject | undefined };
+    let result = this.#tasks.areRequested
+      ? await this.#tasks.call(params, options)
+      : await this.#catalogue.toolCalls.request(params, options);
+    if (result["resultType"] === "task") result = await this.#tasks.finish(name, result, options, startedAt);
+    const checked = this.#finish(name, result, options);
+    return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
+  }
+
+  /** Calls a tool as a task, and resolves with its handle as soon as the server has created it. */
+  async startTask<Name extends keyof Tools & string>(
+    name: Name,
+    args?: ToolArguments<Tools[Name]>[0],
+    options?: StartTaskOptions,
+  ): Promise<TaskHandle> {
+    checkName("startTask", name, '{ city: "Oslo" }');
+    checkCallOptions("startTask", options, knownStartTaskOptions);
+    return this.#tasks.start({ name, arguments: args as JsonObject | undefined }, options);
+  }
+
+  /** Goes on with a task that was stored as JSON, by this client or another one of the same user. */
+  task(stored: StoredTask): TaskHandle {
+    return this.#tasks.take(stored);
+  }
+
+  /** Lists all tools. What it returns is frozen. */
+  async listTools(options?: CallOptions): Promise<Tool[]> {
+    checkCallOptions("listTools", options);
+    return this.#catalogue.lists.all("tools", options);
+  }
+
+  /** Iterates over the tools; the next page is requested when it is needed. */
+  eachTool(options?: CallOptions): AsyncIterable<Tool> {
+    checkCallOptions("eachTool", options);
+    return this.#catalogue.lists.each("tools", options);
+  }
+
+  /** Lists all prompts. What it returns is frozen. */
+  async listPrompts(options?: CallOptions): Promise<Prompt[]> {
+    checkCallOptions("listPrompts", options);
+    return this.#catalogue.lists.all("prompts", options);
+  }
+
+  /** Iterates over the prompts; the next page is requested when it is needed. */
+  eachPrompt(options?: CallOptions): AsyncIterable<Prompt> {
+    checkCallOptions("eachPrompt", options);
+    return this.#catalogue.lists.each("prompts", options);
+  }
+
+  /** Lists all resources. What it returns is frozen. */
+  async listResources(options?: CallOptions): Promise<Resource[]> {
+    checkCallOptions("listResources", options);
+    return this.#catalogue.lists.all("resources", options);
+  }
+
+  /** Iterates over the resources; the next page is requested when it is needed. */
+  eachResource(options?: CallOptions): AsyncIterable<Resource> {
+    checkCallOptions("eachResource", options);
+    return this.#catalogue.lists.each("resources", options);
+  }
+
+  /** Lists all resource templates. What it returns is frozen. */
+  async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
+    checkCallOptions("listResourceTemplates", options);
+    return this.#catalogue.lists.all("resourceTemplates", options);
+  }
+
+  /** Iterates over the resource templates; the next page is requested when it is needed. */
+  eachResourceTemplate(options?: CallOptions): AsyncIterable<ResourceTemplate> {
+    checkCallOptions("eachResourceTemplate", options);
+    return this.#catalogue.lists.each("resourceTemplates", options);
   }
 
   /** Gets a prompt, filled in with these arguments. */
@@ -120,10 +215,10 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this.#request("prompts/get", { name, arguments: args }, options);
   }
 
-  /** Reads a resource. */
+  /** Reads a resource. What it returns is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
     checkCallOptions("readResource", options);
-    return this.#request("resources/read", { uri: String(uri) }, options);
+    return this.#catalogue.readResource(String(uri), options);
   }
 
   /** Asks how an argument of a prompt, or a variable of a resource template, can be completed. */
@@ -149,6 +244,16 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
     checkCallOptions("setLogLevel", { ...options, logLevel: level });
     await this.#logging.set(level, options);
+  }
+
+  /**
+   * Listens for changes, the same on every revision, and again whenever the connection was lost. Pass `onChange`, or iterate over what
+   * this resolves with. A change whose cause is `gap` says that changes may have been missed: read again.
+   *
+   * @throws {HalyardError} if the server announces none of what the filter asks for
+   */
+  async listen(filter: ListenFilter, onChange?: OnChange, options?: ListenOptions): Promise<Listening> {
+    return this.#listenings.listen(filter, onChange, options);
   }
 
   /** Sends any request, and resolves with its result. */
@@ -181,6 +286,17 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return this.close();
   }
 
+  /** The result of a tool as the user receives it. */
+  #finish(
+    name: string,
+    result: JsonObject,
+    options: CallOptions | undefined,
+  ): CallToolResult | Promise<CallToolResult> {
+    const { strict, throwOnError } = this.#settings;
+    const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);
+    return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+  }
+
   async #request<Result>(
     method: string,
     params: JsonObject,
@@ -199,10 +315,10 @@ function checkName(method: string, name: unknown, args: string): void {
 }
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
-function toToolResult<Tool>(name: string, result: JsonObject, throwOnError: boolean): ToolResultOf<Tool> {
+function toToolResult(name: string, result: JsonObject, throwOnError: boolean): CallToolResult {
   const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
   const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
   if (throwOnError && result["isError"] === true)
     throw new ToolCallError(name, whole as unknown as CallToolResult);
-  return whole as unknown as ToolResultOf<Tool>;
+  return whole as unknown as CallToolResult;
 }

@@ -14,6 +14,7 @@ import { McpClient } from "./client.ts";
 import { Connection } from "./connection/connection.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
+import { recorder } from "./recording.ts";
 import { type ClientSettings, knownCommand, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
@@ -56,7 +57,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     backoff,
     connectTimeoutMs,
     observe: observe ?? (() => {}),
-    tap: undefined,
+    tap: options.record && recorder(options.record),
     takeId,
   });
   calls = new Calls(connection, answers, { ...settings, takeId });

@@ -3,11 +3,24 @@
  *
  * @module
  */
+export { HalyardError, InputCancelled, InputDeclined, ProtocolError } from "../errors.ts";
 export type { Wire, WireSource } from "../wire/wire.ts";
+export { chooseModel } from "./answering/sampling.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
 export { type CompleteOptions, McpClient } from "./client.ts";
+export {
+  connectAll,
+  type ConnectAllOptions,
+  McpClients,
+  type ServerOutcome,
+  type ServerTool,
+  type ServerTools,
+} from "./connect-all.ts";
 export { connect, type Target } from "./connect.ts";
+export type { Change, ChangeKind, ListenFilter } from "./listening/filter.ts";
+export type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
+export type { RecordedLine } from "./recording.ts";
 export type { AuthOption, AuthRefusal, ClientAuth, HeaderFields } from "./settings/auth.ts";
 export {
   AuthRequired,
@@ -20,6 +33,8 @@ export {
   NoCommonRevision,
   OutputMismatch,
   RpcRejection,
+  TaskEnded,
+  type TaskEndReason,
   type TimeLimit,
   ToolCallError,
 } from "./settings/errors.ts";
@@ -28,6 +43,7 @@ export type {
   ClientRequestEvent,
   IgnoredEvent,
   MismatchEvent,
+  QuestionEvent,
   RetryEvent,
   StateEvent,
   StderrEvent,
@@ -58,3 +74,6 @@ export type {
 } from "./settings/options.ts";
 export type { Remembered } from "./settings/remembered.ts";
 export type { ClientState, StateName } from "./settings/state.ts";
+export type { StoredTask, TaskHandle, TaskOptions } from "./tasks/handle.ts";
+export type { TaskState, TaskStatus } from "./tasks/task.ts";
+export type { StartTaskOptions } from "./tasks/tasks.ts";

@@ -105,8 +105,7 @@ export class Endpoint {
     const { graceMs } = this.settings;
     const answered = Promise.all([idle, listensEnded]);
     await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
-    await this.#state.sessions.close();
-    this.#state.heartbeat.stop();
+    await this.#state.close();
     this.unsent.keepWatching();
     await this.#state.server.cluster?.leave();
   }

@@ -171,7 +171,7 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
   #makeStream(): EventStream {
     return this.session === undefined
       ? new EventStream("post", this.responder)
-      : this.session.streams.reply(this.responder, this.principal, requestIds(this.incoming));
+      : this.session.streams.reply(this.responder, this.principal, () => requestIds(this.incoming));
   }
 
   #readHeaders(): Exchange["headers"] {

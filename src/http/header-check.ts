@@ -2,8 +2,8 @@
 import { errorCodes } from "../errors.ts";
 import { decodeHeaderValue } from "../protocol/header-value.ts";
 import { metaKeys } from "../protocol/meta.ts";
-import type { ParamHeader } from "../protocol/param-headers.ts";
-import { isObject, type JsonObject, type RpcError, type RpcRequest } from "../wire/message.ts";
+import { argumentAt, type ParamHeader } from "../protocol/param-headers.ts";
+import type { JsonObject, RpcError, RpcRequest } from "../wire/message.ts";
 import type { HttpRequest } from "./edge/request.ts";
 import { type HttpExchange, versionHeader } from "./exchange.ts";
 
@@ -40,7 +40,7 @@ function paramsProblem(
   headers: readonly ParamHeader[],
 ): RpcError | undefined {
   for (const header of headers) {
-    const value = valueAt(args, header.path);
+    const value = argumentAt(args, header.path);
     if (value === undefined || value === null) continue;
     const name = `Mcp-Param-${header.name}`;
     const given = request.header(name.toLowerCase());
@@ -50,12 +50,6 @@ function paramsProblem(
     if (!isSame(decoded, value)) return mismatch(name, "differs from the argument");
   }
   return undefined;
-}
-
-function valueAt(args: unknown, path: readonly string[]): unknown {
-  let value = args;
-  for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  return value;
 }
 
 const decimal = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;

@@ -2,6 +2,7 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal } from "../protocol/principal.ts";
+import { areScopes } from "../push/session-log.ts";
 import type { JsonObject } from "../wire/message.ts";
 
 /** The statuses of a response to a message. */
@@ -43,11 +44,8 @@ export async function forwardMessage(
 export function readForwarded(body: JsonObject): ForwardedMessage {
   const { token, text, caller, principal, checkedScopes } = body;
   assertPrincipal(principal, "The principal of a message from another node");
-  const areScopes =
-    checkedScopes === undefined ||
-    (Array.isArray(checkedScopes) && checkedScopes.every((scope) => typeof scope === "string"));
-  const isValid =
-    typeof token === "string" && typeof text === "string" && typeof caller === "string" && areScopes;
-  if (!isValid) throw new TypeError("Another node has passed on an invalid HTTP+SSE message");
-  return { token, text, caller, principal, checkedScopes: checkedScopes as string[] | undefined };
+  const areTexts = typeof token === "string" && typeof text === "string" && typeof caller === "string";
+  if (!areTexts || !areScopes(checkedScopes))
+    throw new TypeError("Another node has passed on an invalid HTTP+SSE message");
+  return { token, text, caller, principal, checkedScopes };
 }

@@ -7,7 +7,7 @@ import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
 import type { Connection } from "../server/context/connection.ts";
 import type { ServerPort } from "../server/calls/port.ts";
-import { LocalSessions, type Sessions } from "../session/sessions.ts";
+import { LocalSessions, logKeptMs, type Sessions } from "../session/sessions.ts";
 import type { SharedSessions } from "../session/shared-sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
@@ -37,6 +37,7 @@ export class HttpState implements Tended {
   readonly listens: Listens;
   /** Resolves when this node has joined the cluster, if there is one. What needs the other nodes waits for it. */
   readonly joined: Promise<void>;
+  readonly #stopHearing: readonly (() => void)[];
 
   constructor(server: ServerPort, settings: HttpSettings, ready: Promise<void>) {
     const { limits } = settings;
@@ -49,21 +50,20 @@ export class HttpState implements Tended {
     this.sessions = this.#openSessions();
     this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
-    server.keepSessions(Math.max(limits.keepMs, limits.idleMs * 1.25));
-    if (server.cluster !== undefined) this.#watch(server.cluster);
+    server.keepSessions(logKeptMs(limits));
+    this.#stopHearing = server.cluster === undefined ? [] : this.#hear(server.cluster);
   }
 
   /** Answers other nodes about the calls that run here, and tells every session what happens to the cluster. */
-  #watch(cluster: Cluster): void {
-    cluster.on("running", ({ session, stream }) => {
-      const found = typeof session === "string" ? this.sessions.peek(session) : undefined;
-      return found && { isRunning: typeof stream === "number" && found.streams.runs(stream) };
-    });
-    cluster.onNode(
-      () => {},
-      (node) => this.#tellStreams((streams) => streams.nodeLeft(node)),
-    );
-    cluster.onBack(() => this.#tellStreams((streams) => streams.engineBack()));
+  #hear(cluster: Cluster): (() => void)[] {
+    return [
+      cluster.on("running", ({ session, stream }) => {
+        const found = typeof session === "string" ? this.sessions.peek(session) : undefined;
+        return found && { isRunning: typeof stream === "number" && found.streams.runs(stream) };
+      }),
+      cluster.onLeft((node) => this.#tellStreams((streams) => streams.nodeLeft(node))),
+      cluster.onBack(() => this.#tellStreams((streams) => streams.engineBack())),
+    ];
   }
 
   #tellStreams(tell: (streams: ClientStreams) => void): void {
@@ -103,6 +103,13 @@ export class HttpState implements Tended {
   /** Ends a session whose record the engine has lost with its log, so that its client initializes again. */
   checkSession({ session = "", principal, caller }: Connection): void {
     void ignoreRejection(Promise.resolve(this.sessions.refresh(session, principal, caller)));
+  }
+
+  /** Hands the sessions over, or ends them, and hears nothing more of the cluster. */
+  async close(): Promise<void> {
+    await this.sessions.close();
+    this.heartbeat.stop();
+    for (const stop of this.#stopHearing) stop();
   }
 
   /** Responds to a request that failed. Many may fail at once, so the log is rate-limited. */

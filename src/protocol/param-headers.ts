@@ -13,6 +13,13 @@ export type ParamHeaders =
   | { readonly ok: true; readonly headers: readonly ParamHeader[] }
   | { readonly ok: false; readonly problem: string };
 
+/** The argument at `path`, or undefined if there is none. */
+export function argumentAt(args: unknown, path: readonly string[]): unknown {
+  let value = args;
+  for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value;
+}
+
 const annotation = "x-mcp-header";
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const dataKeywords = new Set(["default", "const", "enum", "examples"]);

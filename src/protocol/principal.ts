@@ -1,4 +1,5 @@
 // Compares, identifies and checks principals.
+import { isTexts } from "../wire/message.ts";
 import type { Principal } from "./model.ts";
 
 /** Whether both are the same caller; undefined, an anonymous caller, equals only undefined. */
@@ -26,7 +27,7 @@ export function assertPrincipal(given: unknown, source: string): asserts given i
   const problem =
     !isText(issuer) || !isText(subject)
       ? "issuer and subject must be strings"
-      : scopes !== undefined && !(Array.isArray(scopes) && scopes.every(isText))
+      : scopes !== undefined && !isTexts(scopes)
         ? 'scopes must be a list of strings: split "a b" at the space'
         : undefined;
   if (!problem) return;

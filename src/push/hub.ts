@@ -102,8 +102,7 @@ export class Hub {
     params?: object,
     scopes?: readonly string[],
   ): Promise<number> {
-    const needed = scopes ?? this.#scopesOf(topicOf(notification, key));
-    return this.#tell({ k: "publish", method: notification, key, params, scopes: needed });
+    return this.#tell({ k: "publish", method: notification, key, params, scopes });
   }
 
   /** Tells all nodes that a list has changed. `print` is the fingerprint of this node's list. */
@@ -117,7 +116,11 @@ export class Hub {
   }
 
   #tell(change: Change): number | Promise<number> {
-    return this.#changes?.isShared ? this.#changes.append(change) : this.deliver(change);
+    if (!this.#changes?.isShared) return this.deliver(change);
+    if (change.k !== "publish" || change.scopes !== undefined) return this.#changes.append(change);
+    // The node that publishes knows the scopes: another may not have the definition.
+    const scopes = this.#scopesOf(topicOf(change.method, change.key));
+    return this.#changes.append({ ...change, scopes });
   }
 
   /** Delivers a change to the listeners of this node, and returns how many it reached. */
@@ -127,8 +130,10 @@ export class Hub {
       const frame = new Frame(method, params, undefined, undefined, position);
       return this.#deliver(takersOf(this.#sessions.values(), method, params), frame);
     }
-    const listeners = change.k === "publish" && this.#topics.get(topicOf(change.method, change.key));
-    return listeners ? this.#deliver(listeners, this.#frameOf(change, position)) : 0;
+    if (change.k !== "publish") return 0;
+    const topic = topicOf(change.method, change.key);
+    const listeners = this.#topics.get(topic);
+    return listeners ? this.#deliver(listeners, this.#frameOf(change, topic, position)) : 0;
   }
 
   /** The frame of a change, if the listener takes it. */
@@ -138,13 +143,18 @@ export class Hub {
       const isTaken = listener.session !== undefined && takes(listener.log, method, params);
       return isTaken ? new Frame(method, params, undefined, undefined, position) : undefined;
     }
-    if (change.k !== "publish" || !listener.topics.has(topicOf(change.method, change.key))) return undefined;
-    const frame = this.#frameOf(change, position);
+    if (change.k !== "publish") return undefined;
+    const topic = topicOf(change.method, change.key);
+    if (!listener.topics.has(topic)) return undefined;
+    const frame = this.#frameOf(change, topic, position);
     return listener.streamFor(frame.scopes) && frame;
   }
 
-  #frameOf({ method, key, params, scopes }: Change & { readonly k: "publish" }, position?: string): Frame {
-    const topic = topicOf(method, key);
+  #frameOf(
+    { method, params, scopes }: Change & { readonly k: "publish" },
+    topic: string,
+    position?: string,
+  ): Frame {
     return new Frame(method, params, topic, scopes ?? this.#scopesOf(topic), position);
   }
 
@@ -282,7 +292,7 @@ function takersOf(listeners: Iterable<Listener>, method: string, params?: object
 }
 
 /** Whether a listener with this log level takes a message: a log message only if the level includes it. */
-function takes(
+export function takes(
   log: { readonly logLevel: LogLevel | undefined } | undefined,
   method: string,
   params: { readonly level?: unknown } = {},

@@ -5,6 +5,7 @@ import { nodeOf } from "../backplane/node-ids.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
+import { defaultSessionLimits, keptPerIdle } from "../session/sessions.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { AskTarget } from "./asks.ts";
@@ -13,7 +14,7 @@ import type { Stream } from "./listener.ts";
 import { areScopes, type SessionEntry } from "./session-log.ts";
 
 /** Milliseconds that the log of a session is kept at least: as long as a record by default. */
-const leastKeepMs = 1.25 * 30 * 60_000;
+const leastKeepMs = keptPerIdle * defaultSessionLimits.idleMs;
 
 /** A notification for one session. */
 export interface SessionPush {
@@ -45,14 +46,13 @@ export class RemoteSessions {
     this.#cluster = cluster;
     this.#logger = logger;
     cluster.on("push", ({ session, method, params, scopes }) => {
-      const isValid = typeof session === "string" && typeof method === "string" && areScopes(scopes);
-      if (!isValid || (params !== undefined && !isObject(params))) return undefined;
-      const push = { method, params, scopes: scopes as SessionPush["scopes"] };
-      return { isReached: local.pushHere(session, push) };
+      const areTexts = typeof session === "string" && typeof method === "string";
+      if (!areTexts || !areScopes(scopes) || (params !== undefined && !isObject(params))) return undefined;
+      return { isReached: local.pushHere(session, { method, params, scopes }) };
     });
     cluster.on("ask", ({ session, text, scopes }) => {
       if (typeof session !== "string" || typeof text !== "string" || !areScopes(scopes)) return undefined;
-      const place = local.reach(session, scopes as SessionPush["scopes"]);
+      const place = local.reach(session, scopes);
       place?.stream.write(text);
       return { isReached: place !== undefined };
     });

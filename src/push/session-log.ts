@@ -1,7 +1,7 @@
 // The entries of a session's log, which all nodes read in the same order: they decide which stream gets a message, and on which node.
 import { isSequence } from "../backplane/position.ts";
 import { type EntryChecks, readEntry } from "../backplane/stored.ts";
-import { isRequestId, type RequestId } from "../wire/message.ts";
+import { isRequestId, isTexts, type RequestId } from "../wire/message.ts";
 
 /** The number of a stream: the sequence number of the entry that opened it. */
 type StreamNumber = number;
@@ -58,6 +58,6 @@ export function readSessionEntry(text: string): SessionEntry | undefined {
 }
 
 /** Whether a value from another node is a list of scopes, or undefined. */
-export function areScopes(value: unknown): boolean {
-  return value === undefined || (Array.isArray(value) && value.every((scope) => typeof scope === "string"));
+export function areScopes(value: unknown): value is readonly string[] | undefined {
+  return value === undefined || isTexts(value);
 }

@@ -61,7 +61,7 @@ export function compareCatalogues(cluster: Cluster, { prints, announce }: Announ
   cluster.introduce(() => ({ lists: prints() }));
   cluster.on("hello", ({ lists }, from) => heard(from, lists, false));
   cluster.on("beat", ({ lists }, from) => heard(from, lists, true));
-  cluster.onNode(() => {}, left);
+  cluster.onLeft(left);
   cluster.onJoin(async () => {
     stay().hasJoined = true;
     for (const list of stay().differing) announce(list);

@@ -2,6 +2,7 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import { changeValue } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
+import { isTexts } from "../wire/message.ts";
 import { ownerKeyOf } from "./shared-records.ts";
 
 /** What becomes of sessions past the limit. */
@@ -66,7 +67,7 @@ export class Owners {
   /** The ids in a list; none if it is invalid. */
   #read(text: string): readonly string[] {
     const ids = readJson(text);
-    if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return ids;
+    if (isTexts(ids)) return ids;
     this.#cluster.ignoreInvalid("owner");
     return [];
   }

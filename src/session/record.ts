@@ -7,7 +7,7 @@ import {
   type Principal,
   readImplementation,
 } from "../protocol/model.ts";
-import { isObject } from "../wire/message.ts";
+import { isObject, isTexts } from "../wire/message.ts";
 
 /** The part of a session that its client changes. */
 export interface SessionState {
@@ -81,7 +81,7 @@ const checks: Readonly<Record<keyof SessionRecord, (value: unknown) => boolean>>
   changes: (value) => value === undefined || isText(value),
   initialized: (value) => typeof value === "boolean",
   logLevel: (value) => value === undefined || isLogLevel(value),
-  subscriptions: (value) => Array.isArray(value) && value.every(isText),
+  subscriptions: isTexts,
 };
 
 /** Returns the record of this session, or undefined if the value is not one. */

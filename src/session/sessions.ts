@@ -33,6 +33,14 @@ export const defaultSessionLimits: SessionLimits = {
   idleMs: 30 * 60_000,
 };
 
+/** How much longer than `idleMs` an engine keeps the record of a session: the time between two touches of one in use. */
+export const keptPerIdle = 1.25;
+
+/** Milliseconds that an engine keeps the log of a session: as long as its record, since messages wait there for its client. */
+export function logKeptMs({ keepMs, idleMs }: { readonly keepMs: number; readonly idleMs: number }): number {
+  return Math.max(keepMs, idleMs * keptPerIdle);
+}
+
 /** A new session id, of 256 random bits: nobody can guess one. */
 export function mintSessionId(): string {
   return randomId(32);

@@ -12,9 +12,6 @@ export interface StoredRecord {
   readonly version: string;
 }
 
-/** How much longer than `idleMs` the engine keeps a record: the time between two touches of a session in use. */
-export const keptPerIdle = 1.25;
-
 /** Milliseconds between two counts of all sessions. */
 const countMs = 1000;
 

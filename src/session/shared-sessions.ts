@@ -8,8 +8,8 @@ import { Copies, type Copy } from "./copies.ts";
 import { type OwnedSessions, Owners } from "./owners.ts";
 import { readRecord } from "./record.ts";
 import { SessionNews } from "./session-news.ts";
-import type { SessionEnd, SessionLimits, Sessions } from "./sessions.ts";
-import { keptPerIdle, SharedRecords, type StoredRecord } from "./shared-records.ts";
+import { keptPerIdle, type SessionEnd, type SessionLimits, type Sessions } from "./sessions.ts";
+import { SharedRecords, type StoredRecord } from "./shared-records.ts";
 import type { SharedHost, SharedSession } from "./shared-session.ts";
 
 interface SharedCopy<Live> extends Copy<Live> {

@@ -8,4 +8,5 @@ export { backplaneContract } from "./backplane.ts";
 export { connect, type ConnectOptions } from "./memory.ts";
 export { type Received, RpcRejection, TestClient, type Wire } from "./client.ts";
 export { protocolRevisions } from "./protocol-revisions.ts";
+export { replay } from "./replay.ts";
 export type { StoreCheck } from "./store-check.ts";

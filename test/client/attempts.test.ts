@@ -10,7 +10,7 @@ import { protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
 import { newestLegacy, newestModern } from "../support/revisions.ts";
-import { said, ScriptedServer } from "../support/scripted-wire.ts";
+import { Refuse, said, ScriptedServer } from "../support/scripted-wire.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
 const backoff = { firstMs: 1, maxMs: 2 };
@@ -172,6 +172,7 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
         id,
         result: { resultType: "complete", supportedVersions: [newestModern], capabilities: {} },
       });
+    if (method === "tools/list") return json({ jsonrpc: "2.0", id, result: { tools: [] } });
     const reply = replies.shift() ?? 200;
     if (reply instanceof Error) throw reply;
     const [status, headers] = typeof reply === "number" ? [reply, {}] : reply;
@@ -216,11 +217,19 @@ describe("over HTTP", () => {
     ["503", 503],
     ["a refused connection", refused],
   ])("%s is met five times before the call fails", async (_, reply) => {
-    const { client, calls } = await overHttp(Array<Reply>(10).fill(reply));
+    const { client, calls } = await overHttp(Array.from({ length: 10 }, () => reply));
     const error = await client.callTool("pay").catch((reason: unknown) => reason);
     expect(calls()).toHaveLength(6);
     if (reply instanceof Error) expect(error).toMatchObject({ reason: "unreachable", mayHaveRun: false });
     else expect(error).toBeInstanceOf(HttpFailure);
+  });
+
+  test("closing the client ends a call that waits as the server asked", async () => {
+    const { client, events } = await overHttp([[503, { "Retry-After": "600" }]]);
+    const loss = lossOf(client.callTool("pay"));
+    await until(() => retries(events).length === 1);
+    await client.close();
+    await expect(loss).resolves.toMatchObject({ reason: "closed", mayHaveRun: false });
   });
 
   test("a server that asks to wait longer than the call may take fails it at once", async () => {
@@ -246,7 +255,7 @@ describe("over HTTP", () => {
   });
 
   test("an attempt that may have run is not forgotten when a later one did not", async () => {
-    const replies = [reset, ...Array<Reply>(6).fill(refused)];
+    const replies = [reset, ...Array.from({ length: 6 }, () => refused)];
     const { client } = await overHttp(replies, { reissue: "always" });
     await expect(lossOf(client.callTool("add"))).resolves.toMatchObject({ mayHaveRun: true });
   });
@@ -262,19 +271,42 @@ describe("over HTTP", () => {
   });
 });
 
-test("a server that no longer speaks the revision is asked again, and the call is sent once more", async () => {
+test("a request to a server that does not speak what was remembered of it is sent again as it does", async () => {
   const server = new ScriptedServer({ revision: newestLegacy });
-  const remembered = { revision: newestModern, capabilities: {}, at: Date.now() };
-  server.on("tools/call", ({ params }) => {
-    if (params?.["_meta"] && "io.modelcontextprotocol/protocolVersion" in (params["_meta"] as object))
-      return undefined;
-    return said("done");
+  server.on("tools/list", () => {
+    if (server.of("initialize").length === 0) throw new Refuse(-32601, "Not initialized");
+    return { tools: [] };
   });
-  server.on("tools/list", () => ({ tools: [] }));
+  const remembered = { revision: newestModern, capabilities: {}, at: Date.now() };
   const client = await connect(server, { remembered, backoff });
   onTestFinished(() => client.close());
   expect(server.received).toEqual([]);
-  await client.request("unknown/method").catch(() => {});
-  await expect(client.callTool("a")).resolves.toMatchObject({ content: [{ text: "done" }] });
+  await expect(client.request("tools/list")).resolves.toEqual({ tools: [] });
   expect(client.revision).toBe(newestLegacy);
+  await expect(client.request("unknown/method")).rejects.toMatchObject({ code: -32601 });
+  expect(server.of("unknown/method")).toHaveLength(1);
+});
+
+test("aborting a lost call does not wait until the client knows whether it may be sent again", async () => {
+  const server = new ScriptedServer();
+  const client = await connect(server, { backoff });
+  onTestFinished(() => client.close());
+  server.on("tools/call", (_, end) => end.cut()).on("tools/list", () => undefined);
+  const abort = new AbortController();
+  const call = client.callTool("pay", {}, { signal: abort.signal });
+  const outcome = expect(call).rejects.toThrow("The user left");
+  await until(() => server.of("tools/list").length === 1);
+  abort.abort(new Error("The user left"));
+  await outcome;
+});
+
+test("calls on a connection that is replaced are lost with it, and not by a client that was closed", async () => {
+  const server = new ScriptedServer({ revision: newestLegacy });
+  const remembered = { revision: newestModern, capabilities: {}, at: Date.now() };
+  server.on("tools/call", () => undefined);
+  const client = await connect(server, { remembered, backoff });
+  onTestFinished(() => client.close());
+  const loss = lossOf(client.callTool("pay"));
+  await client.request("unknown/method").catch(() => {});
+  await expect(loss).resolves.toMatchObject({ reason: "cut", mayHaveRun: true });
 });

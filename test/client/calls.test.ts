@@ -3,7 +3,7 @@ import { connect, InvalidResponse, RpcRejection, ToolCallError } from "halyard/c
 import { protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { legacyDates, metaKeys, newestLegacy, newestModern } from "../support/revisions.ts";
-import { Refuse, said, ScriptedServer, type ScriptedOptions } from "../support/scripted-wire.ts";
+import { metaOf, Refuse, said, type ScriptedOptions, ScriptedServer } from "../support/scripted-wire.ts";
 import { deferred } from "../support/turns.ts";
 
 type Options = Parameters<typeof connect>[1];
@@ -44,8 +44,9 @@ describe.each(protocolRevisions.map(({ date }) => date))("a client on %s", (revi
   test("onProgress receives what the server reports for its own request, and nothing after the result [PROG-ACTIVE-ONLY]", async () => {
     const { server, client } = await start({ revision });
     const seen: unknown[] = [];
-    server.on("tools/call", ({ id, params }, end) => {
-      const mine = (params?.["_meta"] as { progressToken: unknown }).progressToken;
+    server.on("tools/call", (call, end) => {
+      const { id } = call;
+      const mine = metaOf(call)["progressToken"];
       end.notify("notifications/progress", { progressToken: mine, progress: 1, total: 2, message: "half" });
       end.notify("notifications/progress", { progressToken: "another", progress: 9 });
       end.send({ jsonrpc: "2.0", id, result: said("done") });
@@ -273,9 +274,7 @@ describe("a modern client", () => {
     await client.callTool("a", {}, { logLevel: "debug" });
     await client.setLogLevel("error");
     await client.callTool("a");
-    const levels = server
-      .of("tools/call")
-      .map(({ params }) => (params?.["_meta"] as never)[metaKeys.logLevel]);
+    const levels = server.of("tools/call").map((call) => metaOf(call)[metaKeys.logLevel]);
     expect(levels).toEqual(["info", "debug", "error"]);
     expect(logged[0]).toEqual({ level: "error", logger: "db", data: "lost" });
   });
@@ -338,7 +337,9 @@ test("more than maxInFlight requests at once are refused", async () => {
     return said("done");
   });
   const calls = [client.callTool("a"), client.callTool("a")];
-  await expect(client.callTool("a")).rejects.toThrow(/limits\.maxInFlight/);
+  const refused = await client.callTool("a").catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(RangeError);
+  expect(refused).toMatchObject({ message: expect.stringMatching(/^tools\/call: 2 .*limits\.maxInFlight/) });
   gate.resolve();
   await Promise.all(calls);
   await expect(client.callTool("a")).resolves.toBeDefined();

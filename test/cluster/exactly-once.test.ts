@@ -1,86 +1,11 @@
 // Under random cuts, with each request on another node, every message of a session arrives once, in order, and nothing else does.
 import fc from "fast-check";
-import type { JsonObject, McpServer } from "halyard";
+import type { McpServer } from "halyard";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { backplanes, startBackplane } from "../support/backplanes.ts";
-import { clientAt, serveCluster, type TestNode } from "../support/cluster.ts";
-import type { EventReply } from "../support/event-reply.ts";
-import { logDataOf, SessionClient } from "../support/sessions.ts";
+import { serveCluster, type TestNode } from "../support/cluster.ts";
+import { Follower } from "../support/follower.ts";
 import { nextTurn, until } from "../support/turns.ts";
-
-const note = "notifications/message";
-
-/** A client that keeps every message it gets, and comes back on another node after the last event it has seen. */
-class Wanderer {
-  readonly received: JsonObject[] = [];
-  sent = 0;
-  cuts = 0;
-  readonly #nodes: readonly TestNode[];
-  readonly #client: SessionClient;
-  #stream: EventReply | undefined;
-  #lastEventId: string | undefined;
-
-  private constructor(nodes: readonly TestNode[], client: SessionClient) {
-    this.#nodes = nodes;
-    this.#client = client;
-  }
-
-  static async begin(nodes: readonly TestNode[], at: number): Promise<Wanderer> {
-    const wanderer = new Wanderer(nodes, await SessionClient.open(nodes[at] as TestNode));
-    await wanderer.resume(at);
-    await until(() => wanderer.#lastEventId !== undefined);
-    return wanderer;
-  }
-
-  get numbers(): unknown[] {
-    return logDataOf(this.received);
-  }
-
-  at(node: number): SessionClient {
-    return clientAt(this.#nodes[node] as TestNode, this.#client);
-  }
-
-  follow(stream: EventReply): void {
-    this.#stream = stream;
-    const take = ({ id, data }: { id?: string; data?: string }): void => {
-      this.#lastEventId = id ?? this.#lastEventId;
-      if (data) this.received.push(JSON.parse(data) as JsonObject);
-    };
-    for (const event of stream.events) take(event);
-    stream.onEvent = take;
-  }
-
-  /** Pushes the next numbers from a node, each after the one before is in the log. */
-  async push(count: number, node: number): Promise<void> {
-    const { server } = this.#nodes[node] as TestNode;
-    for (let at = 0; at < count; at++) {
-      const data = ++this.sent;
-      expect(await server.push.toSession(this.#client.id, note, { level: "info", data })).toBe(true);
-    }
-  }
-
-  /** The client hangs up: what arrives from now on, it does not see. */
-  cut(): void {
-    if (this.#stream === undefined) return;
-    if (this.#stream.end === undefined) this.cuts++;
-    this.#stream.onEvent = () => {};
-    this.#stream.cut();
-    this.#stream = undefined;
-  }
-
-  /** Resumes on a node, whether the old connection is still open there or elsewhere, or gone. */
-  async resume(node: number): Promise<void> {
-    const old = this.#stream;
-    // From here on it reads only what comes after the last event that it names.
-    if (old !== undefined) old.onEvent = () => {};
-    this.follow(await this.at(node).get(this.#lastEventId));
-    old?.cut();
-  }
-
-  get isConnected(): boolean {
-    return this.#stream !== undefined && this.#stream.end === undefined;
-  }
-}
 
 type Step =
   | { readonly kind: "push"; readonly count: number }
@@ -97,16 +22,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ kind: "turn" }) },
 );
 
-async function perform(what: Step, wanderer: Wanderer, node: number): Promise<void> {
+async function perform(what: Step, follower: Follower, node: number): Promise<void> {
   switch (what.kind) {
     case "push":
-      return wanderer.push(what.count, node);
+      return follower.push(what.count, node);
     case "cut":
-      return wanderer.cut();
+      return follower.cut();
     case "resume":
-      return wanderer.isConnected ? undefined : wanderer.resume(node);
+      return follower.isConnected ? undefined : follower.resume(node);
     case "move":
-      return wanderer.resume(node);
+      return follower.resume(node);
     default:
       return nextTurn();
   }
@@ -138,18 +63,18 @@ describe.each(rows)("three nodes on $name", (row) => {
         fc.array(fc.tuple(step, place), { minLength: 80, maxLength: 80 }),
         place,
         async (steps, start) => {
-          const wanderer = await Wanderer.begin(nodes, start);
-          for (const [what, node] of steps) await perform(what, wanderer, node);
-          await wanderer.push(1, start);
+          const follower = await Follower.begin(nodes, start);
+          for (const [what, node] of steps) await perform(what, follower, node);
+          await follower.push(1, start);
           await until(async () => {
-            if (!wanderer.isConnected) await wanderer.resume(start);
-            return wanderer.numbers.length >= wanderer.sent;
+            if (!follower.isConnected) await follower.resume(start);
+            return follower.numbers.length >= follower.sent;
           });
           await nextTurn();
-          expect(wanderer.numbers).toEqual(Array.from({ length: wanderer.sent }, (_, at) => at + 1));
-          cuts += wanderer.cuts;
-          wanderer.cut();
-          expect(await wanderer.at(start).delete()).toBe(204);
+          expect(follower.numbers).toEqual(Array.from({ length: follower.sent }, (_, at) => at + 1));
+          cuts += follower.cuts;
+          follower.cut();
+          expect(await follower.at(start).delete()).toBe(204);
         },
       );
       await fc.assert(property, { seed: 20251125, numRuns: runs, endOnFailure: true });
@@ -179,26 +104,26 @@ describe.each(rows)("three nodes on $name", (row) => {
         place,
         fc.nat(5),
         async (moves, start, endsAfter) => {
-          const wanderer = await Wanderer.begin(nodes, start);
-          wanderer.cut();
-          wanderer.received.length = 0;
-          wanderer.follow(await wanderer.at(start).call("wait"));
-          await until(() => wanderer.received.length > 0);
+          const follower = await Follower.begin(nodes, start);
+          follower.cut();
+          follower.received.length = 0;
+          follower.follow(await follower.at(start).call("wait"));
+          await until(() => follower.received.length > 0);
           for (const [at, [cut, node]] of moves.entries()) {
             if (at === endsAfter) ends.shift()?.();
-            if (cut) wanderer.cut();
-            if (wanderer.received.some(({ result }) => result !== undefined)) break;
-            await wanderer.resume(node);
+            if (cut) follower.cut();
+            if (follower.isAnswered) break;
+            await follower.resume(node);
           }
           await until(async () => {
-            const isAnswered = wanderer.received.some(({ result }) => result !== undefined);
-            if (!isAnswered && !wanderer.isConnected) await wanderer.resume(start);
+            const { isAnswered } = follower;
+            if (!isAnswered && !follower.isConnected) await follower.resume(start);
             return isAnswered;
           });
-          const answers = wanderer.received.filter(({ method }) => method === undefined);
+          const answers = follower.received.filter(({ method }) => method === undefined);
           expect(answers).toMatchObject([{ result: { content: [{ text: "done" }] } }]);
-          wanderer.cut();
-          await wanderer.at(start).delete();
+          follower.cut();
+          await follower.at(start).delete();
         },
       );
       await fc.assert(property, { seed: 20251125, numRuns: runs, endOnFailure: true });

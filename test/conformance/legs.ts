@@ -27,7 +27,7 @@ export async function passLeg(url: string, { selection, scenarios }: Leg): Promi
 }
 
 /** What is wrong; a scenario in which nothing succeeded has shown nothing. */
-function problems(scenario: string, checks: readonly Check[]): string[] {
+export function problems(scenario: string, checks: readonly Check[]): string[] {
   const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
   const told = bad.map(({ id, status, errorMessage }) => `${scenario}: ${status} ${id}: ${errorMessage}`);
   const isEmpty = scenario !== alwaysSkipped && !checks.some(({ status }) => status === "SUCCESS");

@@ -1,4 +1,4 @@
-// Runs one leg of the official conformance suite against a server, and reads what it found.
+// Runs the official conformance suite, one leg against a server or one scenario against a client, and reads what it found.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -24,21 +24,41 @@ export type Findings = ReadonlyMap<string, readonly Check[]>;
 
 /** Runs the scenarios that `selection` chooses against the server at `url`. */
 export async function runSuite(url: string, selection: readonly string[]): Promise<Findings> {
+  return inFolder(async (folder) => {
+    await run(["server", "--url", url, ...selection, "-o", folder]);
+    return readFindings(folder, /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z?$/);
+  });
+}
+
+/** Has `command` play one scenario of a client. The exit code is that of the suite, which counts the client's own and warnings. */
+export async function runScenario(
+  command: string,
+  scenario: string,
+  revision: string,
+): Promise<{ readonly exitCode: number; readonly checks: readonly Check[] }> {
+  return inFolder(async (folder) => {
+    const selection = ["--scenario", scenario, "--spec-version", revision, "--timeout", "60000"];
+    const exitCode = await run(["client", "--command", command, ...selection, "-o", folder]);
+    const findings = await readFindings(folder, /^(.+)-\d{4}-\d\d-\d\dT[\d-]+Z?$/);
+    return { exitCode, checks: findings.get(scenario) ?? [] };
+  });
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "conformance-"));
   try {
-    await run(["server", "--url", url, ...selection, "-o", folder]);
-    return await readFindings(folder);
+    return await work(folder);
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-/** The exit code does not count: it says no more than what is found in the files, and less than all of it. */
-function run(args: readonly string[]): Promise<void> {
+/** Resolves with the exit code. For a server it says no more than what is found in the files, and less than all of it. */
+function run(args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = { cwd: root, timeout: 120_000, maxBuffer: 64 * 1024 * 1024 };
     execFile(process.execPath, ["--import", shim, bundle, ...args], options, (error, stdout, stderr) => {
-      if (error === null || error.code === 1) return resolve();
+      if (error === null || error.code === 1) return resolve(error === null ? 0 : 1);
       reject(
         new Error(`The suite broke off: ${error.message}\n${stdout.slice(-2000)}${stderr.slice(-2000)}`),
       );
@@ -46,10 +66,10 @@ function run(args: readonly string[]): Promise<void> {
   });
 }
 
-async function readFindings(folder: string): Promise<Findings> {
+async function readFindings(folder: string, written: RegExp): Promise<Findings> {
   const findings = new Map<string, readonly Check[]>();
   for (const name of (await readdir(folder)).toSorted()) {
-    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z?$/.exec(name)?.[1];
+    const scenario = written.exec(name)?.[1];
     if (scenario === undefined) throw new Error(`The suite has written something unknown: ${name}`);
     findings.set(scenario, await readChecks(join(folder, name, "checks.json")));
   }

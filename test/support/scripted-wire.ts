@@ -37,6 +37,8 @@ export interface ScriptedOptions {
   readonly revision?: string;
   readonly capabilities?: object;
   readonly reopens?: boolean;
+  /** How methods are answered, as by `on`. */
+  readonly answers?: Readonly<Record<string, Script>>;
 }
 
 export class ScriptedServer implements WireSource {
@@ -45,9 +47,15 @@ export class ScriptedServer implements WireSource {
   /** The wires that were opened, the last one last. */
   readonly ends: ServerEnd[] = [];
   readonly reopens: boolean;
+  #open = 0;
   readonly #scripts = new Map<string, Script>();
 
-  constructor({ revision = newestModern, capabilities = {}, reopens = true }: ScriptedOptions = {}) {
+  constructor({
+    revision = newestModern,
+    capabilities = {},
+    reopens = true,
+    answers = {},
+  }: ScriptedOptions = {}) {
     this.reopens = reopens;
     if (revision === newestModern) {
       this.on("server/discover", () => ({
@@ -63,6 +71,7 @@ export class ScriptedServer implements WireSource {
       this.on("initialize", () => ({ protocolVersion: revision, capabilities, serverInfo }));
       this.on("ping", () => ({}));
     }
+    for (const [method, script] of Object.entries(answers)) this.on(method, script);
   }
 
   /** Sets how a method is answered. */
@@ -76,6 +85,11 @@ export class ScriptedServer implements WireSource {
     return this.received.filter((message) => message.method === method);
   }
 
+  /** The parameter `name` of the requests of that method, so far. */
+  given(method: string, name: string): unknown[] {
+    return this.of(method).map(({ params }) => params?.[name]);
+  }
+
   /** The end of the newest wire. */
   get end(): ServerEnd {
     const end = this.ends.at(-1);
@@ -83,8 +97,14 @@ export class ScriptedServer implements WireSource {
     return end;
   }
 
+  /** Whether a wire is open. */
+  get isOpen(): boolean {
+    return this.#open > 0;
+  }
+
   openWire(): Wire {
     let isOpen = true;
+    this.#open++;
     const wire: Wire = {
       send: (text) => {
         if (!isOpen) throw new Error("The wire is closed");
@@ -103,6 +123,7 @@ export class ScriptedServer implements WireSource {
       cut: (reason = new Error("The test has cut the wire")) => {
         if (!isOpen) return;
         isOpen = false;
+        this.#open--;
         wire.onClose(reason);
       },
     };
@@ -131,4 +152,9 @@ export class ScriptedServer implements WireSource {
 /** The result of a tool that says this. */
 export function said(text: string): object {
   return { resultType: "complete", content: [{ type: "text", text }] };
+}
+
+/** The `_meta` of a message. */
+export function metaOf({ params }: Sent): Readonly<Record<string, unknown>> {
+  return (params?.["_meta"] ?? {}) as Readonly<Record<string, unknown>>;
 }

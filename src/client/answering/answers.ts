@@ -1,4 +1,5 @@
 // Answers the server's questions with the handlers of the client's user: the same for requests of a legacy server, rounds and tasks.
+import { untilAborted } from "../../async/promises.ts";
 import { errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -100,7 +101,7 @@ class HandlerAnswers implements Answers {
     const asked = reading.ask({ signal, server }).finally(() => void this.#running--);
     this.#awaited++;
     try {
-      return { ok: true, result: aboutTask(await unlessAborted(asked, signal), question, revision) };
+      return { ok: true, result: aboutTask(await untilAborted(asked, signal), question, revision) };
     } catch (cause) {
       return { ok: false, error: rpcErrorFor(cause), cause };
     } finally {
@@ -118,16 +119,6 @@ class HandlerAnswers implements Answers {
     }
     return refused(`The client did not declare that it answers ${method}`, errorCodes.methodNotFound);
   }
-}
-
-/** Resolves like `work`, or rejects with the reason of `signal` if that is aborted first. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 /** Marks the answer to a question of a task, as 2025-11-25 demands it of every message about a task. */

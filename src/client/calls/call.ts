@@ -73,7 +73,7 @@ export class Call implements Outgoing {
     return this.options.isStream === true;
   }
 
-  /** Aborted when nobody waits any longer. Made when it is first read, since an AbortSignal costs more than the rest of a call. */
+  /** Aborted when nobody waits any longer. Made when it is first read: few calls need it, and it costs more than the rest of one. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#end !== undefined && !this.#controller.signal.aborted) this.#controller.abort(this.#end.reason);

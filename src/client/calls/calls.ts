@@ -2,6 +2,7 @@
 import { Callbacks } from "../../async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
 import { ConnectionLost } from "../settings/errors.ts";
@@ -25,14 +26,17 @@ const legacyNotifications: ReadonlySet<string> = new Set([
 export class Calls implements Core {
   readonly #connection: Connection;
   readonly #settings: SenderSettings;
+  readonly #answers: Answers;
   readonly #sender: Sender;
   readonly #middleware: ClientMiddleware[] = [];
   readonly #closing = new AbortController();
   readonly #credentials = new Callbacks();
+  readonly #missed = new Callbacks();
 
   constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
     this.#connection = connection;
     this.#settings = settings;
+    this.#answers = answers;
     this.#sender = new Sender(connection, answers, settings);
   }
 
@@ -50,6 +54,11 @@ export class Calls implements Core {
 
   get isListening(): boolean {
     return this.#connection.channel?.isListening ?? false;
+  }
+
+  /** Answers the server's questions. */
+  get answers(): Answers {
+    return this.#answers;
   }
 
   /** The level that modern requests carry. */
@@ -91,7 +100,12 @@ export class Calls implements Core {
   }
 
   onGap(callback: () => void): () => void {
-    return this.#connection.onGap(callback);
+    const forget = [this.#connection.onGap(callback), this.#missed.add(callback)];
+    return () => forget.forEach((end) => end());
+  }
+
+  missed(): void {
+    this.#missed.call();
   }
 
   onCredentials(callback: () => void): () => void {

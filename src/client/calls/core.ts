@@ -34,6 +34,8 @@ export interface Core {
   onReopened(callback: () => void | Promise<void>): () => void;
   /** Calls back when messages outside requests may have been missed. */
   onGap(callback: () => void): () => void;
+  /** Tells all that wait for a gap that there was one: a listen stream was lost. */
+  missed(): void;
   /** Calls back when the credentials of the client have changed. */
   onCredentials(callback: () => void): () => void;
   observe(event: ClientEvent): void;

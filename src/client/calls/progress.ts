@@ -1,6 +1,7 @@
 // Takes notifications of progress to the calls that asked for them, by their token.
 import type { JsonObject, RequestId } from "../../wire/message.ts";
 import type { ClientEvent } from "../settings/events.ts";
+import type { Progress } from "../settings/options.ts";
 import type { Call } from "./call.ts";
 
 /** The calls that asked for progress, by the id of their current attempt. */
@@ -21,19 +22,30 @@ export class ProgressRoutes {
   }
 
   /** Takes the parameters of a notification to its call. Late ones find none. */
-  receive({ progressToken, progress, total, message }: JsonObject): void {
-    const call = this.#calls.get(progressToken);
+  receive(params: JsonObject): void {
+    const call = this.#calls.get(params["progressToken"]);
     if (call === undefined) return;
     call.sign();
-    if (typeof progress !== "number") return;
-    try {
-      call.options.onProgress?.({
-        progress,
-        total: typeof total === "number" ? total : undefined,
-        message: typeof message === "string" ? message : undefined,
-      });
-    } catch (error) {
-      this.#observe?.({ type: "ignored", reason: `onProgress of ${call.what} threw: ${String(error)}` });
-    }
+    const { onProgress } = call.options;
+    if (onProgress) reportProgress(params, onProgress, call.what, this.#observe);
+  }
+}
+
+/** Passes the parameters of a notification to `onProgress`, unless they are no progress. What it throws is reported. */
+export function reportProgress(
+  { progress, total, message }: JsonObject,
+  onProgress: (progress: Progress) => void,
+  what: string,
+  observe: ((event: ClientEvent) => void) | undefined,
+): void {
+  if (typeof progress !== "number") return;
+  try {
+    onProgress({
+      progress,
+      total: typeof total === "number" ? total : undefined,
+      message: typeof message === "string" ? message : undefined,
+    });
+  } catch (error) {
+    observe?.({ type: "ignored", reason: `onProgress of ${what} threw: ${String(error)}` });
   }
 }

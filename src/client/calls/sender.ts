@@ -1,6 +1,7 @@
 // Sends a request, again if need be, until it has its outcome: attempts after a loss or refusal, and rounds of questions.
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
+import { untilAborted } from "../../async/promises.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { pause } from "../channel/backoff.ts";
@@ -113,7 +114,7 @@ export class Sender {
         const response = await channel.request(call);
         return resultOf(call, response, this.#connection.peer.revision);
       } catch (error) {
-        await this.#recover(call, channel, error);
+        await this.#recover(call, channel, channel && !this.#closed ? replaced(error) : error);
       }
     }
   }
@@ -139,21 +140,23 @@ export class Sender {
     if (isUrlRequired(error, this.#connection.peer.revision)) return this.#visitPages(call, error);
     const isMisjudged = this.#connection.failed(channel, error);
     const failing = failingOf(error) ?? (isMisjudged ? "misjudged" : undefined);
-    if (failing === undefined) throw error;
-    if (call.isStream) throw error;
-    if (error instanceof ConnectionLost && error.mayHaveRun) call.loss = error;
-    const { backoff, reissue, observe } = this.#settings;
+    if (failing === undefined || call.isStream) throw error;
+    const { backoff, observe } = this.#settings;
     call.tries ??= new Tries(backoff);
     const waitMs = call.tries.nextWait(failing, error instanceof HttpFailure ? error.retryAfterMs : 0);
-    if (waitMs === undefined || waitMs >= call.leftMs) throw error;
-    if (call.loss === error) {
-      const { method, options } = call;
-      const may = mayRepeat(method, options.reissue ?? reissue, options.isRepeatable);
-      if (!(typeof may === "boolean" ? may : await this.#wait(call, may))) throw error;
-    }
+    if (waitMs === undefined || waitMs >= call.leftMs || !(await this.#mayRepeat(call, error))) throw error;
     const { message: reason } = error as Error;
     observe?.({ type: "retry", method: call.method, attempt: call.attempts + 1, waitMs, reason });
     if (waitMs > 0) await this.#pausing(call, pause(waitMs, call.signal));
+  }
+
+  /** Whether a call may be sent again, although the server may have run it. */
+  async #mayRepeat(call: Call, error: unknown): Promise<boolean> {
+    if (!(error instanceof ConnectionLost && error.mayHaveRun)) return true;
+    call.loss = error;
+    const { method, options } = call;
+    const reissue = options.reissue ?? this.#settings.reissue;
+    return this.#wait(call, Promise.resolve(mayRepeat(method, reissue, options.isRepeatable)));
   }
 
   async #visitPages(call: Call, rejection: RpcRejection): Promise<void> {
@@ -173,11 +176,7 @@ export class Sender {
   async #wait<T>(call: Call, work: Promise<T>): Promise<T> {
     this.#waiting.add(call);
     try {
-      return await new Promise<T>((resolve, reject) => {
-        const { signal } = call;
-        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-        work.then(resolve, reject);
-      });
+      return await untilAborted(work, call.signal);
     } finally {
       this.#waiting.delete(call);
     }
@@ -221,6 +220,16 @@ function outcomeOf(call: Call, error: unknown): unknown {
     ? "The server may have run it: check before you send it again"
     : "The server did not run it";
   return new ConnectionLost(error.reason, `${call.what}: ${error.message}. ${outcome}`, {
+    mayHaveRun,
+    cause: error,
+  });
+}
+
+/** A channel that was closed although the client is not: the connection has replaced it. */
+function replaced(error: unknown): unknown {
+  if (!(error instanceof ConnectionLost && error.reason === "closed")) return error;
+  const { mayHaveRun } = error;
+  return new ConnectionLost("cut", "The connection was replaced by another one", {
     mayHaveRun,
     cause: error,
   });

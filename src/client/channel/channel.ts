@@ -15,11 +15,9 @@ export interface Outgoing {
    */
   readonly headers?: HeaderFields | undefined;
   /**
-   * Aborted when nobody waits any longer. The channel then tells the server as its transport and revision demand. A call makes it
-   * when it is first read, which takes longer than the rest of the call: read it only where nothing but an AbortSignal will do.
+   * Set by the channel: called at most once, with the reason, when nobody waits any longer. The channel then tells the server as its
+   * transport and revision demand. An AbortSignal for each request would cost more than all the rest of a call.
    */
-  readonly signal?: AbortSignal | undefined;
-  /** Set by the channel instead of reading `signal`: called once, when nobody waits any longer. Not called if that is so already. */
   onAbandoned?: ((reason: unknown) => void) | undefined;
   /** The server must not be told of its end: `initialize`. */
   readonly isUncancellable?: boolean;
@@ -50,7 +48,7 @@ export type Tap = (direction: "sent" | "received", stream: string, text: string)
 export interface Channel {
   /**
    * Sends a request, and resolves with its response. Rejects with ConnectionLost, HttpFailure, AuthRequired or InvalidResponse if there
-   * is none, or with the reason of `signal`.
+   * is none, or with the reason given to `onAbandoned`.
    */
   request(outgoing: Outgoing): Promise<RpcResponse>;
   /** Sends a notification or the answer to a request of the server. */

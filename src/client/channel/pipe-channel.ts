@@ -25,8 +25,6 @@ interface Waiting {
   readonly method: string;
   readonly resolve: (response: RpcResponse) => void;
   readonly reject: (reason: unknown) => void;
-  readonly signal: AbortSignal | undefined;
-  readonly onAbort: (() => void) | undefined;
   /** The wire failed to send it, so that the server cannot have run it. */
   isUnsent: boolean;
 }
@@ -67,14 +65,12 @@ export class PipeChannel implements Channel {
 
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
-      const { id, method, signal } = outgoing;
+      const { id, method } = outgoing;
       if (this.#loss) return reject(this.#lost(method, false));
-      if (signal?.aborted) return reject(signal.reason);
       if (this.#waiting.size >= this.#limits.maxInFlight) return reject(tooMany(this.#limits));
-      const onAbort = signal && (() => this.#cancel(outgoing));
-      const waiting = { method, resolve, reject, signal, onAbort, isUnsent: false };
+      const waiting = { method, resolve, reject, isUnsent: false };
       this.#waiting.set(id, waiting);
-      if (onAbort) signal.addEventListener("abort", onAbort, { once: true });
+      outgoing.onAbandoned = (reason) => this.#cancel(outgoing, reason);
       this.#write(outgoing.text, (error) => {
         waiting.isUnsent = true;
         void this.#giveUp(error);
@@ -191,16 +187,15 @@ export class PipeChannel implements Channel {
     const request = this.#waiting.get(id);
     if (request === undefined) return undefined;
     this.#waiting.delete(id);
-    if (request.onAbort) request.signal?.removeEventListener("abort", request.onAbort);
     return request;
   }
 
-  #cancel({ id, isUncancellable, signal }: Outgoing): void {
+  #cancel({ id, isUncancellable }: Outgoing, reason: unknown): void {
     const request = this.#take(id);
     if (request === undefined) return;
     if (this.#cancelled.size >= maxCancelled) this.#cancelled.clear();
     this.#cancelled.add(id);
-    request.reject(signal?.reason);
+    request.reject(reason);
     if (!isUncancellable)
       this.#write(
         encodeNotification("notifications/cancelled", { requestId: id }),

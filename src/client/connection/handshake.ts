@@ -13,7 +13,7 @@ import {
 } from "../../wire/message.ts";
 import type { Answers } from "../answering/answers.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
-import type { Channel, Transport } from "../channel/channel.ts";
+import type { Channel, Outgoing, Transport } from "../channel/channel.ts";
 import { CannotStart, ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff } from "../settings/limits.ts";
@@ -87,7 +87,7 @@ export async function shakeHands(
     return await handshake.run(first);
   } catch (error) {
     await handshake.close();
-    // A command that ended before it spoke is no lost connection: there was none.
+    // A process that ended says more than the request that it left without a response.
     throw error instanceof ConnectionLost && error.cause instanceof CannotStart ? error.cause : error;
   }
 }
@@ -191,19 +191,28 @@ class Handshake {
     return this.#reception;
   }
 
-  #request(channel: Channel, method: string, params: JsonObject, isShort: boolean): Promise<RpcResponse> {
+  async #request(
+    channel: Channel,
+    method: string,
+    params: JsonObject,
+    isShort: boolean,
+  ): Promise<RpcResponse> {
+    const { signal } = this.#task;
+    signal.throwIfAborted();
     const id = this.#settings.takeId();
     const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
     // A server that does not know the probe knows nothing of its end either.
-    const outgoing = { id, method, text, isUncancellable: true };
-    const { signal } = this.#task;
-    if (!isShort) return channel.request({ ...outgoing, signal });
-    const short = new AbortController();
+    const outgoing: Outgoing = { id, method, text, isUncancellable: true };
+    const abandon = (): void => outgoing.onAbandoned?.(signal.reason);
     const waitMs = Math.min(probeMs, this.#settings.connectTimeoutMs / 2);
-    const timer = setTimeout(() => short.abort(new Silence(waitMs)), waitMs);
-    return channel
-      .request({ ...outgoing, signal: AbortSignal.any([signal, short.signal]) })
-      .finally(() => clearTimeout(timer));
+    const timer = isShort && setTimeout(() => outgoing.onAbandoned?.(new Silence(waitMs)), waitMs);
+    signal.addEventListener("abort", abandon);
+    try {
+      return await channel.request(outgoing);
+    } finally {
+      if (timer) clearTimeout(timer);
+      signal.removeEventListener("abort", abandon);
+    }
   }
 
   /** Waits before another attempt. Resolves with false if there is none. */

@@ -128,7 +128,9 @@ function verdictOfFailure(error: Error, kind: Kind): Verdict {
   if (error instanceof HttpFailure)
     return byStatus.find(([from, to]) => error.status >= from && error.status <= to)?.[2] ?? "fail";
   if (!(error instanceof ConnectionLost)) return "fail";
-  return isOpaque(error) ? "undecided" : byLoss[kind];
+  if (isOpaque(error)) return "undecided";
+  // A channel that never opened says nothing about what the server speaks.
+  return error.reason === "unreachable" ? "fail" : byLoss[kind];
 }
 
 function judgeDiscovered(result: unknown, wanted: Wanted): Step {

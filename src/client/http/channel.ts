@@ -55,6 +55,7 @@ export class HttpChannel implements Channel, Link {
     return this.#revision?.era === "legacy";
   }
 
+  /** Also when it is gone: each request that was on its way gets its own 404. */
   get hasSession(): boolean {
     return this.#sessionId !== undefined;
   }
@@ -66,7 +67,6 @@ export class HttpChannel implements Channel, Link {
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (this.#end) return reject(this.#end);
-      if (outgoing.signal?.aborted) return reject(outgoing.signal.reason as Error);
       const onSettled = (post: Post): void => {
         this.#posts.delete(post.outgoing.id);
         this.#stream?.revive();
@@ -105,12 +105,13 @@ export class HttpChannel implements Channel, Link {
 
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
+    const isGone = this.#end !== undefined;
     const closed = new ConnectionLost("closed", "The client was closed", { mayHaveRun: true });
     this.#end ??= closed;
     this.#stream?.stop();
     for (const post of this.#posts.values()) post.fail(closed);
     this.#closing.abort(closed);
-    if (this.hasSession) await this.#farewell("DELETE", this.headers.ofDelete());
+    if (this.hasSession && !isGone) await this.#farewell("DELETE", this.headers.ofDelete());
     this.requester.closeIdle();
   }
 
@@ -124,13 +125,12 @@ export class HttpChannel implements Channel, Link {
       );
     }
     this.#sessionId = id;
-    this.headers.use(this.#revision, id);
   }
 
   sessionGone(): ConnectionLost {
     const message = `${shown(this.url)} no longer knows the session (404)`;
     this.#end ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
-    this.#sessionId = undefined;
+    this.#stream?.stop();
     return this.#end;
   }
 

@@ -26,7 +26,7 @@ export function isGatewayLoss(status: number): boolean {
 
 /** Whether the same request may succeed later, without any change. */
 export function isTransient(status: number): boolean {
-  return status === 408 || status === 429 || status >= 500;
+  return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 
 /** The error for a reply of that status; reads the start of its body. */
@@ -60,8 +60,8 @@ export async function wrongTypeOf(reply: HttpReply, url: string): Promise<HttpFa
 
 /** The time in `Retry-After`: seconds, or a date. */
 export function readRetryAfter(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const timeMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  if (value === undefined || !/^\d+$|^[A-Z]/i.test(value)) return undefined;
+  const timeMs = /^\d/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(timeMs) ? undefined : Math.min(Math.max(0, timeMs), maxRetryAfterMs);
 }
 

@@ -18,7 +18,7 @@ export interface Link {
   readonly hasSession: boolean;
   /** The server no longer knows the session. */
   sessionGone(): Error;
-  /** Takes the session id from the reply to `initialize`. */
+  /** Takes the session id from the reply to `initialize`. Requests carry it once the revision is agreed on. */
   takeSession(reply: HttpReply): void;
   /** Tells the server that nobody waits for a request any longer. */
   cancel(id: string | number): void;

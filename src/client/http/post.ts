@@ -45,7 +45,7 @@ export class Post implements IncomingSink {
     this.#resolve = settling.resolve;
     this.#reject = settling.reject;
     this.#onSettled = settling.onSettled;
-    outgoing.signal?.addEventListener("abort", this.#abort);
+    outgoing.onAbandoned = (reason) => this.#abandon(reason);
   }
 
   start(): void {
@@ -84,16 +84,16 @@ export class Post implements IncomingSink {
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;
-    this.outgoing.signal?.removeEventListener("abort", this.#abort);
     this.#onSettled(this);
     return true;
   }
 
-  readonly #abort = (): void => {
-    const { id, signal, isUncancellable } = this.outgoing;
-    this.fail(signal?.reason);
+  #abandon(reason: unknown): void {
+    if (this.#isSettled) return;
+    const { id, isUncancellable } = this.outgoing;
+    this.fail(reason);
     if (this.#link.isLegacy && !isUncancellable) this.#link.cancel(id);
-  };
+  }
 
   async #exchange(): Promise<void> {
     const link = this.#link;
@@ -148,7 +148,10 @@ export class Post implements IncomingSink {
       // Most bodies of errors are not messages.
       readIncomingText(text, link.limits, {
         message: (message) => this.message(message),
-        response: (response) => this.response(response),
+        response: (response) => {
+          // These two say that nothing at this address takes such requests, unless they name the very request.
+          if ((status !== 404 && status !== 405) || response.id === this.outgoing.id) this.response(response);
+        },
         invalid: () => {},
       });
     }

@@ -44,7 +44,7 @@ export class Requester {
     }
   }
 
-  /** Closes the connections that carry nothing at the moment. */
+  /** Closes connections that are kept for later requests. */
   closeIdle(): void {
     this.#send.closeIdle?.();
   }

@@ -29,6 +29,6 @@ export interface HttpReply {
  */
 export interface Send {
   (request: HttpRequest): Promise<HttpReply>;
-  /** Closes the connections that carry nothing at the moment. */
+  /** Closes the connections that carry nothing, and the others when they have carried what they do; until the next request. */
   closeIdle?(): void;
 }

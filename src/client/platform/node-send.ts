@@ -26,8 +26,10 @@ interface Way {
 /** Sends over connections of its own, which it keeps open between requests. An idle connection does not keep the process running. */
 export function nodeSend(): Send {
   const agents = new Set<Agent>();
+  /** Whether no connection is kept, until the next request. */
+  let isClosing = false;
   const wayOf = (request: Way["request"], agent: Agent): Way => {
-    keepIdleBriefly(agent);
+    keepIdleBriefly(agent, () => !isClosing);
     agents.add(agent);
     return { request, agent };
   };
@@ -41,11 +43,13 @@ export function nodeSend(): Send {
   let target: { readonly url: string; readonly options: RequestOptions } = { url: "", options: {} };
   const send = async (request: HttpRequest): Promise<HttpReply> => {
     const { url } = request;
+    isClosing = false;
     if (target.url !== url) target = { url, options: urlToHttpOptions(new URL(url)) };
     const way = url.startsWith("https:") ? (secure ?? (await loadSecure())) : plain;
     return sendBy(way, target.options, request);
   };
   const closeIdle = (): void => {
+    isClosing = true;
     for (const { freeSockets } of agents) {
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
     }
@@ -54,13 +58,13 @@ export function nodeSend(): Send {
 }
 
 /** Closes a connection that has been idle for `idleMs`, or for what the server says in `Keep-Alive` if that is less. */
-function keepIdleBriefly(agent: Agent): void {
+function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): void {
   const { keepSocketAlive, reuseSocket } = agent;
   function close(this: Socket): void {
     this.destroy();
   }
   agent.keepSocketAlive = (duplex) => {
-    const isKept = keepSocketAlive.call(agent, duplex) as unknown as boolean;
+    const isKept = mayKeep() && (keepSocketAlive.call(agent, duplex) as unknown as boolean);
     const socket = duplex as Socket;
     if (isKept) socket.setTimeout(Math.min(socket.timeout || idleMs, idleMs), close);
     return isKept;

@@ -13,6 +13,7 @@ export interface ClientSettings extends Required<CallSettings> {
   readonly info: Implementation;
   readonly revision: string;
   readonly connectTimeoutMs: number;
+  readonly cache: boolean;
   readonly backoff: Backoff;
   readonly limits: ClientLimits;
   readonly logLevel: LogLevel | undefined;
@@ -35,6 +36,7 @@ const defaults = {
   info: { name: "halyard-client", version },
   revision: "auto",
   connectTimeoutMs: 30_000,
+  cache: true,
 };
 
 export const knownCallOptions: Known<CallOptions> = {
@@ -92,6 +94,7 @@ export const knownCommand: Known<CommandTarget> = {
 const rules: Readonly<Record<string, readonly [isValid: (value: unknown) => boolean, mustBe: string]>> = {
   timeoutMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
   maxTimeMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
+  ttlMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
   connectTimeoutMs: [isTime, "must be a number of milliseconds from 1 to 2147483647"],
   reissue: [isOneOf("safe", "always", "never"), 'must be "safe", "always" or "never"'],
   inputRequired: [isOneOf("answer", "return"), 'must be "answer" or "return"'],

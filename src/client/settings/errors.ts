@@ -182,6 +182,27 @@ export class OutputMismatch extends HalyardError {
   }
 }
 
+/** Why a task has no result. */
+export type TaskEndReason =
+  /** Somebody cancelled it. */
+  | "cancelled"
+  /** The server could not be reached until the time was over for which it keeps the task. */
+  | "expired"
+  /** The server does not know the task: it has expired, the server has lost it, or it belongs to another caller. */
+  | "unknown";
+
+/** A task has no result. */
+export class TaskEnded extends HalyardError {
+  readonly taskId: string;
+  readonly reason: TaskEndReason;
+
+  constructor(taskId: string, reason: TaskEndReason, problem: string, options?: { cause?: unknown }) {
+    super("TASK_ENDED", `Task ${taskId} has no result: ${problem}`, options);
+    this.taskId = taskId;
+    this.reason = reason;
+  }
+}
+
 /**
  * The command of a stdio server cannot start, or its process ended before it sent a message.
  *

@@ -14,6 +14,8 @@ export interface ClientLimits {
   readonly maxInFlight: number;
   /** How many items `listTools` and the other lists collect; iterate over them to get more. @default {100000} */
   readonly maxListItems: number;
+  /** About how many bytes the items may take that `listTools` and the other lists collect. @default {67108864} */
+  readonly maxListBytes: number;
   /** How many pages one list may have. @default {1000} */
   readonly maxPages: number;
   /** How many times a call may be answered with further questions. @default {10} */
@@ -24,6 +26,8 @@ export interface ClientLimits {
   readonly maxChanges: number;
   /** How many results the cache keeps. @default {1000} */
   readonly maxCached: number;
+  /** About how many bytes these results may take. @default {67108864} */
+  readonly maxCachedBytes: number;
   /** How many bytes of standard error are kept of a stdio server. @default {16384} */
   readonly maxStderrBytes: number;
 }
@@ -35,11 +39,13 @@ export const defaultClientLimits: ClientLimits = {
   maxBatch: 1000,
   maxInFlight: 10_000,
   maxListItems: 100_000,
+  maxListBytes: 64 * 1024 * 1024,
   maxPages: 1000,
   maxRounds: 10,
   maxQuestions: 100,
   maxChanges: 1024,
   maxCached: 1000,
+  maxCachedBytes: 64 * 1024 * 1024,
   maxStderrBytes: 16 * 1024,
 };
 

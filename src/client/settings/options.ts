@@ -37,7 +37,7 @@ export interface CallSettings {
 export interface CallOptions extends CallSettings {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** Added to the HTTP requests of this call. With `Authorization` the call uses no cache. */
+  /** Added to the HTTP requests of this call. It then uses no cache, since the headers may be those of another user. */
   readonly headers?: HeaderFields;
   /** Asks the server even if the cache has an answer. @default {false} */
   readonly fresh?: boolean;

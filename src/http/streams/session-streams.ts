@@ -45,8 +45,12 @@ export interface ClientStreams extends Stream {
     responder: HttpResponder,
     principal: Principal | undefined,
   ): Promise<boolean> | boolean;
-  /** The stream of the reply to requests with these ids, which opens with its first event. */
-  reply(responder: HttpResponder, principal: Principal | undefined, ids: readonly RequestId[]): EventStream;
+  /** The stream of the reply to requests with these ids, which opens with its first event. Only a cluster needs the ids. */
+  reply(
+    responder: HttpResponder,
+    principal: Principal | undefined,
+    readIds: () => readonly RequestId[],
+  ): EventStream;
   /** Called when the session was restored from its record. */
   revived(): void;
   /** Ends every stream, because the session ends. */

@@ -1,12 +1,13 @@
 // The GET streams of one session that this node holds: each message of the session's log goes to the one that is active there.
 import type { LogEntry } from "../../backplane/engine.ts";
-import { positionOf, sequenceOf } from "../../backplane/position.ts";
+import { sequenceOf } from "../../backplane/position.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import { pauseInBackground } from "../../async/timers.ts";
 import { peerOf } from "../../diagnostics/events.ts";
-import { isLogged, isLogLevel, type Principal } from "../../protocol/model.ts";
+import type { Principal } from "../../protocol/model.ts";
 import { logMessage } from "../../protocol/notifications.ts";
 import { isGranted } from "../../protocol/scopes.ts";
+import { takes } from "../../push/hub.ts";
 import type { SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
@@ -16,6 +17,7 @@ import {
   holderOf,
   isActive,
   type KeptMessage,
+  messageOf,
   missedAfterGap,
   type MissedOnGet,
   missedOnOpen,
@@ -298,8 +300,8 @@ export class SharedGets {
     if (start !== undefined) this.#parts.soon(this.#log.append({ k: "get", s: start, n: this.#log.node }));
   }
 
-  #pushed({ m, scopes }: Extract<SessionEntry, { k: "push" }>, at: LogEntry): void {
-    const message = { text: m, position: positionOf(at), sequence: at.sequence, scopes };
+  #pushed(entry: Extract<SessionEntry, { k: "push" }>, at: LogEntry): void {
+    const message = messageOf(at, entry);
     const stream = this.active;
     if (stream !== undefined) return this.#send(stream, message);
     this.#sentElsewhere++;
@@ -339,9 +341,7 @@ export class SharedGets {
   /** Whether the client wants log messages of that level. */
   #isWanted(text: string): boolean {
     if (!text.includes(logMessage)) return true;
-    const { method, params } = JSON.parse(text) as { method?: unknown; params?: { level?: unknown } };
-    return (
-      method !== logMessage || !isLogLevel(params?.level) || isLogged(params.level, this.#connection.logLevel)
-    );
+    const { method, params } = JSON.parse(text) as { method: string; params?: { level?: unknown } };
+    return takes(this.#connection, method, params ?? {});
   }
 }

@@ -116,7 +116,8 @@ export function isActive(active: Active | undefined, stream: number, node: strin
   return active?.stream === stream && (active.node === undefined || active.node === node);
 }
 
-function messageOf(
+/** The message of an entry. */
+export function messageOf(
   logEntry: LogEntry,
   { m, scopes }: { readonly m: string; readonly scopes?: KeptMessage["scopes"] },
 ): KeptMessage {

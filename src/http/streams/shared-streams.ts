@@ -8,6 +8,7 @@ import type { ChangeLog } from "../../push/changes.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
+import { logKeptMs } from "../../session/sessions.ts";
 import type { RequestId } from "../../wire/message.ts";
 import type { Tended } from "../edge/heartbeat.ts";
 import type { HttpResponder } from "../edge/request.ts";
@@ -32,16 +33,12 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
 
   constructor(host: StreamHost, cluster: Cluster, changes: ChangeLog, connection: Connection) {
     const { server, settings } = host;
-    const { keepMs, idleMs } = settings.limits;
     const { logger } = server;
     const session = connection.session ?? "";
     this.#host = host;
     this.#connection = connection;
-    // As long as the session, which may be idle: messages wait for its client.
-    this.#log = new SharedSessionLog(
-      { cluster, logger, session, keepMs: Math.max(keepMs, idleMs * 1.25) },
-      this,
-    );
+    const keepMs = logKeptMs(settings.limits);
+    this.#log = new SharedSessionLog({ cluster, logger, session, keepMs }, this);
     const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
     const parts = { cluster, server, changes, connection, log: this.#log, owner: this, soon };
     this.#gets = new SharedGets(parts);
@@ -69,9 +66,9 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
   reply(
     responder: HttpResponder,
     principal: Principal | undefined,
-    ids: readonly RequestId[],
+    readIds: () => readonly RequestId[],
   ): EventStream<SharedCursor> {
-    return this.#replies.make(responder, principal, ids);
+    return this.#replies.make(responder, principal, readIds());
   }
 
   /** What happened before is in the log. */

@@ -5,6 +5,7 @@ import { maxUriLength } from "../../protocol/uri.ts";
 import type { Hub, TopicWatch } from "../../push/hub.ts";
 import { topicOf } from "../../push/topic.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { isTexts } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -57,10 +58,6 @@ export function keysProblem(
   }
   const isLong = notification === resourceUpdated && keys.some(({ length }) => length > maxUriLength);
   return isLong ? `${member} has a URI of more than ${maxUriLength} characters` : undefined;
-}
-
-function isTexts(keys: readonly unknown[]): keys is readonly string[] {
-  return keys.every((key) => typeof key === "string");
 }
 
 export function sumOf(texts: readonly string[], count: (text: string) => number): number {

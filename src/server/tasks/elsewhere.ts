@@ -40,10 +40,7 @@ export class TasksElsewhere {
     });
     cluster.on(messages.isRunning, ({ id }) => ({ isRunning: typeof id === "string" && runs.has(id) }));
     cluster.on(messages.update, ({ id, responses }) => this.#answer(id, responses));
-    cluster.onNode(
-      () => {},
-      (node) => watch.left(node),
-    );
+    cluster.onLeft((node) => watch.left(node));
     cluster.onBack(() => watch.back());
   }
 

@@ -3,7 +3,7 @@ import type { Cluster } from "../../backplane/cluster.ts";
 import type { StoredValue } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/stored.ts";
 import { readJson } from "../../wire/json.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject, isTexts } from "../../wire/message.ts";
 import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
 import {
   hasEnded,
@@ -116,7 +116,6 @@ type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
-const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
 const orMissing =
   (check: Check): Check =>
   (value) =>

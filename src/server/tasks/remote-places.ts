@@ -61,10 +61,7 @@ export class RemotePlaces {
     cluster.on(messages.answer, (body) => this.#settle(body));
     cluster.on(messages.ask, (body, from) => this.#askHere(body, from));
     cluster.on(messages.unask, ({ ask, reason }) => this.#asking.get(String(ask))?.abort(reason));
-    cluster.onNode(
-      () => {},
-      (node) => this.#left(node),
-    );
+    cluster.onLeft((node) => this.#left(node));
   }
 
   /** Lets the questions of a task use that stream. `renew` repeats it, in case a message was lost; `close` ends it. */

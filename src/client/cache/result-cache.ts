@@ -1,0 +1,209 @@
+// The results of lists and reads that are still fresh. It belongs to one client, and so to one dialled address.
+import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Core } from "../calls/core.ts";
+import type { CallOptions } from "../settings/options.ts";
+import { freshnessOf, isCacheable } from "./freshness.ts";
+import { freeze } from "./frozen.ts";
+
+/** A list or a read. */
+export interface Lookup<Value extends object> {
+  readonly method: string;
+  readonly params?: JsonObject | undefined;
+  /** Turns the result into what is cached and returned; throws if it is invalid. */
+  readonly read: (result: JsonObject) => Value;
+  /** Ends the request, beside the caller's own signal. */
+  readonly until?: AbortSignal | undefined;
+  /** Called each time that the request is sent. */
+  readonly onSent?: (() => void) | undefined;
+}
+
+/** A result, frozen, and about how many bytes it takes. */
+export interface Found<Value extends object> {
+  readonly value: Value;
+  readonly size: number;
+}
+
+interface Kept {
+  readonly method: string;
+  readonly found: Found<object>;
+  /** With its key. */
+  readonly size: number;
+  readonly isPrivate: boolean;
+  readonly receivedAt: number;
+  readonly timeMs: number;
+}
+
+/** A request that waits for its response. */
+interface Flight {
+  readonly method: string;
+  readonly key: string;
+  /** False if something has changed since it was last sent: the response may be older than that. */
+  isCurrent: boolean;
+}
+
+/** The notifications that make lists stale. */
+const stale: readonly (readonly [notification: string, methods: readonly string[]])[] = [
+  [listChanged.tools, ["tools/list"]],
+  [listChanged.prompts, ["prompts/list"]],
+  [listChanged.resources, ["resources/list", "resources/templates/list"]],
+];
+
+/**
+ * Sends lists and reads, or returns what it has. Everything that it returns is frozen, fresh from the server or not: callers share it.
+ *
+ * Equal requests without options share one request if they are made in the same turn, or while the first one waits if the server
+ * allows its results to be cached. Otherwise a caller could receive a list that is older than its own last change.
+ */
+export class ResultCache {
+  readonly #core: Core;
+  readonly #isOn: boolean;
+  /** Least recently used first. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #flights = new Set<Flight>();
+  readonly #shared = new Map<string, Promise<Found<object>>>();
+  /** The methods whose last result could be cached. */
+  readonly #lasting = new Set<string>();
+  #size = 0;
+
+  constructor(core: Core, isOn: boolean) {
+    this.#core = core;
+    this.#isOn = isOn;
+    for (const [notification, methods] of stale)
+      core.onNotification(notification, () => this.discard(...methods));
+    core.onNotification(resourceUpdated, ({ params }) => this.#discardRead(params?.["uri"]));
+    core.onGap(() => this.#drop(() => true));
+    core.onReopened(() => this.#drop(() => true));
+    core.onCredentials(() => this.#drop((held) => !("isPrivate" in held) || held.isPrivate));
+  }
+
+  /** Returns a fresh result from the cache, or asks the server. A call with headers of its own may be someone else's, and uses no cache. */
+  get<Value extends object>(lookup: Lookup<Value>, options: CallOptions | undefined): Promise<Found<Value>> {
+    const canCache = this.#isOn && options?.headers === undefined && isCacheable(lookup.method, this.#core);
+    const key = keyOf(lookup.method, lookup.params);
+    if (!canCache || this.#core.closed.aborted || options?.signal?.aborted)
+      return this.#ask(lookup, key, options, false);
+    const found = options?.fresh ? undefined : this.#find(key);
+    if (found !== undefined) {
+      this.#observeHit(lookup);
+      return Promise.resolve(found as Found<Value>);
+    }
+    return isPlain(options) ? this.#share(lookup, key) : this.#ask(lookup, key, options, true);
+  }
+
+  /** Forgets all results of these methods. */
+  discard(...methods: readonly string[]): void {
+    this.#drop(({ method }) => methods.includes(method));
+  }
+
+  #discardRead(uri: unknown): void {
+    const key = keyOf("resources/read", { uri });
+    const kept = this.#kept.get(key);
+    if (kept) this.#remove(key, kept);
+    this.#shared.delete(key);
+    for (const flight of this.#flights) if (flight.key === key) flight.isCurrent = false;
+  }
+
+  /** Forgets what is kept and what is under way, as far as `isMeant`. */
+  #drop(isMeant: (held: Kept | Flight) => boolean): void {
+    for (const [key, kept] of this.#kept) if (isMeant(kept)) this.#remove(key, kept);
+    for (const flight of this.#flights) {
+      if (!isMeant(flight)) continue;
+      flight.isCurrent = false;
+      this.#shared.delete(flight.key);
+    }
+  }
+
+  #find(key: string): Found<object> | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    const age = Date.now() - kept.receivedAt;
+    // A negative age means that the clock was set back.
+    if (age >= 0 && age < kept.timeMs) return kept.found;
+    this.#remove(key, kept);
+    return undefined;
+  }
+
+  #share<Value extends object>(lookup: Lookup<Value>, key: string): Promise<Found<Value>> {
+    const shared = this.#shared.get(key);
+    if (shared !== undefined) return shared as Promise<Found<Value>>;
+    const asked = this.#ask(lookup, key, undefined, true);
+    this.#shared.set(key, asked);
+    const forget = (): void => {
+      if (this.#shared.get(key) === asked) this.#shared.delete(key);
+    };
+    if (this.#lasting.has(lookup.method)) asked.then(forget, forget);
+    else queueMicrotask(forget);
+    return asked;
+  }
+
+  async #ask<Value extends object>(
+    { method, params, read, until, onSent }: Lookup<Value>,
+    key: string,
+    options: CallOptions | undefined,
+    canCache: boolean,
+  ): Promise<Found<Value>> {
+    const flight: Flight = { method, key, isCurrent: true };
+    // A round sends the request again, and results of rounds are never cached.
+    let timesSent = 0;
+    this.#flights.add(flight);
+    try {
+      const signal = either(options?.signal, until);
+      const result = await this.#core.request(method, params, {
+        ...options,
+        ...(signal && { signal }),
+        onSent: () => {
+          timesSent++;
+          flight.isCurrent = true;
+          onSent?.();
+        },
+      });
+      const value = read(result);
+      const found = { value, size: freeze(value) };
+      if (canCache && flight.isCurrent && timesSent < 2) this.#keep(flight, found, result);
+      return found;
+    } finally {
+      this.#flights.delete(flight);
+    }
+  }
+
+  #keep({ method, key }: Flight, found: Found<object>, result: JsonObject): void {
+    const { timeMs, isPrivate } = freshnessOf(result, this.#core);
+    const before = this.#kept.get(key);
+    if (before) this.#remove(key, before);
+    const { maxCached, maxCachedBytes } = this.#core.limits;
+    const size = found.size + key.length;
+    if (timeMs === 0 || size > maxCachedBytes) return void this.#lasting.delete(method);
+    this.#lasting.add(method);
+    this.#kept.set(key, { method, found, size, isPrivate, receivedAt: Date.now(), timeMs });
+    this.#size += size;
+    for (const [oldest, kept] of this.#kept) {
+      if (this.#kept.size <= maxCached && this.#size <= maxCachedBytes) break;
+      this.#remove(oldest, kept);
+    }
+  }
+
+  #remove(key: string, kept: Kept): void {
+    this.#kept.delete(key);
+    this.#size -= kept.size;
+  }
+
+  #observeHit({ method, params }: Lookup<object>): void {
+    const name = params?.["uri"] as string | undefined;
+    this.#core.observe({ type: "request", method, name, durationMs: 0, outcome: "cached", attempts: 0 });
+  }
+}
+
+function keyOf(method: string, params: JsonObject | undefined): string {
+  return params === undefined ? method : `${method} ${JSON.stringify(params)}`;
+}
+
+function either(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
+}
+
+function isPlain(options: CallOptions | undefined): boolean {
+  return options === undefined || Object.values(options).every((value) => value === undefined);
+}

@@ -1,0 +1,41 @@
+// What a client knows of its server's tools, prompts and resources: lists, reads and tool calls, over one cache.
+import type { ReadResourceResult } from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import { ResultCache } from "../cache/result-cache.ts";
+import type { Core } from "../calls/core.ts";
+import { InvalidResponse } from "../settings/errors.ts";
+import type { CallOptions } from "../settings/options.ts";
+import { Definitions } from "./definitions.ts";
+import { KnownTools } from "./known-tools.ts";
+import { Lists } from "./lists.ts";
+import { ToolCalls } from "./tool-calls.ts";
+
+/** The catalogue of one server, as its client sees it. */
+export class Catalogue {
+  readonly lists: Lists;
+  readonly definitions: Definitions;
+  readonly toolCalls: ToolCalls;
+  readonly #cache: ResultCache;
+
+  constructor(core: Core, hasCache: boolean) {
+    const known = new KnownTools(core);
+    this.#cache = new ResultCache(core, hasCache);
+    this.lists = new Lists(core, this.#cache, known);
+    this.definitions = new Definitions(core, this.lists, known);
+    this.toolCalls = new ToolCalls(core, this.definitions);
+  }
+
+  /** Reads a resource. The result is frozen, since the cache may hand it out again. */
+  async readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult> {
+    const lookup = { method: "resources/read", params: { uri }, read: readContents };
+    const { value } = await this.#cache.get(lookup, options);
+    return value;
+  }
+}
+
+function readContents(result: JsonObject): ReadResourceResult {
+  const isQuestion = result["resultType"] === "input_required";
+  if (!isQuestion && !Array.isArray(result["contents"]))
+    throw new InvalidResponse("resources/read: the result has no array contents");
+  return result as unknown as ReadResourceResult;
+}

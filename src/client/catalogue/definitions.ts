@@ -1,0 +1,116 @@
+// Finds the definition of a tool that a call needs, and lists the tools if it is not known.
+import { inBackground } from "../../async/timers.ts";
+import { clip } from "../../errors.ts";
+import type { Core } from "../calls/core.ts";
+import { CallTimeout } from "../settings/errors.ts";
+import type { CallOptions } from "../settings/options.ts";
+import type { KnownTool, KnownTools } from "./known-tools.ts";
+import type { Lists } from "./lists.ts";
+import { ignore } from "./page.ts";
+
+/** How long a listing for a definition may take, and a call waits for it; then the call goes on without. */
+const longestMs = 30_000;
+/** How long the client does not list again for a tool that it did not find. */
+const missingForMs = 60_000;
+/** How many names of such tools it remembers. */
+const maxMissing = 1000;
+
+/** What a call says about how to list for it. */
+export type ListingOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
+
+/** Finds definitions. A listing that fails is reported, and fails nothing else. */
+export class Definitions {
+  readonly #core: Core;
+  readonly #lists: Lists;
+  readonly #known: KnownTools;
+  /** The listings that run for all calls that wait for one: of what may be cached, and from the server alone. */
+  readonly #running: { cached?: Promise<void> | undefined; fresh?: Promise<void> | undefined } = {};
+  /** The names that a listing did not have. */
+  readonly #missing = new Map<string, { readonly at: number; readonly moment: number }>();
+
+  constructor(core: Core, lists: Lists, known: KnownTools) {
+    this.#core = core;
+    this.#lists = lists;
+    this.#known = known;
+  }
+
+  /** The definition of a tool. Lists the tools if it is unknown; undefined if the server does not list it, or the list fails. */
+  find(name: string, options?: ListingOptions): KnownTool | undefined | Promise<KnownTool | undefined> {
+    const known = this.#known.find(name);
+    return known !== undefined || this.#isMissing(name) ? known : this.#load(name, "cached", options);
+  }
+
+  /** The definition, if it is known already. */
+  known(name: string): KnownTool | undefined {
+    return this.#known.find(name);
+  }
+
+  /** The definition that the server has now. */
+  refresh(name: string, options?: ListingOptions): Promise<KnownTool | undefined> {
+    return this.#load(name, "fresh", options);
+  }
+
+  #isMissing(name: string): boolean {
+    const missing = this.#missing.get(name);
+    if (missing === undefined) return false;
+    const age = Date.now() - missing.at;
+    return missing.moment === this.#known.moment && age >= 0 && age < missingForMs;
+  }
+
+  async #load(
+    name: string,
+    source: "cached" | "fresh",
+    options: ListingOptions | undefined,
+  ): Promise<KnownTool | undefined> {
+    const { moment } = this.#known;
+    await this.#wait(this.#listing(source, options?.headers), options);
+    const known = this.#known.find(name);
+    if (known !== undefined) this.#missing.delete(name);
+    else {
+      if (this.#missing.size >= maxMissing) this.#missing.clear();
+      this.#missing.set(name, { at: Date.now(), moment });
+    }
+    return known;
+  }
+
+  /** A listing with headers of its own may be for someone else: nobody shares it. */
+  #listing(source: "cached" | "fresh", headers: CallOptions["headers"]): Promise<void> {
+    const fresh = source === "fresh";
+    if (headers !== undefined) return this.#list({ fresh, headers });
+    return (this.#running[source] ??= this.#list({ fresh }).finally(
+      () => void (this.#running[source] = undefined),
+    ));
+  }
+
+  /** Never rejects. */
+  async #list(options: CallOptions): Promise<void> {
+    const end = new AbortController();
+    const timeout = new CallTimeout("maxTimeMs", longestMs, "tools/list");
+    const timer = inBackground(setTimeout(() => end.abort(timeout), longestMs));
+    try {
+      await this.#lists.learnTools({ ...options, signal: end.signal });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!this.#core.closed.aborted)
+        ignore(this.#core, `The definitions of tools cannot be listed: ${clip(reason)}`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Waits for a listing as long as its call would. */
+  #wait(listing: Promise<void>, options: ListingOptions | undefined): Promise<void> | undefined {
+    const { signal, timeoutMs = longestMs } = options ?? {};
+    if (signal?.aborted) return undefined;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(timeoutMs, longestMs));
+      signal?.addEventListener("abort", end);
+      void listing.then(end);
+    });
+  }
+}

@@ -1,0 +1,87 @@
+// The definitions of tools that the client has seen and that have not changed since, by name.
+import { listChanged } from "../../protocol/notifications.ts";
+import type { Tool } from "../../protocol/model.ts";
+import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
+import { freeze } from "../cache/frozen.ts";
+import type { Core } from "../calls/core.ts";
+import { OutputCheck } from "./output-check.ts";
+
+/** What calls need of a tool. */
+export class KnownTool {
+  readonly tool: Tool;
+  readonly size: number;
+  readonly output: OutputCheck | undefined;
+  #headers: readonly ParamHeader[] | undefined;
+
+  constructor(tool: Tool, core: Core) {
+    this.tool = tool;
+    this.size = freeze(tool);
+    this.output = tool.outputSchema === undefined ? undefined : new OutputCheck(tool, core);
+  }
+
+  /** The arguments that calls over HTTP repeat as headers. */
+  get headers(): readonly ParamHeader[] {
+    if (this.#headers === undefined) {
+      const read = readParamHeaders(this.tool.inputSchema);
+      this.#headers = read.ok ? read.headers : [];
+    }
+    return this.#headers;
+  }
+
+  /** Whether the server says that calling it twice does no more than calling it once. */
+  get isRepeatable(): boolean {
+    const { readOnlyHint, idempotentHint } = this.tool.annotations ?? {};
+    return readOnlyHint === true || idempotentHint === true;
+  }
+}
+
+/** Learns tools from every list, and forgets them when they may have changed. At its limits it learns no more. */
+export class KnownTools {
+  readonly #core: Core;
+  readonly #tools = new Map<string, KnownTool>();
+  #size = 0;
+  #moment = 0;
+
+  constructor(core: Core) {
+    this.#core = core;
+    const forget = (): void => this.#forget();
+    core.onNotification(listChanged.tools, forget);
+    core.onGap(forget);
+    core.onReopened(forget);
+    core.onCredentials(forget);
+  }
+
+  /** Counts the times that everything was forgotten: what was requested at an earlier moment may be out of date. */
+  get moment(): number {
+    return this.#moment;
+  }
+
+  find(name: string): KnownTool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** Learns tools that were requested at the moment `since`. */
+  learn(tools: readonly Tool[], since: number): void {
+    if (since !== this.#moment) return;
+    for (const tool of tools) if (this.#tools.get(tool.name)?.tool !== tool) this.#add(tool);
+  }
+
+  #add(tool: Tool): void {
+    const { maxListItems, maxListBytes } = this.#core.limits;
+    const before = this.#tools.get(tool.name);
+    if (before !== undefined) {
+      this.#tools.delete(tool.name);
+      this.#size -= before.size;
+    }
+    const known = new KnownTool(tool, this.#core);
+    if (this.#tools.size >= maxListItems || this.#size + known.size > maxListBytes) return;
+    this.#tools.set(tool.name, known);
+    this.#size += known.size;
+  }
+
+  #forget(): void {
+    this.#tools.clear();
+    this.#size = 0;
+    this.#moment++;
+  }
+}

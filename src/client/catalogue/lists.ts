@@ -1,0 +1,178 @@
+// Lists what a server offers, page by page: all at once, or one entry after the other.
+import { clip, errorCodes } from "../../errors.ts";
+import type { ResultCache } from "../cache/result-cache.ts";
+import type { Core } from "../calls/core.ts";
+import { ConnectionLost, InvalidResponse, RpcRejection } from "../settings/errors.ts";
+import type { CallOptions } from "../settings/options.ts";
+import { type Entries, kinds, type ListKind } from "./kinds.ts";
+import type { KnownTools } from "./known-tools.ts";
+import { ignore, type Page, readPage } from "./page.ts";
+
+/** The cursor is no longer valid: the server refused it (`cause`), or the session that it belongs to has ended. */
+class CursorLost extends Error {}
+
+/** A page, and about how many bytes it takes. */
+interface SizedPage<Kind extends ListKind> extends Page<Kind> {
+  readonly size: number;
+}
+
+/** Lists tools, prompts, resources and resource templates. */
+export class Lists {
+  readonly #core: Core;
+  readonly #cache: ResultCache;
+  readonly #known: KnownTools;
+  /** Aborted when the session ends, and with it the cursors that it gave. */
+  #session = new AbortController();
+
+  constructor(core: Core, cache: ResultCache, known: KnownTools) {
+    this.#core = core;
+    this.#cache = cache;
+    this.#known = known;
+    core.onReopened(() => {
+      this.#session.abort(new CursorLost());
+      this.#session = new AbortController();
+    });
+  }
+
+  /** All entries, in the order of the server. It begins anew once if a cursor becomes invalid meanwhile. */
+  async all<Kind extends ListKind>(kind: Kind, options?: CallOptions): Promise<Entries[Kind][]> {
+    try {
+      return await this.#collect(kind, options);
+    } catch (error) {
+      if (!(error instanceof CursorLost)) throw error;
+    }
+    try {
+      return await this.#collect(kind, options);
+    } catch (error) {
+      throw reasonOf(error, kind);
+    }
+  }
+
+  /** The entries one after the other; the next page is requested when it is needed. */
+  async *each<Kind extends ListKind>(
+    kind: Kind,
+    options?: CallOptions,
+  ): AsyncGenerator<Entries[Kind], void, void> {
+    try {
+      for await (const { entries } of this.#pages(kind, options)) for (const entry of entries) yield entry;
+    } catch (error) {
+      throw reasonOf(error, kind);
+    }
+  }
+
+  /** Goes through the list of tools, so that their definitions are known. */
+  async learnTools(options: CallOptions): Promise<void> {
+    const pages = this.#pages("tools", options);
+    while (!(await pages.next()).done);
+  }
+
+  async #collect<Kind extends ListKind>(
+    kind: Kind,
+    options: CallOptions | undefined,
+  ): Promise<Entries[Kind][]> {
+    const { maxListItems, maxListBytes } = this.#core.limits;
+    const collected: Entries[Kind][] = [];
+    let bytes = 0;
+    for await (const { entries, size } of this.#pages(kind, options)) {
+      bytes += size;
+      if (collected.length + entries.length > maxListItems) throw tooMany(kind, "maxListItems", maxListItems);
+      if (bytes > maxListBytes) throw tooMany(kind, "maxListBytes", maxListBytes);
+      for (const entry of entries) collected.push(entry);
+    }
+    return collected;
+  }
+
+  async *#pages<Kind extends ListKind>(
+    kind: Kind,
+    options: CallOptions | undefined,
+  ): AsyncGenerator<SizedPage<Kind>, void, void> {
+    const { method } = kinds[kind];
+    const { maxPages } = this.#core.limits;
+    const { signal: session } = this.#session;
+    const isFirst = this.#firstOnes(kind);
+    let cursor: string | undefined;
+    let earlier: string | undefined;
+    for (let count = 1; count <= maxPages; count++) {
+      let since = this.#known.moment;
+      const onSent = (): void => void (since = this.#known.moment);
+      const page = await this.#page(kind, cursor, { session, onSent }, options);
+      const entries = page.entries.filter(isFirst);
+      if (kind === "tools") this.#known.learn(entries as readonly Entries["tools"][], since);
+      yield { ...page, entries };
+      const { next } = page;
+      if (next === undefined) return;
+      if (next === cursor || next === earlier)
+        throw new InvalidResponse(`${method}: the cursor ${JSON.stringify(clip(next))} repeats`);
+      // One earlier cursor, replaced ever more rarely, finds a circle of any length without keeping them all.
+      if ((count & (count - 1)) === 0) earlier = next;
+      cursor = next;
+    }
+    throw tooMany(kind, "maxPages", maxPages);
+  }
+
+  async #page<Kind extends ListKind>(
+    kind: Kind,
+    cursor: string | undefined,
+    { session, onSent }: { readonly session: AbortSignal; readonly onSent: () => void },
+    options: CallOptions | undefined,
+  ): Promise<SizedPage<Kind>> {
+    const { method } = kinds[kind];
+    const read = (result: object): Page<Kind> => readPage(kind, result as never, this.#core);
+    if (cursor === undefined) return sized(await this.#cache.get({ method, read, onSent }, options));
+    session.throwIfAborted();
+    try {
+      const lookup = { method, params: { cursor }, read, until: session, onSent };
+      return sized(await this.#cache.get(lookup, options));
+    } catch (error) {
+      if (!(error instanceof RpcRejection) || error.code !== errorCodes.invalidParams) throw error;
+      this.#cache.discard(method);
+      throw new CursorLost(error.message, { cause: error });
+    }
+  }
+
+  /** Tells the first entry of each name from later ones, which it reports. */
+  #firstOnes(kind: ListKind): (entry: object) => boolean {
+    const { method, key, isName } = kinds[kind];
+    if (!isName) return () => true;
+    const names = new Set<string>();
+    const repeated = new Set<string>();
+    return (entry) => {
+      const name = (entry as { readonly [key: string]: string })[key]!;
+      if (!names.has(name)) {
+        if (names.size < this.#core.limits.maxListItems) names.add(name);
+        return true;
+      }
+      if (!repeated.has(name) && repeated.size < 10) {
+        repeated.add(name);
+        ignore(
+          this.#core,
+          `${method}: ${JSON.stringify(clip(name))} is listed more than once; the first one counts`,
+        );
+      }
+      return false;
+    };
+  }
+}
+
+function sized<Kind extends ListKind>({
+  value,
+  size,
+}: {
+  readonly value: Page<Kind>;
+  readonly size: number;
+}): SizedPage<Kind> {
+  return { ...value, size };
+}
+
+function tooMany(kind: ListKind, limit: string, most: number): InvalidResponse {
+  const { method, each } = kinds[kind];
+  const remedy = limit === "maxPages" ? "raise it" : `iterate with ${each}, or raise it`;
+  return new InvalidResponse(`${method}: the list exceeds limits.${limit} (${most}): ${remedy}`);
+}
+
+/** What the caller sees when a listing cannot go on. */
+function reasonOf(error: unknown, kind: ListKind): unknown {
+  if (!(error instanceof CursorLost)) return error;
+  const problem = `${kinds[kind].method}: the session ended before the last page: list again`;
+  return error.cause ?? new ConnectionLost("session-gone", problem, { mayHaveRun: false });
+}

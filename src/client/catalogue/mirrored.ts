@@ -1,0 +1,25 @@
+// The headers `Mcp-Param-*`, which repeat annotated arguments of a tool call.
+import { encodeHeaderValue } from "../../protocol/header-value.ts";
+import { argumentAt, type ParamHeader } from "../../protocol/param-headers.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { HeaderFields } from "../settings/auth.ts";
+
+/**
+ * The headers that repeat `args`. An argument that is absent or null has none, nor has one that is an array or object: the server
+ * refuses it for its type.
+ *
+ * @throws {RangeError} if an integer is not safe: the server could not compare it
+ */
+export function mirroredHeaders(headers: readonly ParamHeader[], args: JsonObject | undefined): HeaderFields {
+  const mirrored: { [name: string]: string } = {};
+  for (const { name, path } of headers) {
+    const value = argumentAt(args, path);
+    if (value === undefined || value === null || typeof value === "object") continue;
+    if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+      throw new RangeError(
+        `The argument ${path.join(".")} is ${value}, which is not a safe integer: the header Mcp-Param-${name} cannot carry it`,
+      );
+    mirrored[`Mcp-Param-${name}`] = encodeHeaderValue(String(value));
+  }
+  return mirrored;
+}

@@ -1,0 +1,43 @@
+// Reads one page of a list, and leaves out the entries that cannot be used.
+import { clip } from "../../errors.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Core } from "../calls/core.ts";
+import { InvalidResponse } from "../settings/errors.ts";
+import { type Entries, entryProblem, kinds, type ListKind } from "./kinds.ts";
+
+/** One page of a list. */
+export interface Page<Kind extends ListKind> {
+  readonly entries: readonly Entries[Kind][];
+  /** The cursor of the next page; `""` is one too. */
+  readonly next: string | undefined;
+}
+
+/** How many entries that are left out of a page are reported one by one. */
+const maxReports = 10;
+
+/** Reads a page. Throws if it is not one; an entry that cannot be used is left out and reported. */
+export function readPage<Kind extends ListKind>(kind: Kind, result: JsonObject, core: Core): Page<Kind> {
+  const { method, key } = kinds[kind];
+  const { [kind]: entries, nextCursor } = result;
+  if (!Array.isArray(entries)) throw new InvalidResponse(`${method}: the result has no array ${kind}`);
+  if (nextCursor !== undefined && nextCursor !== null && typeof nextCursor !== "string")
+    throw new InvalidResponse(`${method}: nextCursor is not a string`);
+  const usable: Entries[Kind][] = [];
+  let left = 0;
+  entries.forEach((entry: unknown, index) => {
+    const problem = entryProblem(kind, entry, core.peer);
+    if (problem === undefined) return void usable.push(entry as Entries[Kind]);
+    left++;
+    if (left > maxReports) return;
+    const name = (entry as { readonly [name: string]: unknown } | null)?.[key];
+    const which = typeof name === "string" ? JSON.stringify(clip(name)) : String(index);
+    ignore(core, `${method}: entry ${which} is left out: ${problem}`);
+  });
+  if (left > maxReports) ignore(core, `${method}: ${left - maxReports} more entries are left out`);
+  return { entries: usable, next: nextCursor ?? undefined };
+}
+
+/** Reports something of the server that the client ignores. */
+export function ignore(core: Core, reason: string): void {
+  core.observe({ type: "ignored", reason });
+}

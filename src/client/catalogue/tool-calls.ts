@@ -1,0 +1,116 @@
+// Calls tools as their definitions demand: with the headers that repeat arguments, and with a check of the structured result.
+import { errorCodes } from "../../errors.ts";
+import type { CallToolResult } from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Core, CoreRequestOptions } from "../calls/core.ts";
+import { OutputMismatch, RpcRejection } from "../settings/errors.ts";
+import type { CallOptions } from "../settings/options.ts";
+import type { Definitions } from "./definitions.ts";
+import { hasParamHeaders } from "./kinds.ts";
+import type { KnownTool } from "./known-tools.ts";
+import { mirroredHeaders } from "./mirrored.ts";
+import type { Check } from "./output-check.ts";
+
+/** The parameters of `tools/call`. */
+export interface ToolCallParams extends JsonObject {
+  readonly name: string;
+  readonly arguments?: JsonObject | undefined;
+}
+
+/** Sends tool calls, and checks their results. */
+export class ToolCalls {
+  readonly #core: Core;
+  readonly #definitions: Definitions;
+
+  constructor(core: Core, definitions: Definitions) {
+    this.#core = core;
+    this.#definitions = definitions;
+  }
+
+  /**
+   * Calls a tool. Where headers repeat arguments, it lists the tools first if the definition is unknown, and if the server refuses
+   * the headers it lists them again and sends the call once more: the server has not run it.
+   */
+  request(params: ToolCallParams, options?: CallOptions): Promise<JsonObject> {
+    if (!hasParamHeaders(this.#core.peer)) return this.#send(params, options, undefined);
+    return this.#requestWithHeaders(params, options);
+  }
+
+  async #requestWithHeaders(params: ToolCallParams, options: CallOptions | undefined): Promise<JsonObject> {
+    const { name } = params;
+    const found = this.#definitions.find(name, options);
+    const tool = found instanceof Promise ? await found : found;
+    try {
+      return await this.#send(params, options, tool);
+    } catch (error) {
+      if (!(error instanceof RpcRejection) || error.code !== errorCodes.headerMismatch) throw error;
+    }
+    return this.#send(params, options, await this.#definitions.refresh(name, options));
+  }
+
+  #send(
+    params: ToolCallParams,
+    options: CallOptions | undefined,
+    tool: KnownTool | undefined,
+  ): Promise<JsonObject> {
+    const { name, arguments: args } = params;
+    const sent: CoreRequestOptions = {
+      ...options,
+      mirrored: tool && mirroredHeaders(tool.headers, args),
+      isRepeatable: () => this.#isRepeatable(name, options),
+    };
+    return this.#core.request("tools/call", params, sent);
+  }
+
+  /** Whether the tool's hints say that it may run twice; the core asks only where the user trusts them. */
+  async #isRepeatable(name: string, options: CallOptions | undefined): Promise<boolean> {
+    const tool = await this.#definitions.find(name, options);
+    return tool?.isRepeatable === true;
+  }
+
+  /**
+   * Checks the structured content of a result, and returns the result. A mismatch throws if `isStrict`; otherwise it is reported,
+   * and the first result of a tool does not wait for the list and the validator.
+   */
+  check(
+    name: string,
+    result: CallToolResult,
+    isStrict: boolean,
+    options?: CallOptions,
+  ): CallToolResult | Promise<CallToolResult> {
+    const { resultType = "complete" } = result as { readonly resultType?: string };
+    const isChecked = resultType === "complete" && result.isError !== true;
+    if (!isChecked || this.#core.peer.revision.structuredContent === "none") return result;
+    const known = this.#definitions.known(name);
+    if (known === undefined ? result.structuredContent === undefined : known.output === undefined)
+      return result;
+    const check = known?.output?.ready;
+    if (check !== undefined) return this.#judge(name, check, result, isStrict);
+    const checked = this.#checkLater(name, result, isStrict, options);
+    return isStrict ? checked : result;
+  }
+
+  async #checkLater(
+    name: string,
+    result: CallToolResult,
+    isStrict: boolean,
+    options: CallOptions | undefined,
+  ): Promise<CallToolResult> {
+    // The call has ended: only one that still waits for the check can end the listing.
+    const { headers, signal, timeoutMs } = options ?? {};
+    const listing = { headers, ...(isStrict && { signal, timeoutMs }) };
+    const tool = await this.#definitions.find(name, listing as CallOptions);
+    const check = await tool?.output?.compile();
+    return check === undefined ? result : this.#judge(name, check, result, isStrict);
+  }
+
+  #judge(name: string, check: Check, result: CallToolResult, isStrict: boolean): CallToolResult {
+    const { structuredContent } = result;
+    const problem =
+      structuredContent === undefined ? "there is no structured content" : check(structuredContent);
+    if (problem === undefined) return result;
+    if (isStrict) throw new OutputMismatch(name, problem, result);
+    this.#core.observe({ type: "mismatch", tool: name, problem });
+    return result;
+  }
+}

@@ -1,0 +1,169 @@
+// What a client listens for, what it is told, and how servers of either era name it.
+import { ConfigurationError } from "../../errors.ts";
+import { checkOptions, givenOf, type Known } from "../../options.ts";
+import type { ServerCapabilities } from "../../protocol/model.ts";
+import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+
+/** What to listen for. */
+export interface ListenFilter {
+  /** The list of tools. */
+  readonly tools?: boolean;
+  /** The list of prompts. */
+  readonly prompts?: boolean;
+  /** The list of resources. */
+  readonly resourceList?: boolean;
+  /** The contents of these resources, by URI. */
+  readonly resources?: readonly string[];
+}
+
+/** The parts of a server that can change: one of its lists, or the contents of a resource. */
+export type ChangeKind = "tools" | "prompts" | "resourceList" | "resource";
+
+/** Something has changed, or may have: read it again. */
+export interface Change {
+  readonly kind: ChangeKind;
+  /** The resource that has changed, or a part of one that you listen for; undefined if any of them may have. */
+  readonly uri?: string | undefined;
+  /** `gap`: it may have changed while the client could not listen, or faster than you took the changes. */
+  readonly cause: "changed" | "gap";
+}
+
+/** One kind of change: its name in a filter, the notification for it, and whether a server offers it. */
+interface KindRow {
+  readonly kind: ChangeKind;
+  readonly notification: string;
+  readonly isOffered: (capabilities: ServerCapabilities) => boolean | undefined;
+}
+
+const kinds: Readonly<Record<keyof ListenFilter, KindRow>> = {
+  tools: { kind: "tools", notification: listChanged.tools, isOffered: ({ tools }) => tools?.listChanged },
+  prompts: {
+    kind: "prompts",
+    notification: listChanged.prompts,
+    isOffered: ({ prompts }) => prompts?.listChanged,
+  },
+  resourceList: {
+    kind: "resourceList",
+    notification: listChanged.resources,
+    isOffered: ({ resources }) => resources?.listChanged,
+  },
+  resources: {
+    kind: "resource",
+    notification: resourceUpdated,
+    isOffered: ({ resources }) => resources?.subscribe,
+  },
+};
+
+type Member = keyof ListenFilter;
+const members = Object.keys(kinds) as Member[];
+const known: Known<ListenFilter> = kinds;
+
+/** The notifications that announce changes, with the member of the filter that wants each. */
+export const changeNotifications: ReadonlyMap<string, Member> = new Map(
+  members.map((member) => [kinds[member].notification, member]),
+);
+
+/** The filter without what it does not ask for. Throws if it is not a filter, or asks for nothing. */
+export function checkFilter(filter: ListenFilter): ListenFilter {
+  checkOptions({ subject: "listen" }, filter, known);
+  const { resources = [] } = filter;
+  if (!Array.isArray(resources) || !resources.every((uri) => typeof uri === "string")) {
+    throw filterError("resources", "must be an array of URIs");
+  }
+  const wanted = only(filter, (member) =>
+    member === "resources" ? [...new Set(resources)] : filter[member],
+  );
+  if (isEmpty(wanted)) {
+    throw filterError("filter", `asks for nothing: set one of ${members.join(", ")}`);
+  }
+  return wanted;
+}
+
+export function isEmpty(filter: ListenFilter): boolean {
+  return Object.keys(filter).length === 0;
+}
+
+/** The error for a filter of which the server offers nothing. */
+export function nothingOffered(wanted: ListenFilter, address: string, cause?: unknown): ConfigurationError {
+  const asked = Object.keys(wanted).join(", ");
+  const problem = `asks for ${asked}, and ${address} announces changes of none of these: read them again when you need them`;
+  return filterError("filter", problem, cause);
+}
+
+/** The parameters of `subscriptions/listen`. */
+export function toListenParams(wanted: ListenFilter, { listens }: Revision): JsonObject {
+  const asked = [...listens].map(([name, { notification }]) => [name, wantedBy(wanted, notification)]);
+  return { notifications: givenOf(Object.fromEntries(asked) as JsonObject) };
+}
+
+/** What an acknowledgement honours of `wanted`, and the names of what nobody asked for. */
+export function readAcknowledged(
+  acknowledged: unknown,
+  wanted: ListenFilter,
+  { listens }: Revision,
+): { readonly honoured: ListenFilter; readonly unasked: readonly string[] } {
+  const unasked: string[] = [];
+  const honoured: { [name: string]: boolean | readonly string[] } = {};
+  for (const [name, value] of Object.entries(isObject(acknowledged) ? acknowledged : {})) {
+    const member = changeNotifications.get(listens.get(name)?.notification ?? "");
+    const asked = member && wanted[member];
+    if (member && Array.isArray(asked) && Array.isArray(value)) {
+      const uris = new Set<unknown>(value);
+      const kept = asked.filter((uri) => uris.has(uri));
+      if (kept.length < uris.size) unasked.push(name);
+      honoured[member] = kept;
+    } else if (member && asked === true) honoured[member] = value === true;
+    else if (value !== false) unasked.push(name);
+  }
+  return { honoured: only(honoured, (member) => honoured[member]), unasked };
+}
+
+/** What a legacy server offers of `wanted`, by its capabilities. */
+export function offeredOf(wanted: ListenFilter, capabilities: ServerCapabilities): ListenFilter {
+  return only(wanted, (member) => (kinds[member].isOffered(capabilities) ? wanted[member] : undefined));
+}
+
+/** The change that a notification announces; undefined if `wanted` does not ask for it. */
+export function changeOf(
+  wanted: ListenFilter,
+  notification: string,
+  params: JsonObject | undefined,
+): Change | undefined {
+  const member = changeNotifications.get(notification);
+  if (!member || !wanted[member]) return undefined;
+  const { kind } = kinds[member];
+  if (member !== "resources") return { kind, cause: "changed" };
+  const uri = params?.["uri"];
+  return typeof uri === "string" ? { kind, uri, cause: "changed" } : undefined;
+}
+
+/** The changes that say "read again" for all that a filter asks for. */
+export function gapsOf({ resources = [], ...lists }: ListenFilter): Change[] {
+  return [
+    ...Object.keys(lists).map((member) => ({ kind: kinds[member as Member].kind, cause: "gap" as const })),
+    ...resources.map((uri) => ({ kind: "resource" as const, uri, cause: "gap" as const })),
+  ];
+}
+
+function wantedBy(wanted: ListenFilter, notification: string): boolean | readonly string[] | undefined {
+  const member = changeNotifications.get(notification);
+  return member && wanted[member];
+}
+
+/** A filter of the members for which `valueOf` returns something to listen for. */
+function only(
+  given: object,
+  valueOf: (member: Member) => boolean | readonly string[] | undefined,
+): ListenFilter {
+  const kept = members
+    .filter((member) => Object.hasOwn(given, member))
+    .map((member) => [member, valueOf(member)] as const)
+    .filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value));
+  return Object.fromEntries(kept);
+}
+
+function filterError(field: string, problem: string, cause?: unknown): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", { subject: "listen", field }, problem, { cause });
+}

@@ -1,0 +1,210 @@
+// One listening: it subscribes, subscribes again whenever that is lost, and hands on the changes.
+import { isThenable } from "../../async/promises.ts";
+import type { Core } from "../calls/core.ts";
+import { Attempts, pause } from "../channel/backoff.ts";
+import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
+import type { Backoff } from "../settings/limits.ts";
+import { ChangeQueue } from "./change-queue.ts";
+import { type Change, gapsOf, type ListenFilter } from "./filter.ts";
+import type { Sink, Source } from "./source.ts";
+
+/** Receives changes as they happen. */
+export type OnChange = (change: Change) => void | Promise<void>;
+
+/** What `listen` takes besides the filter. */
+export interface ListenOptions {
+  /** Ends the listening. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * An open listening. Iterate over it for the changes, unless you passed `onChange`. Leaving the loop closes it.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("first", {}, () => "first");
+ * await using client = await connect(server);
+ * await using listening = await client.listen({ tools: true });
+ * server.tool("second", {}, () => "second");
+ * for await (const { kind, cause } of listening) {
+ *   console.log(kind, cause, (await client.listTools()).length);
+ *   break;
+ * }
+ * ```
+ */
+export interface Listening extends AsyncIterable<Change> {
+  /** What the server announces of what you asked for. It can change when the client subscribes again. */
+  readonly honoured: ListenFilter;
+  /** Resolves when no more changes come: with undefined if you closed it, with an error if the client gave up. */
+  readonly ended: Promise<unknown>;
+  /** Unsubscribes. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What a listening needs of its client. */
+export interface ListeningParts {
+  readonly core: Core;
+  readonly backoff: Backoff;
+  /** The source of the era that the server speaks at the moment. */
+  readonly source: () => Source;
+}
+
+/** How often the first subscription is tried while the server cannot be reached. */
+const firstAttempts = 5;
+/** The name of the stream for `observe`. */
+const stream = "listen";
+
+export class LiveListening implements Listening, Sink {
+  readonly #parts: ListeningParts;
+  readonly #wanted: ListenFilter;
+  readonly #onChange: OnChange | undefined;
+  readonly #queue: ChangeQueue;
+  readonly #attempts: Attempts;
+  readonly #stop = new AbortController();
+  #honoured: ListenFilter | undefined;
+  /** A change arrived before the first acknowledgement. */
+  #isEarly = false;
+  /** When the current subscription was acknowledged. */
+  #since: number | undefined;
+  #opened: () => void = () => {};
+  /** Resolves when the server has acknowledged the first subscription; rejects if that fails for good. */
+  readonly opened: Promise<void>;
+  readonly ended: Promise<unknown>;
+
+  constructor(parts: ListeningParts, wanted: ListenFilter, onChange: OnChange | undefined) {
+    this.#parts = parts;
+    this.#wanted = wanted;
+    this.#onChange = onChange;
+    this.#queue = new ChangeQueue(parts.core.limits.maxChanges);
+    this.#attempts = new Attempts(parts.backoff);
+    const { closed } = parts.core;
+    const stop = (): void => this.#stop.abort();
+    closed.addEventListener("abort", stop);
+    this.ended = this.#run().then((error) => {
+      closed.removeEventListener("abort", stop);
+      this.#queue.end(error);
+      return error;
+    });
+    this.opened = new Promise((resolve, reject) => {
+      this.#opened = resolve;
+      const closing = new ConnectionLost("closed", "listen: the client was closed", { mayHaveRun: false });
+      void this.ended.then((error) => reject((error ?? closing) as Error));
+    });
+  }
+
+  get honoured(): ListenFilter {
+    return this.#honoured ?? {};
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Change> {
+    if (this.#onChange)
+      throw new TypeError("listen: onChange receives the changes; leave it out to iterate over them");
+    return {
+      next: () => this.#queue.next(),
+      return: async () => {
+        await this.close();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  acknowledged(honoured: ListenFilter): void {
+    const { core } = this.#parts;
+    const isGap = this.#honoured !== undefined || this.#isEarly;
+    this.#honoured = honoured;
+    this.#since = performance.now();
+    core.observe({ type: "stream", stream, state: "opened" });
+    if (isGap) {
+      // Before the listener reads again: the cache must not answer.
+      if (core.peer.revision.era === "modern") core.missed();
+      this.gap();
+    }
+    this.#opened();
+  }
+
+  changed(change: Change): void {
+    this.#attempts.reset();
+    if (this.#honoured) this.#deliver(change);
+    else this.#isEarly = true;
+  }
+
+  gap(): void {
+    for (const change of gapsOf(this.honoured)) this.#deliver(change);
+  }
+
+  /** Subscribes until it is closed, or there is no more hope. Resolves with undefined or the reason. */
+  async #run(): Promise<unknown> {
+    const { core, source, backoff } = this.#parts;
+    const { signal } = this.#stop;
+    for (;;) {
+      this.#since = undefined;
+      const subscription = source().subscribe(this.#wanted, this, signal);
+      const error = await subscription.catch((reason: unknown) => reason);
+      if (signal.aborted) return undefined;
+      // Proxies end quiet streams, so one that lasted is no failure, even if it carried nothing.
+      if (this.#since !== undefined && performance.now() - this.#since >= backoff.maxMs)
+        this.#attempts.reset();
+      const waitMs = this.#isHopeless(error) ? undefined : this.#attempts.next(retryAfterOf(error));
+      const state = waitMs === undefined ? "given-up" : "lost";
+      const reason = error instanceof Error ? error.message : "The server ended the subscription";
+      core.observe({ type: "stream", stream, state, reason });
+      if (waitMs === undefined) return error ?? new ConnectionLost("cut", reason, { mayHaveRun: true });
+      await this.#wait(waitMs);
+    }
+  }
+
+  /** Whether it cannot help to subscribe again. Once the server has acknowledged a subscription, every failure may pass. */
+  #isHopeless(error: unknown): boolean {
+    if (error instanceof ConnectionLost && error.reason === "closed") return true;
+    if (this.#honoured) return false;
+    const mayPass = error === undefined || error instanceof ConnectionLost || isRefusal(error);
+    return !mayPass || this.#attempts.made >= firstAttempts;
+  }
+
+  /** Waits, but not longer than until the client has a new connection, or is closed. */
+  async #wait(waitMs: number): Promise<void> {
+    const woken = new AbortController();
+    const wake = (): void => woken.abort();
+    const forget = this.#parts.core.onReopened(wake);
+    this.#stop.signal.addEventListener("abort", wake);
+    await pause(waitMs, woken.signal).catch(() => {});
+    this.#stop.signal.removeEventListener("abort", wake);
+    forget();
+  }
+
+  #deliver(change: Change): void {
+    if (this.#stop.signal.aborted) return;
+    if (!this.#onChange) return this.#queue.push(change);
+    const failed = (error: unknown): void =>
+      this.#parts.core.observe({ type: "ignored", reason: `onChange failed: ${String(error)}` });
+    try {
+      const returned = this.#onChange(change);
+      if (isThenable(returned)) returned.then(undefined, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+/** Whether the server refuses for now. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof HttpFailure && (error.status === 429 || error.status === 503);
+}
+
+function retryAfterOf(error: unknown): number | undefined {
+  return error instanceof HttpFailure ? error.retryAfterMs : undefined;
+}

@@ -1,0 +1,95 @@
+// The resource subscriptions of one legacy session: one at the server for each URI, however many hold it.
+import type { Core } from "../calls/core.ts";
+import { RpcRejection } from "../settings/errors.ts";
+
+/** One URI: how many want it, whether the server knows, and the last request about it, since they must not overtake each other. */
+interface Hold {
+  count: number;
+  isSubscribed: boolean;
+  settled: Promise<void>;
+}
+
+/** How many requests are sent at once. */
+const parallel = 16;
+/** A server need not answer an `unsubscribe` for the client to go on. */
+const unsubscribeMs = 5000;
+
+export class UriHolds {
+  readonly #core: Core;
+  readonly #holds = new Map<string, Hold>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  has(uri: string): boolean {
+    return this.#holds.has(uri);
+  }
+
+  /** Subscribes to each URI that nobody holds yet. Resolves with those that the server grants, and why it rejects another. */
+  async hold(uris: readonly string[]): Promise<{ held: string[]; rejection: RpcRejection | undefined }> {
+    let rejection: RpcRejection | undefined;
+    const granted = new Set<string>();
+    const holdOne = async (uri: string): Promise<void> => {
+      const hold = this.#holds.get(uri) ?? { count: 0, isSubscribed: false, settled: Promise.resolve() };
+      this.#holds.set(uri, hold);
+      hold.count++;
+      try {
+        await this.#settle(uri, hold);
+        granted.add(uri);
+      } catch (error) {
+        hold.count--;
+        this.#forget(uri, hold);
+        if (!(error instanceof RpcRejection)) throw error;
+        rejection ??= error;
+      }
+    };
+    try {
+      await inParallel(uris, holdOne);
+    } catch (error) {
+      void this.release([...granted]);
+      throw error;
+    }
+    return { held: [...granted], rejection };
+  }
+
+  /** Unsubscribes from each URI that nobody else holds. */
+  async release(uris: readonly string[]): Promise<void> {
+    await inParallel(uris, async (uri) => {
+      const hold = this.#holds.get(uri);
+      if (!hold) return;
+      hold.count--;
+      // If it fails, updates go on, and find nobody who wants them.
+      await this.#settle(uri, hold).catch(() => {});
+      this.#forget(uri, hold);
+    });
+  }
+
+  /** Tells the server what is wanted, after the last request about this URI has ended. */
+  #settle(uri: string, hold: Hold): Promise<void> {
+    const settle = async (): Promise<void> => {
+      const isWanted = hold.count > 0;
+      if (isWanted === hold.isSubscribed) return;
+      const method = isWanted ? "resources/subscribe" : "resources/unsubscribe";
+      const limit = isWanted ? undefined : { timeoutMs: unsubscribeMs, maxTimeMs: unsubscribeMs };
+      await this.#core.request(method, { uri }, { ...limit, isRepeatable: () => true });
+      hold.isSubscribed = isWanted;
+    };
+    return (hold.settled = hold.settled.then(settle, settle));
+  }
+
+  #forget(uri: string, hold: Hold): void {
+    if (hold.count === 0 && this.#holds.get(uri) === hold) this.#holds.delete(uri);
+  }
+}
+
+/** Runs `work` for each item, a few at a time. Rejects with the first failure, when all have ended. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items[Symbol.iterator]();
+  const errors: unknown[] = [];
+  const lane = async (): Promise<void> => {
+    for (const item of rest) await work(item).catch((error: unknown) => void errors.push(error));
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, lane));
+  if (errors.length > 0) throw errors[0];
+}

@@ -1,0 +1,60 @@
+// Records the messages of a client as lines of JSON, without secrets.
+import { isObject } from "../wire/message.ts";
+import type { Tap } from "./channel/channel.ts";
+
+/** One line of a recording. */
+export interface RecordedLine {
+  /** ISO 8601. */
+  readonly time: string;
+  readonly direction: "sent" | "received";
+  /** The stream that carried the message. */
+  readonly stream: string;
+  /** The message, or a batch of them, without secrets; of a text that is not JSON only the length. */
+  readonly message: unknown;
+}
+
+/**
+ * The keys whose values are left out, in lower case and without `-` and `_`. Texts, numbers and arrays under such a key are replaced;
+ * objects are searched on, so that the schema of a field `password` stays readable.
+ */
+const secretKeys: ReadonlySet<string> = new Set(
+  (
+    "token accesstoken refreshtoken idtoken authtoken bearertoken apitoken sessiontoken csrftoken " +
+    "password passwd passphrase pin otp secret clientsecret privatekey secretkey accesskey apikey xapikey " +
+    "authorization proxyauthorization credential credentials cookie setcookie requeststate"
+  ).split(" "),
+);
+
+const redacted = "[redacted]";
+
+/** Passes each message to `record` as a line of JSON. */
+export function recorder(record: (line: string) => void): Tap {
+  return (direction, stream, text) => {
+    const line: RecordedLine = { time: new Date().toISOString(), direction, stream, message: read(text) };
+    record(JSON.stringify(line));
+  };
+}
+
+function read(text: string): unknown {
+  try {
+    return withoutSecrets(JSON.parse(text));
+  } catch {
+    return `[unreadable: ${text.length} characters]`;
+  }
+}
+
+/** A copy of the value in which the secrets are replaced. */
+export function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key,
+    isSecret(key, inner) ? redacted : withoutSecrets(inner),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function isSecret(key: string, value: unknown): boolean {
+  if (value === null || typeof value === "boolean" || isObject(value)) return false;
+  return secretKeys.has(key.replaceAll(/[-_]/g, "").toLowerCase());
+}

@@ -1,0 +1,243 @@
+// The handle of a task: what the user of a client does with it, now or in another process.
+import { ignoreRejection, untilAborted } from "../../async/promises.ts";
+import { longestTimerMs } from "../../async/timers.ts";
+import type { CallToolResult } from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
+import type { Core } from "../calls/core.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { CallTimeout, TaskEnded } from "../settings/errors.ts";
+import type { CallOptions } from "../settings/options.ts";
+import { TaskRequests } from "./requests.ts";
+import { hasEnded, type ReadTask, type TaskState } from "./task.ts";
+import { type AwaitedTask, Waiting } from "./waiting.ts";
+
+/** A task as JSON, from which any client of the same server and user can go on with it. */
+export interface StoredTask {
+  readonly tool: string;
+  /** Missing if the server returned the result at once. */
+  readonly id?: string | undefined;
+  /** When the server may forget the task, in milliseconds since 1970; missing if never. */
+  readonly expiresAt?: number | undefined;
+  readonly pollIntervalMs?: number | undefined;
+  /** The result, if the server returned it at once. */
+  readonly result?: JsonObject | undefined;
+}
+
+/**
+ * A call that runs as a task. `client.startTask` returns one, and `client.task` one that was stored.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "reports", version: "1.0.0" });
+ * server.tool("write_report", { task: "optional" }, () => "A report");
+ * await using client = await connect(server);
+ * const task = await client.startTask("write_report");
+ * const stored = JSON.stringify(task); // another process can go on with client.task(JSON.parse(stored))
+ * const { content } = await task.result();
+ * ```
+ */
+export interface TaskHandle {
+  readonly tool: string;
+  /** The server's id of the task; undefined if the server returned the result at once. */
+  readonly id: string | undefined;
+  /** Asks the server what the task is doing. */
+  status(options?: TaskOptions): Promise<TaskState>;
+  /**
+   * Waits for the result, and answers the questions of the task meanwhile. The task goes on if you stop waiting by `signal`, or if
+   * `maxTimeMs` is over.
+   */
+  result(options?: CallOptions): Promise<CallToolResult>;
+  /** Cancels the task. Resolves when the server has taken note; the task may end in another way before it stops. */
+  cancel(options?: TaskOptions): Promise<void>;
+  /** Calls back with each new status that `result` or `status` learn. Returns the function that ends it. */
+  onStatus(callback: (state: TaskState) => void): () => void;
+  toJSON(): StoredTask;
+}
+
+/** The options of requests about a task. */
+export type TaskOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
+
+/** What tasks need of their client. */
+export interface TaskParts {
+  readonly core: Core;
+  readonly answers: Answers;
+  readonly catalogue: Catalogue;
+  /** The default of the option. */
+  readonly maxTimeMs: number;
+  /** Returns the result as the user receives it: checked against the tool's output schema, thrown if `throwOnError`. */
+  finish(tool: string, result: JsonObject, options: CallOptions): CallToolResult | Promise<CallToolResult>;
+}
+
+/** What is known of a task from the call that created it. */
+export interface TaskOrigin {
+  readonly expiresAt: number;
+  /** Hold for everything that is done with the handle, unless it has its own. */
+  readonly options: Omit<CallOptions, "signal">;
+  readonly progressToken?: string | number | undefined;
+}
+
+/** A task of the server. */
+export class OpenTask implements TaskHandle, AwaitedTask {
+  readonly tool: string;
+  readonly requests: TaskRequests;
+  readonly asked: Set<string> = new Set();
+  readonly progressToken: string | number | undefined;
+  readonly #parts: TaskParts;
+  readonly #options: TaskOrigin["options"];
+  readonly #callbacks = new Set<(state: TaskState) => void>();
+  #state: TaskState;
+  #expiresAt: number;
+  /** When the task was first seen: the time for which the server keeps it runs from then. */
+  readonly #since = Date.now();
+  #waiting: { readonly waiting: Waiting; callers: number } | undefined;
+  #result: JsonObject | undefined;
+
+  constructor(tool: string, id: string, state: TaskState, origin: TaskOrigin, parts: TaskParts) {
+    this.tool = tool;
+    this.requests = new TaskRequests(id, parts.core);
+    this.progressToken = origin.progressToken;
+    this.#parts = parts;
+    this.#options = origin.options;
+    this.#state = state;
+    this.#expiresAt = origin.expiresAt;
+  }
+
+  get id(): string {
+    return this.requests.id;
+  }
+
+  get state(): TaskState {
+    return this.#state;
+  }
+
+  get expiresAt(): number {
+    return this.#expiresAt;
+  }
+
+  async status(options: TaskOptions = {}): Promise<TaskState> {
+    this.learn(await this.requests.get({ ...this.#options, ...options }));
+    return this.#state;
+  }
+
+  async result(options: CallOptions = {}): Promise<CallToolResult> {
+    const settings = { ...this.#options, ...options };
+    return this.#parts.finish(this.tool, await this.wait(settings, performance.now()), settings);
+  }
+
+  async cancel(options: TaskOptions = {}): Promise<void> {
+    await this.requests.cancel({ ...this.#options, ...options });
+  }
+
+  onStatus(callback: (state: TaskState) => void): () => void {
+    this.#callbacks.add(callback);
+    return () => void this.#callbacks.delete(callback);
+  }
+
+  toJSON(): StoredTask {
+    const expiresAt = Number.isFinite(this.#expiresAt) ? this.#expiresAt : undefined;
+    return { tool: this.tool, id: this.id, expiresAt, pollIntervalMs: this.#state.pollIntervalMs };
+  }
+
+  learn({ state }: ReadTask): void {
+    const before = this.#state;
+    this.#state = state;
+    if (state.ttlMs !== before.ttlMs) this.#expiresAt = expiryOf(state, this.#since);
+    if (state.status === before.status && state.statusMessage === before.statusMessage) return;
+    for (const callback of this.#callbacks) this.#tell(callback);
+  }
+
+  /** Waits for the result as the server sends it. However many wait, the server is asked once. */
+  async wait(options: CallOptions, startedAt: number): Promise<JsonObject> {
+    if (this.#result !== undefined) return this.#result;
+    const shared = (this.#waiting ??= { waiting: this.#beginWaiting(options), callers: 0 });
+    shared.callers++;
+    try {
+      return (this.#result = await this.#inTime(shared.waiting.outcome, options, startedAt));
+    } finally {
+      shared.callers--;
+      if (shared.callers === 0) {
+        shared.waiting.stop();
+        this.#waiting = undefined;
+      }
+    }
+  }
+
+  /** Cancels a task whose result nobody will fetch, as far as the server can be reached. */
+  abandon(error: unknown): void {
+    if (!hasEnded(this.#state) && !(error instanceof TaskEnded)) ignoreRejection(this.cancel());
+  }
+
+  #tell(callback: (state: TaskState) => void): void {
+    try {
+      callback(this.#state);
+    } catch (error) {
+      this.#parts.core.observe({
+        type: "ignored",
+        reason: `onStatus of ${this.tool} threw: ${String(error)}`,
+      });
+    }
+  }
+
+  #beginWaiting(options: CallOptions): Waiting {
+    const { core, answers } = this.#parts;
+    const waiting = new Waiting(this, core, answers, options);
+    ignoreRejection(waiting.outcome);
+    return waiting;
+  }
+
+  async #inTime(outcome: Promise<JsonObject>, options: CallOptions, startedAt: number): Promise<JsonObject> {
+    const { signal, maxTimeMs = this.#parts.maxTimeMs } = options;
+    const tooLate = new AbortController();
+    const leftMs = startedAt + maxTimeMs - performance.now();
+    const timer = setTimeout(
+      () => tooLate.abort(new CallTimeout("maxTimeMs", maxTimeMs, `tools/call ${this.tool}`)),
+      Math.min(Math.max(0, leftMs), longestTimerMs),
+    );
+    try {
+      return await untilAborted(outcome, signal ? AbortSignal.any([signal, tooLate.signal]) : tooLate.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** A call that the server answered at once, although it could have become a task. */
+export class FinishedTask implements TaskHandle {
+  readonly tool: string;
+  readonly id: undefined;
+  readonly #result: JsonObject;
+  readonly #parts: TaskParts;
+
+  constructor(tool: string, result: JsonObject, parts: TaskParts) {
+    this.tool = tool;
+    this.#result = result;
+    this.#parts = parts;
+  }
+
+  async status(): Promise<TaskState> {
+    return { status: "completed" };
+  }
+
+  async result(options: CallOptions = {}): Promise<CallToolResult> {
+    return this.#parts.finish(this.tool, this.#result, options);
+  }
+
+  async cancel(): Promise<void> {}
+
+  onStatus(): () => void {
+    return () => {};
+  }
+
+  toJSON(): StoredTask {
+    return { tool: this.tool, result: this.#result };
+  }
+}
+
+/** When the server may forget a task that exists since then. */
+export function expiryOf({ ttlMs }: TaskState, since: number): number {
+  return typeof ttlMs === "number" ? since + ttlMs : Number.POSITIVE_INFINITY;
+}

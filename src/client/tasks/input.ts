@@ -1,0 +1,95 @@
+// The questions of a task: each generation has its own way to ask them and to bring the answers.
+import type { JsonObject } from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
+import type { Core } from "../calls/core.ts";
+import { answerAll, readQuestions } from "../calls/rounds.ts";
+import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
+import { isPassing, type TaskRequestOptions, type TaskRequests } from "./requests.ts";
+import { hasEnded, type ReadTask } from "./task.ts";
+
+/** Brings what a task waits for. */
+export interface TaskInput {
+  /** Called each time when the task is seen to wait for input. */
+  look(task: ReadTask): void;
+}
+
+/** What input needs. */
+export interface InputParts {
+  readonly core: Core;
+  readonly answers: Answers;
+  readonly requests: TaskRequests;
+  /** The keys of the questions that were asked: each is asked once in the life of a task. */
+  readonly asked: Set<string>;
+  readonly options: TaskRequestOptions & { readonly signal: AbortSignal };
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Tasks of the extension hold their questions; `tasks/update` brings the answers. */
+export class UpdateInput implements TaskInput {
+  readonly #parts: InputParts;
+  /** Answers that did not reach the server. */
+  #unsent: JsonObject | undefined;
+
+  constructor(parts: InputParts) {
+    this.#parts = parts;
+  }
+
+  look(task: ReadTask): void {
+    const { core, asked, reject } = this.#parts;
+    const { maxQuestions, maxRounds } = core.limits;
+    const questions = readQuestions(task.body["inputRequests"] ?? {}, core.limits);
+    const open = questions.filter(([key]) => !asked.has(key));
+    if (asked.size + open.length > maxQuestions * maxRounds) {
+      const problem = `Task ${task.id} asks more than ${maxQuestions * maxRounds} questions`;
+      throw new InvalidResponse(`${problem}: raise limits.maxRounds or limits.maxQuestions if it needs more`);
+    }
+    if (open.length > 0) this.#answer(open).catch(reject);
+    if (this.#unsent !== undefined) this.#send(this.#unsent).catch(reject);
+  }
+
+  async #answer(questions: ReturnType<typeof readQuestions>): Promise<void> {
+    const { core, answers, asked, options } = this.#parts;
+    for (const [key] of questions) asked.add(key);
+    try {
+      const given = await answerAll(questions, answers, core.peer.revision, options.signal);
+      await this.#send(given);
+    } catch (error) {
+      // Nobody got an answer: who waits for the task next is asked again.
+      for (const [key] of questions) asked.delete(key);
+      throw error;
+    }
+  }
+
+  async #send(inputResponses: JsonObject): Promise<void> {
+    const { requests, options } = this.#parts;
+    this.#unsent = undefined;
+    try {
+      await requests.send("tasks/update", { inputResponses }, options);
+    } catch (error) {
+      if (isPassing(error)) this.#unsent = { ...(this.#unsent as JsonObject | undefined), ...inputResponses };
+      // The task may have ended meanwhile, and then needs no answer.
+      else if (!(error instanceof RpcRejection) || !hasEnded((await requests.get(options)).state))
+        throw error;
+    }
+  }
+}
+
+/** Tasks of 2025-11-25 ask by requests, for which the client waits by requesting the result. */
+export class ResultInput implements TaskInput {
+  readonly #parts: InputParts;
+  #isOpen = false;
+
+  constructor(parts: InputParts) {
+    this.#parts = parts;
+  }
+
+  look(): void {
+    if (this.#isOpen) return;
+    const { requests, options, resolve } = this.#parts;
+    this.#isOpen = true;
+    const closed = (): void => void (this.#isOpen = false);
+    // If it fails, the next look at the task tells what to do.
+    requests.send("tasks/result", {}, { ...options, isStream: true }).then(resolve, closed);
+  }
+}

@@ -1,0 +1,151 @@
+// Starts calls as tasks, waits for those that become one, and goes on with stored ones.
+import { HalyardError } from "../../errors.ts";
+import { extensionIds } from "../../protocol/meta.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { CoreRequestOptions } from "../calls/core.ts";
+import type { ToolCallParams } from "../catalogue/tool-calls.ts";
+import { InvalidResponse } from "../settings/errors.ts";
+import type { CallOptions } from "../settings/options.ts";
+import {
+  expiryOf,
+  FinishedTask,
+  OpenTask,
+  type StoredTask,
+  type TaskHandle,
+  type TaskParts,
+} from "./handle.ts";
+import { createdTask } from "./task.ts";
+
+/** The options of `startTask`. */
+export interface StartTaskOptions extends CallOptions {
+  /** How long the server should keep the task. Only servers of 2025-11-25 are told; others decide by themselves. */
+  readonly ttlMs?: number;
+}
+
+/** The tasks of one client. */
+export class Tasks {
+  readonly #parts: TaskParts;
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the client decides which calls become tasks, and the server allows it. Then `call` calls tools. */
+  get areRequested(): boolean {
+    const { revision, capabilities } = this.#parts.core.peer;
+    return revision.tasks === "core" && declaresToolTasks(capabilities.tasks);
+  }
+
+  /** Calls a tool where the client decides: as a task if the tool requires it. Returns the result of the call or of its task. */
+  async call(params: ToolCallParams, options: CallOptions = {}): Promise<JsonObject> {
+    const startedAt = performance.now();
+    if ((await this.#supportOf(params.name, options)) !== "required")
+      return this.#parts.catalogue.toolCalls.request(params, options);
+    const sent = await this.#send(params, options, {});
+    return sent instanceof OpenTask ? this.#await(sent, options, startedAt) : sent;
+  }
+
+  /** Waits for the task that a call of a modern client has become. */
+  finish(
+    tool: string,
+    created: JsonObject,
+    options: CallOptions | undefined,
+    startedAt: number,
+  ): Promise<JsonObject> {
+    const task = this.#open(tool, created, options ?? {});
+    if (task === undefined) throw new InvalidResponse(`${tool}: the server's result is not a task`);
+    return this.#await(task, options ?? {}, startedAt);
+  }
+
+  /** Calls a tool as a task, and returns its handle. */
+  async start(params: ToolCallParams, options: StartTaskOptions = {}): Promise<TaskHandle> {
+    const { ttlMs, ...callOptions } = options;
+    const { name: tool } = params;
+    const { core } = this.#parts;
+    const { revision, capabilities } = core.peer;
+    const hasTasks =
+      revision.tasks === "extension"
+        ? isObject(capabilities.extensions?.[extensionIds.tasks])
+        : this.areRequested;
+    if (!hasTasks) throw noTasks(`${core.peer.address} has no tasks under ${revision.date}`, tool);
+    if (revision.tasks === "core") {
+      const support = await this.#supportOf(tool, options);
+      if (support === "forbidden") throw noTasks(`The tool ${tool} cannot be called as a task`, tool);
+    }
+    const sent = await this.#send(params, callOptions, ttlMs === undefined ? {} : { ttl: ttlMs });
+    return sent instanceof OpenTask ? sent : new FinishedTask(tool, sent, this.#parts);
+  }
+
+  /** The handle of a stored task. */
+  take(stored: StoredTask): TaskHandle {
+    const { tool, id, expiresAt, pollIntervalMs, result } = isObject(stored)
+      ? (stored as StoredTask)
+      : ({} as never);
+    if (typeof tool !== "string" || (typeof id !== "string" && !isObject(result)))
+      throw new TypeError(
+        "task takes what toJSON() of a task returned: parse the text with JSON.parse first",
+      );
+    if (id === undefined) return new FinishedTask(tool, result as JsonObject, this.#parts);
+    const origin = { expiresAt: expiresAt ?? Number.POSITIVE_INFINITY, options: {} };
+    return new OpenTask(tool, id, { status: "working", pollIntervalMs }, origin, this.#parts);
+  }
+
+  /** Whether a tool can be called as a task, on 2025-11-25; one that says nothing cannot. */
+  async #supportOf(tool: string, options: CallOptions): Promise<"optional" | "required" | "forbidden"> {
+    const known = await this.#parts.catalogue.definitions.find(tool, options);
+    return known?.tool.execution?.taskSupport ?? "forbidden";
+  }
+
+  /** Sends the call, and returns its task, or the result if there is none. */
+  async #send(
+    params: ToolCallParams,
+    options: CallOptions,
+    task: JsonObject,
+  ): Promise<OpenTask | JsonObject> {
+    const { core, catalogue } = this.#parts;
+    let progressToken: string | number | undefined;
+    const onSent = (id: string | number): void => void (progressToken = id);
+    const withIds: CoreRequestOptions = { ...options, onSent };
+    const augmented = core.peer.revision.tasks === "core" ? { ...params, task } : params;
+    const result = await catalogue.toolCalls.request(augmented, withIds);
+    return this.#open(params.name, result, options, progressToken) ?? result;
+  }
+
+  #open(
+    tool: string,
+    result: JsonObject,
+    options: CallOptions,
+    progressToken?: string | number,
+  ): OpenTask | undefined {
+    const created = createdTask(result, this.#parts.core.peer.revision);
+    if (created === undefined) return undefined;
+    const { id, state } = created;
+    // The signal of the call ends the call, and not what is done with its handle later.
+    const { signal: _, ...kept } = options;
+    const origin = { expiresAt: expiryOf(state, Date.now()), options: kept, progressToken };
+    return new OpenTask(tool, id, state, origin, this.#parts);
+  }
+
+  /** Waits for a task that nobody else knows of: if the call ends before, the task is cancelled. */
+  async #await(task: OpenTask, options: CallOptions, startedAt: number): Promise<JsonObject> {
+    try {
+      return await task.wait(options, startedAt);
+    } catch (error) {
+      task.abandon(error);
+      throw error;
+    }
+  }
+}
+
+function declaresToolTasks(tasks: JsonObject | undefined): boolean {
+  const { requests } = tasks ?? {};
+  const { tools } = isObject(requests) ? requests : {};
+  return isObject(tools) && isObject(tools["call"]);
+}
+
+function noTasks(problem: string, tool: string): HalyardError {
+  return new HalyardError(
+    "NO_TASKS",
+    `${problem}: use callTool(${JSON.stringify(tool)}, …), which waits for the result`,
+  );
+}

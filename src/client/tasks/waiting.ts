@@ -1,0 +1,211 @@
+// Waits for the end of a task: looks at it as often as the server wants, has its questions answered, and outlives failing requests.
+import { longestTimerMs } from "../../async/timers.ts";
+import { errorCodes } from "../../errors.ts";
+import { isObject, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
+import type { Core } from "../calls/core.ts";
+import { reportProgress } from "../calls/progress.ts";
+import { Attempts } from "../channel/backoff.ts";
+import { InvalidResponse, RpcRejection, TaskEnded } from "../settings/errors.ts";
+import { defaultBackoff } from "../settings/limits.ts";
+import type { CallOptions } from "../settings/options.ts";
+import { type InputParts, ResultInput, type TaskInput, UpdateInput } from "./input.ts";
+import { isPassing, type TaskRequests } from "./requests.ts";
+import { hasEnded, type ReadTask, type TaskState } from "./task.ts";
+
+/** The shortest time between two looks, whatever the server asks for. */
+const leastPollMs = 100;
+/** The time between two looks if the server does not say. */
+const usualPollMs = 1000;
+/** Each wait is longer by up to this part, so that clients that started together do not ask together. */
+const jitter = 1 / 4;
+
+/** A task that somebody waits for. */
+export interface AwaitedTask {
+  readonly tool: string;
+  readonly requests: TaskRequests;
+  readonly state: TaskState;
+  /** When the server may forget the task, in milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** The keys of the questions that were asked. */
+  readonly asked: Set<string>;
+  /** The token under which the server reports progress, if it is known. */
+  readonly progressToken: string | number | undefined;
+  /** Takes note of what the server says about the task. */
+  learn(task: ReadTask): void;
+}
+
+/** The options of waiting. */
+export type WaitingOptions = Pick<CallOptions, "headers" | "timeoutMs" | "onProgress">;
+
+/** Waits for one task, from `run` to its outcome or to `stop`. */
+export class Waiting {
+  /** Resolves with the result of the task. Rejects with its error, or with TaskEnded. */
+  readonly outcome: Promise<JsonObject>;
+  readonly #task: AwaitedTask;
+  readonly #core: Core;
+  readonly #options: InputParts["options"];
+  readonly #input: TaskInput;
+  readonly #over = new AbortController();
+  readonly #failures = new Attempts({ ...defaultBackoff, maxAttempts: Number.POSITIVE_INFINITY });
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** Ends the current wait after that time. */
+  #wakeIn: (timeMs: number) => void = () => {};
+
+  constructor(task: AwaitedTask, core: Core, answers: Answers, options: WaitingOptions) {
+    const { headers, timeoutMs, onProgress } = options;
+    this.#task = task;
+    this.#core = core;
+    const signal = AbortSignal.any([this.#over.signal, core.closed]);
+    this.#options = { signal, ...(headers && { headers }), ...(timeoutMs !== undefined && { timeoutMs }) };
+    const { promise, resolve, reject } = deferred<JsonObject>();
+    const parts = {
+      core,
+      answers,
+      requests: task.requests,
+      asked: task.asked,
+      options: this.#options,
+      resolve,
+      reject,
+    };
+    this.#input = core.peer.revision.tasks === "core" ? new ResultInput(parts) : new UpdateInput(parts);
+    const stops = [
+      core.onNotification("notifications/tasks/status", (message) => this.#hint(message)),
+      core.onNotification("notifications/progress", ({ params = {} }) => {
+        const isOurs = task.progressToken !== undefined && params["progressToken"] === task.progressToken;
+        if (isOurs && onProgress)
+          reportProgress(params, onProgress, task.tool, (event) => core.observe(event));
+      }),
+    ];
+    this.outcome = promise.finally(() => {
+      this.#over.abort();
+      for (const stop of stops) stop();
+    });
+    this.#run().then(resolve, reject);
+  }
+
+  /** Nobody waits any longer. */
+  stop(): void {
+    this.#over.abort();
+  }
+
+  async #run(): Promise<JsonObject> {
+    const { signal } = this.#options;
+    for (;;) {
+      const task = await this.#look();
+      if (hasEnded(task.state)) return this.#end(task);
+      if (task.state.status === "input_required") this.#input.look(task);
+      await this.#pause(pollWaitMs(task.state));
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Asks for the task, until the server responds or must have forgotten it. */
+  async #look(): Promise<ReadTask> {
+    for (;;) {
+      this.#lookedAt = performance.now();
+      try {
+        const task = await this.#task.requests.get(this.#options);
+        this.#failures.reset();
+        this.#task.learn(task);
+        return task;
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        await this.#waitAfter(error as Error);
+      }
+    }
+  }
+
+  async #waitAfter(error: Error): Promise<void> {
+    const { requests, expiresAt, state } = this.#task;
+    if (Date.now() >= expiresAt) {
+      const problem = `it has expired, and the server could not be asked before: ${error.message}`;
+      throw new TaskEnded(requests.id, "expired", problem, { cause: error });
+    }
+    const waitMs = this.#failures.next(pollWaitMs(state)) ?? 0;
+    const attempt = this.#failures.made + 1;
+    this.#core.observe({ type: "retry", method: "tasks/get", attempt, waitMs, reason: error.message });
+    await this.#pause(waitMs);
+    this.#options.signal.throwIfAborted();
+  }
+
+  /** Takes the result, again if the connection is lost. */
+  async #end(task: ReadTask): Promise<JsonObject> {
+    for (;;) {
+      try {
+        return await this.#resultOf(task);
+      } catch (error) {
+        // An error of the server is the outcome of the call.
+        if (error instanceof RpcRejection || !isPassing(error)) throw error;
+        await this.#waitAfter(error as Error);
+      }
+    }
+  }
+
+  async #resultOf({ id, state, body }: ReadTask): Promise<JsonObject> {
+    const { status, statusMessage } = state;
+    if (status === "cancelled")
+      throw new TaskEnded(id, "cancelled", `it was cancelled${statusMessage ? `: ${statusMessage}` : ""}`);
+    if (this.#core.peer.revision.tasks === "core")
+      return this.#task.requests.send("tasks/result", {}, this.#options);
+    const { result, error } = body;
+    if (status === "failed") throw rejectionOf(error, statusMessage);
+    if (!isObject(result)) throw new InvalidResponse(`Task ${id} is completed, but has no result`);
+    return result;
+  }
+
+  /** A notification that the task waits for something or has ended is worth a look at once, and nothing more. */
+  #hint({ params = {} }: RpcNotification): void {
+    if (params["taskId"] !== this.#task.requests.id || params["status"] === "working") return;
+    this.#wakeIn(Math.max(0, this.#lookedAt + leastPollMs - performance.now()));
+  }
+
+  /** Waits, unless somebody wakes it before, or nobody waits any longer. */
+  #pause(timeMs: number): Promise<void> {
+    const { signal } = this.#options;
+    return new Promise((resolve) => {
+      let timer: ReturnType<typeof setTimeout>;
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        this.#wakeIn = () => {};
+        resolve();
+      };
+      this.#wakeIn = (soonMs) => {
+        clearTimeout(timer);
+        timer = setTimeout(end, soonMs);
+      };
+      timer = setTimeout(end, timeMs);
+      signal.addEventListener("abort", end);
+      if (signal.aborted) end();
+    });
+  }
+}
+
+function pollWaitMs({ pollIntervalMs = usualPollMs }: TaskState): number {
+  return Math.min(longestTimerMs, Math.max(leastPollMs, pollIntervalMs) * (1 + Math.random() * jitter));
+}
+
+/** The error with which the call has failed. */
+function rejectionOf(error: unknown, statusMessage: string | undefined): RpcRejection {
+  const { code, message, data } = isObject(error) ? error : {};
+  return new RpcRejection({
+    code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
+    message: typeof message === "string" ? message : (statusMessage ?? "The task failed"),
+    data,
+  });
+}
+
+function deferred<T>(): {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (reason: unknown) => void;
+} {
+  let resolve: (value: T) => void = () => {};
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<T>((onResult, onError) => {
+    resolve = onResult;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}

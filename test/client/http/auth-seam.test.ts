@@ -1,0 +1,163 @@
+// Credentials over HTTP: asked for before each request, and once more after a refusal.
+import { type AuthRefusal, AuthRequired, connect } from "halyard/client";
+import { describe, expect, test } from "vitest";
+import {
+  type Asked,
+  failing,
+  HttpScript,
+  newestLegacy,
+  newestModern,
+  quick,
+  start,
+} from "../../support/http-script.ts";
+import { deferred, until } from "../../support/turns.ts";
+
+const credentials = ({ headers }: Asked): string | undefined => headers.authorization;
+
+describe.each([newestModern, newestLegacy])("auth on %s", (revision) => {
+  test.each([
+    ["a token", "one"],
+    ["a function", () => "one"],
+    ["a slow function", async () => "one"],
+    ["an object", { headers: () => ({ Authorization: "Bearer one" }) }],
+    ["a slow object", { headers: async () => ({ authorization: "Bearer one" }) }],
+  ])("may be %s, and goes with every request", async (_, auth) => {
+    const { server, client } = await start({ revision, auth });
+    server.on("work", ({ result }) => result());
+    await client.request("work");
+    await client.close();
+    expect(server.asked.map(credentials)).toEqual(server.asked.map(() => "Bearer one"));
+  });
+
+  test("is asked before each request, and told which", async () => {
+    let asked = 0;
+    const seen: unknown[] = [];
+    const headers = (request: object): Record<string, string> => {
+      seen.push(request);
+      return { Authorization: `Bearer ${++asked}` };
+    };
+    const { server, client } = await start({ revision, auth: { headers } });
+    server.on("work", ({ result }) => result());
+    await client.request("work");
+    await client.request("work");
+    const [first, second] = server.of("work").map(credentials);
+    expect(first).not.toBe(second);
+    expect(seen).toContainEqual({ url: server.url, method: "POST" });
+  });
+
+  test.each([401, 403] as const)(
+    "is told of %i, and the request is sent again with what it obtained",
+    async (status) => {
+      const refusals: AuthRefusal[] = [];
+      let token = "old";
+      const auth = {
+        headers: () => ({ Authorization: `Bearer ${token}` }),
+        refused: async (refusal: AuthRefusal) => {
+          refusals.push(refusal);
+          token = "new";
+          return true;
+        },
+      };
+      const { server, client } = await start({ revision, auth });
+      server.on("work", (asked) =>
+        credentials(asked) === "Bearer new"
+          ? asked.result({ a: 1 })
+          : asked.refuse(status, "No", { "www-authenticate": 'Bearer error="invalid_token"' }),
+      );
+      expect(await client.request("work")).toMatchObject({ a: 1 });
+      expect(refusals).toEqual([
+        {
+          status,
+          url: server.url,
+          challenge: 'Bearer error="invalid_token"',
+          refused: "Bearer old",
+          signal: expect.any(AbortSignal),
+        },
+      ]);
+      const [first, second] = server.of("work");
+      expect(second?.body).toBe(first?.body);
+    },
+  );
+
+  test.each([
+    ["has no refused()", { headers: () => ({}) }, 1],
+    ["gives up", { headers: () => ({}), refused: () => false }, 1],
+    ["has nothing new", { headers: () => ({ authorization: "x" }), refused: () => true }, 2],
+  ])("that %s ends in AuthRequired", async (_, auth, requests) => {
+    const { server, client } = await start({ revision, auth });
+    server.on("work", ({ refuse }) => refuse(401, "Who are you?", { "www-authenticate": "Bearer" }));
+    const error = await failing(client.request("work"));
+    expect(error).toBeInstanceOf(AuthRequired);
+    expect(error).toMatchObject({ code: "NEEDS_AUTH", status: 401, url: server.url, challenge: "Bearer" });
+    expect(error.cause).toMatchObject({ body: "Who are you?" });
+    expect(server.of("work")).toHaveLength(requests);
+  });
+
+  test("that always obtains others is asked three times for each request", async () => {
+    let obtained = 0;
+    const auth = { headers: () => ({ authorization: String(obtained) }), refused: () => ++obtained > 0 };
+    const { server, client } = await start({ revision, auth });
+    server.on("work", ({ refuse }) => refuse(401));
+    expect(await failing(client.request("work"))).toBeInstanceOf(AuthRequired);
+    expect(server.of("work")).toHaveLength(4);
+    expect(obtained).toBe(3);
+  });
+
+  test("is not told when a call brings credentials of its own", async () => {
+    let refusals = 0;
+    const auth = { headers: () => ({ authorization: "ours" }), refused: () => ++refusals > 0 };
+    const { server, client } = await start({ revision, auth });
+    server.on("work", ({ refuse }) => refuse(403));
+    expect(await failing(client.request("work", {}, { headers: { Authorization: "own" } }))).toBeInstanceOf(
+      AuthRequired,
+    );
+    expect(server.of("work").map(credentials)).toEqual(["own"]);
+    expect(refusals).toBe(0);
+  });
+
+  test("that never answers is given up with the call, and hears of it", async () => {
+    const asked = deferred<AbortSignal>();
+    const auth = {
+      headers: () => ({}),
+      refused: ({ signal }: AuthRefusal) => {
+        asked.resolve(signal);
+        return new Promise<boolean>(() => {});
+      },
+    };
+    const { server, client } = await start({ revision, auth });
+    server.on("work", ({ refuse }) => refuse(401));
+    const abort = new AbortController();
+    const working = client.request("work", {}, { signal: abort.signal });
+    const signal = await asked.promise;
+    abort.abort("enough");
+    expect(await failing(working)).toBe("enough");
+    await until(() => signal.aborted);
+  });
+
+  test("that throws fails the request with its error", async () => {
+    let isBroken = false;
+    const auth = () => {
+      if (isBroken) throw new RangeError("The store is locked");
+      return "token";
+    };
+    const { server, client } = await start({ revision, auth });
+    isBroken = true;
+    expect(await failing(client.request("work"))).toMatchObject({
+      name: "RangeError",
+      message: "The store is locked",
+    });
+    expect(server.of("work")).toEqual([]);
+    isBroken = false;
+  });
+});
+
+test("connect rejects with AuthRequired, and takes it for no era", async () => {
+  const server = await HttpScript.open();
+  server.on("server/discover", ({ refuse }) =>
+    refuse(401, "", { "www-authenticate": 'Bearer resource_metadata="x"' }),
+  );
+  const error = await failing(connect(server.url, { backoff: quick }));
+  expect(error).toBeInstanceOf(AuthRequired);
+  expect(error).toMatchObject({ challenge: 'Bearer resource_metadata="x"' });
+  expect(server.of("initialize")).toEqual([]);
+});

@@ -1,0 +1,142 @@
+// Servers of 2024-11-05 over HTTP+SSE: a stream that names the URL for messages, and messages to that URL alone.
+import { McpServer } from "halyard";
+import { connect, ConnectionLost, HttpFailure } from "halyard/client";
+import { serveHttp } from "halyard/node";
+import { expect, onTestFinished, test } from "vitest";
+import { type Asked, event, failing, HttpScript, logged, quick } from "../../support/http-script.ts";
+import { until } from "../../support/turns.ts";
+
+const oldest = "2024-11-05";
+const initialized = {
+  protocolVersion: oldest,
+  capabilities: { tools: {}, logging: {} },
+  serverInfo: { name: "old", version: "1" },
+};
+
+interface OldServer {
+  readonly server: HttpScript;
+  /** The stream of the newest client. */
+  readonly stream: () => Asked;
+  /** Writes a message to it. */
+  say(message: object): void;
+}
+
+/** A server that knows only the older transport. */
+async function oldServer(endpoint = "/messages?sessionId=1"): Promise<OldServer> {
+  const server = await HttpScript.open(oldest);
+  const stream = (): Asked => server.of("GET").at(-1) as Asked;
+  const say = (message: object): void => void stream().response.write(event(message, { type: "message" }));
+  const answer =
+    (result: object) =>
+    ({ path, message, refuse }: Asked): void => {
+      if (path === "/sse") return refuse(405);
+      refuse(202, "Accepted");
+      say({ jsonrpc: "2.0", id: message.id, result });
+    };
+  server.on("server/discover", ({ refuse }) => refuse(405));
+  server.on("initialize", answer(initialized));
+  server.on("logging/setLevel", answer({}));
+  server.on("work", answer({ a: 1 }));
+  server.on("GET", (asked) => asked.stream()(`event: endpoint\ndata: ${endpoint}\n\n`));
+  return { server, stream, say };
+}
+
+async function open(old: OldServer, options: Parameters<typeof connect>[1] = {}): ReturnType<typeof connect> {
+  const client = await connect(`${old.server.origin}/sse`, { backoff: quick, ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+test("connect finds the older transport by itself, and posts all messages to the URL that the stream names [SSE24-POST-ONLY, HTTP-BACKCOMPAT-CLIENT, HTTP-BACKCOMPAT-CLIENT-4XX, HTTP26-ERA-HTTPSSE]", async () => {
+  const old = await oldServer();
+  const logs: unknown[] = [];
+  const client = await open(old, {
+    auth: "token",
+    headers: { "X-Team": "a" },
+    onLog: ({ data }) => logs.push(data),
+  });
+  expect(client.revision).toBe(oldest);
+  expect(await client.request("work")).toEqual({ a: 1 });
+  old.say(logged("pushed"));
+  await until(() => logs.length === 1);
+  const posts = old.server.asked.filter(({ path, method }) => path !== "/sse" && method === "POST");
+  expect(posts.map(({ message }) => message.method)).toEqual(
+    expect.arrayContaining(["initialize", "notifications/initialized", "work"]),
+  );
+  for (const { path, headers, message } of posts) {
+    expect(path).toBe("/messages?sessionId=1");
+    expect(headers).toMatchObject({
+      "content-type": "application/json",
+      authorization: "Bearer token",
+      "x-team": "a",
+    });
+    expect(message).not.toBeInstanceOf(Array);
+  }
+  expect(old.stream().headers).toMatchObject({ accept: "text/event-stream", authorization: "Bearer token" });
+});
+
+test("our own server offers it", async () => {
+  const server = new McpServer({ name: "demo", version: "1.0.0" });
+  server.tool("hello", {}, () => "Hello");
+  const http = await serveHttp(server, { port: 0, legacySse: true, graceMs: 50 });
+  onTestFinished(() => http.close());
+  const client = await connect(http.url.replace("/mcp", "/sse"), { backoff: quick });
+  onTestFinished(() => client.close());
+  expect((await client.callTool("hello")).content).toEqual([{ type: "text", text: "Hello" }]);
+});
+
+test.each(["http://evil.example/messages", "//evil.example/messages", "http://[", "file:///etc/passwd"])(
+  "the URL for messages must be of the same origin, not %s",
+  async (endpoint) => {
+    const old = await oldServer(endpoint);
+    const error = await failing(
+      connect(`${old.server.origin}/sse`, { revision: oldest, backoff: quick, auth: "token" }),
+    );
+    expect(error).toBeInstanceOf(HttpFailure);
+    expect(old.server.asked.every(({ path }) => path === "/sse")).toBe(true);
+  },
+);
+
+test("a stream that names no URL is not the older transport", async () => {
+  const old = await oldServer();
+  old.server.on("GET", ({ stream, response }) => {
+    stream()(event({ jsonrpc: "2.0", method: "notifications/x" }));
+    response.end();
+  });
+  expect(
+    await failing(connect(`${old.server.origin}/sse`, { revision: oldest, backoff: quick })),
+  ).toBeInstanceOf(HttpFailure);
+});
+
+test("a stream that names its URL never is closed when connecting takes too long", async () => {
+  const old = await oldServer();
+  old.server.on("GET", ({ stream }) => void stream());
+  const connecting = failing(
+    connect(`${old.server.origin}/sse`, { revision: oldest, backoff: quick, connectTimeoutMs: 300 }),
+  );
+  const { response } = await old.server.next("GET");
+  expect(await connecting).toMatchObject({ code: "TIMEOUT", limit: "connectTimeoutMs" });
+  await until(() => response.destroyed);
+});
+
+test("a lost stream fails the requests that wait, and the client connects again", async () => {
+  const old = await oldServer();
+  const client = await open(old);
+  old.server.on("slow", ({ refuse }) => refuse(202));
+  const waiting = failing(client.request("slow"));
+  await old.server.next("slow");
+  old.stream().response.end();
+  const error = await waiting;
+  expect(error).toBeInstanceOf(ConnectionLost);
+  expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
+  expect(await client.request("work")).toEqual({ a: 1 });
+  expect(old.server.of("GET").length).toBeGreaterThan(1);
+});
+
+test("closing the client closes its stream, and the process keeps no connection", async () => {
+  const old = await oldServer();
+  const client = await open(old);
+  const { response } = old.stream();
+  await client.close();
+  await until(() => response.destroyed && old.server.sockets.size === 0);
+});

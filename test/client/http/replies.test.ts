@@ -1,0 +1,172 @@
+// Replies to a request: JSON or events, with other messages or without, and replies that are not what was asked for.
+import { ConnectionLost, HttpFailure, InvalidResponse, RpcRejection } from "halyard/client";
+import { describe, expect, test } from "vitest";
+import {
+  event,
+  failing,
+  logged,
+  newestLegacy,
+  newestModern,
+  responseTo,
+  start,
+} from "../../support/http-script.ts";
+import { legacyDates } from "../../support/revisions.ts";
+import { until } from "../../support/turns.ts";
+
+describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
+  test("may be JSON [HTTP-POST-CLIENT-BOTH, HTTP26-REPLY-BOTH]", async () => {
+    const { server, client } = await start({ revision });
+    server.on("work", ({ result }) => result({ a: 1 }));
+    expect(await client.request("work")).toMatchObject({ a: 1 });
+  });
+
+  test("may be JSON in pieces that split a character", async () => {
+    const { server, client } = await start({ revision });
+    server.on("work", async (asked) => {
+      const text = JSON.stringify(responseTo(asked, { a: "€uro 𝄞" }));
+      asked.response.writeHead(200, { "content-type": "Application/JSON; charset=utf-8" });
+      for (const byte of Buffer.from(text)) {
+        asked.response.write(Uint8Array.of(byte));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      asked.response.end();
+    });
+    expect(await client.request("work")).toMatchObject({ a: "€uro 𝄞" });
+  });
+
+  test("may be events, with other messages before the response [HTTP-POST-CLIENT-BOTH, HTTP26-REPLY-BOTH]", async () => {
+    const { server, client, logs } = await start({ revision });
+    server.on("work", (asked) => {
+      const write = asked.stream();
+      write(event(logged(1)), ": alive\n\n", event(logged(2)) + event(responseTo(asked, { a: 1 })));
+      asked.response.end();
+    });
+    expect(await client.request("work")).toMatchObject({ a: 1 });
+    expect(logs).toEqual([1, 2]);
+  });
+
+  test("is complete with the response, even if the stream stays open; then the client closes it", async () => {
+    const { server, client } = await start({ revision });
+    server.on("work", (asked) => asked.stream()(event(responseTo(asked, { a: 1 }))));
+    expect(await client.request("work")).toMatchObject({ a: 1 });
+    const { response } = await server.next("work");
+    await until(() => response.destroyed);
+  });
+
+  test("with a response to another request is no response", async () => {
+    const { server, client, events } = await start({ revision });
+    server.on("work", (asked) => {
+      asked.response.writeHead(200, { "content-type": "application/json" });
+      asked.response.end(JSON.stringify({ jsonrpc: "2.0", id: 4711, result: {} }));
+    });
+    const error = await failing(client.request("work"));
+    expect(error).toBeInstanceOf(InvalidResponse);
+    expect(events).toContainEqual({ type: "ignored", reason: expect.stringContaining("4711") });
+  });
+
+  test("whose stream has a response to another request waits for its own", async () => {
+    const { server, client, events } = await start({ revision });
+    server.on("work", (asked) => {
+      const other = { jsonrpc: "2.0", id: "other", result: {} };
+      asked.stream()(event(other), "data: not JSON\n\n", event(responseTo(asked, { a: 1 })));
+    });
+    expect(await client.request("work")).toMatchObject({ a: 1 });
+    expect(events).toContainEqual({ type: "ignored", reason: expect.stringContaining("other") });
+    expect(events).toContainEqual({ type: "ignored", reason: expect.stringContaining("JSON") });
+  });
+
+  test.each([
+    ["202", 202, "", {}],
+    ["204", 204, "", {}],
+    ["nothing", 200, "", {}],
+    ["a page", 200, "<html>Sign in</html>", { "content-type": "text/html" }],
+  ])(
+    "that is %s is an HttpFailure that says so",
+    async (_, status, body, headers: Record<string, string>) => {
+      const { server, client } = await start({ revision });
+      server.on("work", ({ refuse }) => refuse(status, body, headers));
+      const error = await failing(client.request("work"));
+      expect(error).toBeInstanceOf(HttpFailure);
+      expect(error).toMatchObject({
+        status,
+        url: server.url,
+        message: expect.stringContaining(String(status)),
+      });
+      if (headers["content-type"])
+        expect(error).toMatchObject({ body, message: expect.stringContaining("text/html") });
+    },
+  );
+
+  test.each(["", "{", '{"jsonrpc":"2.0"}', "null", "[]", '"text"'])(
+    "that is %j as JSON is an InvalidResponse",
+    async (body) => {
+      const { server, client } = await start({ revision });
+      server.on("work", ({ refuse }) => refuse(200, body, { "content-type": "application/json" }));
+      expect(await failing(client.request("work"))).toBeInstanceOf(InvalidResponse);
+    },
+  );
+
+  test("that breaks off is a ConnectionLost: the server may have run the request", async () => {
+    const { server, client } = await start({ revision });
+    const cuts: Record<string, (asked: Parameters<Parameters<typeof server.on>[1]>[0]) => void> = {
+      head: ({ socket }) => socket.resetAndDestroy(),
+      end: ({ socket }) => socket.end(),
+      body: ({ response, socket }) => {
+        response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+        response.write("{", () => socket.destroy());
+      },
+      stream: ({ stream, response }) => {
+        stream()(": alive\n\n");
+        response.end();
+      },
+      event: ({ stream, socket, response }) => {
+        stream();
+        response.write("data: {", () => socket.destroy());
+      },
+    };
+    for (const [name, cut] of Object.entries(cuts)) {
+      server.on(name, cut);
+      const error = await failing(client.request(name));
+      expect(error, name).toBeInstanceOf(ConnectionLost);
+      expect(error, name).toMatchObject({ reason: "cut", mayHaveRun: true });
+      expect(server.of(name)).toHaveLength(1);
+    }
+  });
+});
+
+test("a batch may carry the response and other messages, where batches exist [HTTP-POST-BODY-BATCH]", async () => {
+  const { server, client, logs } = await start({ revision: "2025-03-26" });
+  server.on("work", (asked) => {
+    asked.response.writeHead(200, { "content-type": "application/json" });
+    asked.response.end(JSON.stringify([logged("in a batch"), responseTo(asked, { a: 1 })]));
+  });
+  expect(await client.request("work")).toMatchObject({ a: 1 });
+  expect(logs).toEqual(["in a batch"]);
+});
+
+test("a response may arrive on the stream of another request of the session", async () => {
+  const { server, client } = await start({ revision: newestLegacy });
+  server.on("first", ({ stream }) => void stream());
+  server.on("second", async (asked) => {
+    const first = await server.next("first");
+    asked.stream()(event(responseTo(first, { a: 1 })), event(responseTo(asked, { a: 2 })));
+  });
+  const first = client.request("first");
+  await server.next("first");
+  expect(await client.request("second")).toMatchObject({ a: 2 });
+  expect(await first).toMatchObject({ a: 1 });
+});
+
+test("an error without an id is the response to the request that it replies to", async () => {
+  for (const revision of [newestModern, newestLegacy]) {
+    const { server, client } = await start({ revision });
+    const error = { code: -32700, message: "Unreadable" };
+    server.on("work", ({ refuse }) => refuse(200, { jsonrpc: "2.0", id: null, error }));
+    server.on("other", ({ refuse }) => refuse(400, { jsonrpc: "2.0", error }));
+    for (const method of ["work", "other"]) {
+      const rejection = await failing(client.request(method));
+      expect(rejection).toBeInstanceOf(RpcRejection);
+      expect(rejection).toMatchObject({ code: -32700 });
+    }
+  }
+});
