@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
+import { defaultClientLimits } from "halyard/client";
 import { memoryBackplane } from "halyard/cluster";
 import { Connection, portOf } from "halyard/transport";
 import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
@@ -60,6 +61,13 @@ test("defaultCallerLimits are those of the table for callers", () => {
   expect(Object.fromEntries(listed.map((row) => [row["limit"], Number(row["default"])]))).toEqual(
     defaultCallerLimits,
   );
+  expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
+});
+
+test("defaultClientLimits are those of the table for a client", () => {
+  const listed = readTable("SECURITY.md", "Default limits of a client");
+  const named = listed.map((row) => [row["limit"], Number(row["default"])]);
+  expect(Object.fromEntries(named)).toEqual(defaultClientLimits);
   expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
 });
 

@@ -63,7 +63,7 @@ export type {
   SampleQuestion,
   UrlQuestion,
 } from "./settings/handlers.ts";
-export type { Backoff, ClientLimits } from "./settings/limits.ts";
+export { type Backoff, type ClientLimits, defaultClientLimits } from "./settings/limits.ts";
 export type {
   CallOptions,
   CallSettings,

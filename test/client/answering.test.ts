@@ -42,11 +42,11 @@ describe.each(revisionsSince())("a client on %s", (revision) => {
   const extensions = isModern(revision) ? { extensions: { [tasksId]: {} } } : {};
   const hasForms = revision >= "2025-06-18";
 
-  test("declares nothing without handlers [TASKX-DECLARE]", async () => {
+  test("declares nothing without handlers [TASKX-DECLARE, TASK25-CAP, INIT-CAPS-TASKS-ONLY, INIT-CAPS-EXTENSIONS-NOT-LEGACY]", async () => {
     for (const declared of await declaredBy(revision, {})) expect(declared).toEqual(extensions);
   });
 
-  test("declares what it has handlers for [ELIC-CAP-LEGACY, ELIC-CAP-MODERN, ELIC-CAP-ONE-MODE, SAMP-CAP-LEGACY, SAMP-CAP-MODERN, ROOTS-CAP-LEGACY, ROOTS-CAP-MODERN]", async () => {
+  test("declares what it has handlers for [ELIC-CAP-LEGACY, ELIC-CAP-MODERN, ELIC-CAP-ONE-MODE, SAMP-CAP-LEGACY, SAMP-CAP-MODERN, ROOTS-CAP-LEGACY, ROOTS-CAP-MODERN, INIT-CAPS-ELICITATION-SINCE]", async () => {
     const handlers = { onElicit: () => accept, onSample: () => answer, roots };
     const all = await declaredBy(revision, handlers);
     expect(all.length).toBeGreaterThan(isModern(revision) ? 1 : 0);
@@ -268,7 +268,7 @@ describe.each(revisionsSince("2025-06-18"))("a form on %s", (revision) => {
     onElicit: { form: () => ({ ...accept, ...(content && { content }) }) as never },
   });
 
-  test("is a form without saying so, and the handler learns who asks [ELIC-MODE-DEFAULT, ELIC-UI-WHO]", async () => {
+  test("is a form without saying so, and the handler learns who asks [ELIC-MODE-DEFAULT]", async () => {
     const seen: [FormQuestion, QuestionContext][] = [];
     const onElicit = {
       form: (question: FormQuestion, context: QuestionContext) => (seen.push([question, context]), accept),
@@ -308,11 +308,14 @@ describe.each(revisionsSince("2025-06-18"))("a form on %s", (revision) => {
     { size: "s", days: ["mon", "tue"], tags: ["a"], mail: "a@b.example", page: "https://a.example/" },
     { day: "2026-02-28", at: "2026-02-28T10:00:00Z", colour: "red", age: 0, height: 0.5, name: "Jörg" },
     { name: "👋👋👋👋👋", beyond: "the schema" },
-  ])("accepts content that matches [ELIC-FORM-ENUM-LEGACY, ELIC-FORM-ENUM-NEW]: %o", async (content) => {
-    expect(await putTo(revision, fill(content), form)).toMatchObject({
-      result: { action: "accept", content },
-    });
-  });
+  ])(
+    "accepts content that matches, such as %o [ELIC-FORM-ENUM-LEGACY, ELIC-FORM-ENUM-NEW, ELIC-FORM-STRING-FORMATS]",
+    async (content) => {
+      expect(await putTo(revision, fill(content), form)).toMatchObject({
+        result: { action: "accept", content },
+      });
+    },
+  );
 
   test.each([
     [{ name: "A" }, "name must have 2 to 5 characters"],
@@ -335,7 +338,7 @@ describe.each(revisionsSince("2025-06-18"))("a form on %s", (revision) => {
     [{ at: "noon" }, "at must be of the format date-time"],
     [{ beyond: { nested: true } }, "beyond must be a plain value"],
   ])(
-    "does not send content that does not match [ELIC-FORM-ACCEPT-CONTENT, ELIC-FORM-VALIDATE-CLIENT]: %o",
+    "does not send content that does not match, such as %o [ELIC-FORM-ACCEPT-CONTENT, ELIC-FORM-VALIDATE-CLIENT, ELIC-FORM-ENUM-LEGACY, ELIC-FORM-ENUM-NEW, ELIC-FORM-STRING-FORMATS]",
     async (content, problem) => {
       const events: ClientEvent[] = [];
       const observe = (event: ClientEvent): void => void events.push(event);
@@ -387,7 +390,7 @@ describe.each(revisionsSince("2025-06-18"))("a form on %s", (revision) => {
 
   test("in a mode that the client did not declare is refused [ELIC-MODE-UNDECLARED-ERR]", async () => {
     const page = { mode: "url", message: "Visit", url: "https://a.example/", elicitationId: "1" };
-    const only = full ? { url: () => accept } : { form: () => accept };
+    const only = full ? { url: () => accept } : () => accept;
     const wrong = full ? form.params : page;
     for (const params of [wrong, { ...page, mode: "hologram" }]) {
       const outcome = await putTo(revision, { onElicit: only }, { method: "elicitation/create", params });
@@ -398,7 +401,7 @@ describe.each(revisionsSince("2025-06-18"))("a form on %s", (revision) => {
 });
 
 describe.each(revisionsSince("2025-11-25"))("on %s", (revision) => {
-  test("a page goes to the handler whole, and is neither opened nor fetched [ELIC-URL-SHOW-FULL, ELIC-URL-CONSENT-HOST, ELIC-URL-NO-PREFETCH, ELIC-URL-NO-AUTO-OPEN, ELIC-URL-SECURE-OPEN]", async () => {
+  test("a page goes to the handler whole, and is neither opened nor fetched [ELIC-URL-NO-PREFETCH, ELIC-URL-NO-AUTO-OPEN]", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");
     onTestFinished(() => fetched.mockRestore());
     const url = "https://xn--pple-43d.example:8443/connect?state=a%20b#part";
@@ -472,7 +475,7 @@ describe.each(revisionsSince("2025-11-25"))("on %s", (revision) => {
   );
 });
 
-test("a legacy server that no longer wants an answer aborts the handler, and gets none [CANCEL-STOP]", async () => {
+test("a legacy server that no longer wants an answer aborts the handler, and gets none [CANCEL-RECEIVER]", async () => {
   for (const revision of revisionsSince().filter((date) => !isModern(date))) {
     const context = deferred<QuestionContext>();
     const onSample = (_: unknown, given: QuestionContext) => (
@@ -513,11 +516,14 @@ test.each([
   [undefined, undefined],
   ["large" as never, undefined],
   [[null as never, { name: 5 as never }], undefined],
-])("chooseModel takes the first hint that is part of a name [SAMP-HINTS-ORDER]: %o", (hints, chosen) => {
-  const models = ["large-4", "sonnet-4", "small-4"];
-  expect(chooseModel(models, hints && { hints })).toBe(chosen);
-  expect(chooseModel(models, undefined)).toBeUndefined();
-});
+])(
+  "chooseModel takes the first of the hints %o that is part of a name [SAMP-HINTS-ORDER]",
+  (hints, chosen) => {
+    const models = ["large-4", "sonnet-4", "small-4"];
+    expect(chooseModel(models, hints && { hints })).toBe(chosen);
+    expect(chooseModel(models, undefined)).toBeUndefined();
+  },
+);
 
 function sampling(params: object = {}): { method: string; params: object } {
   const messages = [{ role: "user", content: { type: "text", text: "How much?" } }];

@@ -1,6 +1,7 @@
 // What a client keeps of lists and reads, how long, and what makes it forget.
-import { type ClientEvent, connect, type ConnectOptions } from "halyard/client";
-import { describe, expect, test } from "vitest";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type ClientAuth, type ClientEvent, connect, type ConnectOptions } from "halyard/client";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { passSeconds, stopClock } from "../support/clock.ts";
 import { legacyDates, newestLegacy, newestModern } from "../support/revisions.ts";
 import { Refuse, type Script, ScriptedServer } from "../support/scripted-wire.ts";
@@ -164,6 +165,75 @@ describe("keys", () => {
       expect(server.of("resources/read")).toHaveLength(count);
       await client.close();
     }
+  });
+});
+
+describe("credentials", () => {
+  /** A server over HTTP whose resource says for whom it was read. */
+  async function whose(auth: ClientAuth | (() => string | Promise<string>), cacheScope: string) {
+    let count = 0;
+    const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+      const { method, id } = JSON.parse(String(init?.body)) as { method: string; id: number };
+      if (method === "resources/read") count++;
+      const headers = new Headers(init?.headers);
+      const text = headers.get("authorization") ?? headers.get("x-api-key");
+      const result =
+        method === "server/discover"
+          ? { resultType: "complete", supportedVersions: [newestModern], capabilities: {} }
+          : { contents: [{ uri: "a:1", text }], ttlMs: 60_000, cacheScope };
+      return Response.json({ jsonrpc: "2.0", id, result });
+    };
+    const client = await connect("https://mcp.example.com/mcp", {
+      revision: newestModern,
+      auth,
+      fetch: fetch as typeof globalThis.fetch,
+    });
+    onTestFinished(() => client.close());
+    const read = async (): Promise<unknown> => {
+      const { contents } = await client.readResource("a:1");
+      return (contents[0] as { text?: string }).text;
+    };
+    return { read, count: () => count };
+  }
+
+  test.each(["private", "unknown"])(
+    "a result of scope %s is gone when they change [CACHE-PRIVATE]",
+    async (scope) => {
+      let token = "anna";
+      const { read, count } = await whose(() => token, scope);
+      for (const user of ["anna", "anna", "ben", "ben", "anna"]) {
+        token = user;
+        expect(await read()).toBe(`Bearer ${user}`);
+      }
+      expect(count()).toBe(3);
+    },
+  );
+
+  test("a public result is kept, for those who have received it [CACHE-PUBLIC]", async () => {
+    let token = "anna";
+    const { read, count } = await whose(() => token, "public");
+    for (token of ["anna", "ben", "anna", "ben"]) await read();
+    expect(count()).toBe(2);
+  });
+
+  test("headers other than Authorization are credentials too [CACHE-PRIVATE]", async () => {
+    let key = "one";
+    const { read } = await whose({ headers: () => ({ "X-API-Key": key }) }, "private");
+    expect(await read()).toBe("one");
+    key = "two";
+    expect(await read()).toBe("two");
+  });
+
+  test("users who share a client receive their own, however their reads meet [CACHE-PRIVATE]", async () => {
+    const user = new AsyncLocalStorage<string>();
+    const token = async (): Promise<string> => {
+      await nextTurn();
+      return user.getStore() ?? "nobody";
+    };
+    const { read } = await whose(token, "private");
+    const names = ["anna", "ben", "anna", "carl", "ben"];
+    const texts = await Promise.all(names.map((name) => user.run(name, read)));
+    expect(texts).toEqual(names.map((name) => `Bearer ${name}`));
   });
 });
 

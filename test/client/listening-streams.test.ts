@@ -343,6 +343,21 @@ describe("changes", () => {
     expect(ignored()).toEqual([expect.stringContaining("first"), expect.stringContaining("second")]);
   });
 
+  test("end with close, although more have arrived [SUB-CANCEL-CLIENT]", async () => {
+    const server = serverThat((request, end) => acknowledge(request, end));
+    const { client } = await connected(server);
+    const changes: Change[] = [];
+    const listening = await client.listen({ tools: true }, async (change) => {
+      changes.push(change);
+      await listening.close();
+    });
+    const [request] = server.of(method);
+    for (let times = 0; times < 5; times++) tell(request!, server.end, toolsChanged);
+    await listening.ended;
+    await client.ping();
+    expect(changes).toHaveLength(1);
+  });
+
   test("cannot be iterated over beside onChange", async () => {
     const server = serverThat((request, end) => acknowledge(request, end));
     const { client } = await connected(server);

@@ -132,12 +132,13 @@ test("a list of a million entries is refused at the limits of a client without o
 });
 
 test.each([
-  ["no list", {}],
-  ["a list that is no array", { tools: { length: 1 } }],
-  ["a cursor that is no text", { tools: [], nextCursor: 7 }],
-])("a page with %s is an InvalidResponse", async (_, page) => {
+  ["no list", {}, "has no array tools"],
+  ["a list that is no array", { tools: { length: 1 } }, "has no array tools"],
+  ["a cursor that is no text", { tools: [], nextCursor: 7 }, "nextCursor is not a string"],
+])("a page with %s is an InvalidResponse", async (_, page, problem) => {
   const { client } = await connected(paged({ first: page }));
   await expect(client.listTools()).rejects.toThrow(InvalidResponse);
+  await expect(client.listTools()).rejects.toThrow(problem);
   await client.close();
 });
 

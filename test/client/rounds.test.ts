@@ -96,13 +96,9 @@ describe("a modern client", () => {
   test("echoes the state byte for byte, and only that of the latest round [MRTR-CLIENT-STATE-ECHO, MRTR-CLIENT-STATE-OPAQUE, MRTR-CLIENT-STATE-ABSENT]", async () => {
     const { server, client } = await start();
     const states = ['{"a": 1,  "b":"\\u00e9"}', " \u2028\ud83d\udc4b\ttrailing ", "", "=?base64?x?="];
-    const asked = [...states.map((requestState) => ({ requestState })), {}, { requestState: "last" }];
-    rounds(
-      server,
-      "tools/call",
-      asked.map((state) => ({ inputRequests: { q: form }, ...state })),
-      said("done"),
-    );
+    const asked: object[] = states.map((requestState) => ({ inputRequests: { q: form }, requestState }));
+    asked.push({ inputRequests: { q: form } }, { inputRequests: { q: form }, requestState: "last" });
+    rounds(server, "tools/call", asked, said("done"));
     await client.callTool("book");
     const echoed = server.of("tools/call").map(({ params }) => params?.["requestState"]);
     expect(echoed).toEqual([undefined, ...states, undefined, "last"]);
@@ -116,7 +112,9 @@ describe("a modern client", () => {
       const name = String(params["name"]);
       if (params["inputResponses"] === undefined)
         return { resultType: "input_required", inputRequests: { [name]: form }, requestState: name };
-      return said(JSON.stringify([name, Object.keys(params["inputResponses"]), params["requestState"]]));
+      return said(
+        JSON.stringify([name, Object.keys(params["inputResponses"] as object), params["requestState"]]),
+      );
     });
     const names = ["a", "b", "c"];
     const results = await Promise.all(names.map((name) => client.callTool(name)));
@@ -227,6 +225,33 @@ describe("a modern client", () => {
     await expect(call).rejects.toBe(reason);
     expect(signal.aborted).toBe(true);
     expect(server.of("tools/call")).toHaveLength(1);
+  });
+
+  test("forgets a handler that ignores its signal: the time of other calls runs again", async () => {
+    const asked = deferred();
+    const { server, client } = await start({
+      onElicit: () => (asked.resolve(), new Promise<never>(() => {})),
+    });
+    rounds(server, "tools/call", [{ inputRequests: { a: form } }], said("done"));
+    const abort = new AbortController();
+    const call = client.callTool("book", {}, { signal: abort.signal });
+    await asked.promise;
+    abort.abort(new Error("Never mind"));
+    await expect(call).rejects.toThrow("Never mind");
+    holdClocks("setTimeout", "clearTimeout");
+    server.on("prompts/get", () => undefined);
+    const silent = client.getPrompt("silent", {}, { timeoutMs: 1000 }).catch((error: unknown) => error);
+    await turns();
+    vi.advanceTimersByTime(1100);
+    expect(await silent).toMatchObject({ code: "TIMEOUT", limit: "timeoutMs" });
+  });
+
+  test("does not carry on a state that the caller gave, if the server gives none [MRTR-CLIENT-STATE-ABSENT]", async () => {
+    const { server, client } = await start();
+    rounds(server, "tools/call", [{ inputRequests: { a: form } }], said("done"));
+    await client.request("tools/call", { name: "book", requestState: "old", inputResponses: { old: {} } });
+    const [, second] = server.of("tools/call").map(withoutMeta);
+    expect(second).toEqual({ name: "book", inputResponses: { a: { action: "accept", content: {} } } });
   });
 
   test("passes on what the user declines, and hands out questions if asked to", async () => {

@@ -1,4 +1,5 @@
 // The results of lists and reads that are still fresh. It belongs to one client, and so to one dialled address.
+import { isThenable } from "../../async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
@@ -26,6 +27,7 @@ export interface Found<Value extends object> {
 
 interface Kept {
   readonly method: string;
+  readonly request: string;
   readonly found: Found<object>;
   /** With its key. */
   readonly size: number;
@@ -34,10 +36,15 @@ interface Kept {
   readonly timeMs: number;
 }
 
-/** A request that waits for its response. */
-interface Flight {
-  readonly method: string;
+/** What a request is, and what it is for its credentials. */
+interface Keys {
+  readonly request: string;
   readonly key: string;
+}
+
+/** A request that waits for its response. */
+interface Flight extends Keys {
+  readonly method: string;
   /** False if something has changed since it was last sent: the response may be older than that. */
   isCurrent: boolean;
 }
@@ -78,17 +85,25 @@ export class ResultCache {
   }
 
   /** Returns a fresh result from the cache, or asks the server. A call with headers of its own may be someone else's, and uses no cache. */
-  get<Value extends object>(lookup: Lookup<Value>, options: CallOptions | undefined): Promise<Found<Value>> {
+  async get<Value extends object>(
+    lookup: Lookup<Value>,
+    options: CallOptions | undefined,
+  ): Promise<Found<Value>> {
+    const request = requestOf(lookup.method, lookup.params);
     const canCache = this.#isOn && options?.headers === undefined && isCacheable(lookup.method, this.#core);
-    const key = keyOf(lookup.method, lookup.params);
-    if (!canCache || this.#core.closed.aborted || options?.signal?.aborted)
-      return this.#ask(lookup, key, options, false);
+    if (!canCache) return this.#ask(lookup, { request, key: request }, options, false);
+    const credentials = this.#core.credentials();
+    const owner = isThenable(credentials) ? await credentials : credentials;
+    const key = owner === undefined ? request : `${request} ${owner}`;
+    if (this.#core.closed.aborted || options?.signal?.aborted)
+      return this.#ask(lookup, { request, key }, options, false);
     const found = options?.fresh ? undefined : this.#find(key);
     if (found !== undefined) {
       this.#observeHit(lookup);
-      return Promise.resolve(found as Found<Value>);
+      return found as Found<Value>;
     }
-    return isPlain(options) ? this.#share(lookup, key) : this.#ask(lookup, key, options, true);
+    const keys = { request, key };
+    return isPlain(options) ? this.#share(lookup, keys) : this.#ask(lookup, keys, options, true);
   }
 
   /** Forgets all results of these methods. */
@@ -97,11 +112,8 @@ export class ResultCache {
   }
 
   #discardRead(uri: unknown): void {
-    const key = keyOf("resources/read", { uri });
-    const kept = this.#kept.get(key);
-    if (kept) this.#remove(key, kept);
-    this.#shared.delete(key);
-    for (const flight of this.#flights) if (flight.key === key) flight.isCurrent = false;
+    const updated = requestOf("resources/read", { uri });
+    this.#drop(({ request }) => request === updated);
   }
 
   /** Forgets what is kept and what is under way, as far as `isMeant`. */
@@ -126,10 +138,11 @@ export class ResultCache {
     return undefined;
   }
 
-  #share<Value extends object>(lookup: Lookup<Value>, key: string): Promise<Found<Value>> {
+  #share<Value extends object>(lookup: Lookup<Value>, keys: Keys): Promise<Found<Value>> {
+    const { key } = keys;
     const shared = this.#shared.get(key);
     if (shared !== undefined) return shared as Promise<Found<Value>>;
-    const asked = this.#ask(lookup, key, undefined, true);
+    const asked = this.#ask(lookup, keys, undefined, true);
     this.#shared.set(key, asked);
     const forget = (): void => {
       if (this.#shared.get(key) === asked) this.#shared.delete(key);
@@ -141,11 +154,11 @@ export class ResultCache {
 
   async #ask<Value extends object>(
     { method, params, read, until, onSent }: Lookup<Value>,
-    key: string,
+    keys: Keys,
     options: CallOptions | undefined,
     canCache: boolean,
   ): Promise<Found<Value>> {
-    const flight: Flight = { method, key, isCurrent: true };
+    const flight: Flight = { method, ...keys, isCurrent: true };
     // A round sends the request again, and results of rounds are never cached.
     let timesSent = 0;
     this.#flights.add(flight);
@@ -169,7 +182,7 @@ export class ResultCache {
     }
   }
 
-  #keep({ method, key }: Flight, found: Found<object>, result: JsonObject): void {
+  #keep({ method, request, key }: Flight, found: Found<object>, result: JsonObject): void {
     const { timeMs, isPrivate } = freshnessOf(result, this.#core);
     const before = this.#kept.get(key);
     if (before) this.#remove(key, before);
@@ -177,7 +190,7 @@ export class ResultCache {
     const size = found.size + key.length;
     if (timeMs === 0 || size > maxCachedBytes) return void this.#lasting.delete(method);
     this.#lasting.add(method);
-    this.#kept.set(key, { method, found, size, isPrivate, receivedAt: Date.now(), timeMs });
+    this.#kept.set(key, { method, request, found, size, isPrivate, receivedAt: Date.now(), timeMs });
     this.#size += size;
     for (const [oldest, kept] of this.#kept) {
       if (this.#kept.size <= maxCached && this.#size <= maxCachedBytes) break;
@@ -196,7 +209,7 @@ export class ResultCache {
   }
 }
 
-function keyOf(method: string, params: JsonObject | undefined): string {
+function requestOf(method: string, params: JsonObject | undefined): string {
   return params === undefined ? method : `${method} ${JSON.stringify(params)}`;
 }
 

@@ -22,10 +22,14 @@ const legacyNotifications: ReadonlySet<string> = new Set([
   "notifications/roots/list_changed",
 ]);
 
+export interface CallsSettings extends SenderSettings {
+  readonly credentials: Core["credentials"];
+}
+
 /** The calls of one client. */
 export class Calls implements Core {
   readonly #connection: Connection;
-  readonly #settings: SenderSettings;
+  readonly #settings: CallsSettings;
   readonly #answers: Answers;
   readonly #sender: Sender;
   readonly #middleware: ClientMiddleware[] = [];
@@ -33,7 +37,7 @@ export class Calls implements Core {
   readonly #credentials = new Callbacks();
   readonly #missed = new Callbacks();
 
-  constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
+  constructor(connection: Connection, answers: TimedAnswers, settings: CallsSettings) {
     this.#connection = connection;
     this.#settings = settings;
     this.#answers = answers;
@@ -110,6 +114,10 @@ export class Calls implements Core {
 
   onCredentials(callback: () => void): () => void {
     return this.#credentials.add(callback);
+  }
+
+  credentials(): string | undefined | Promise<string> {
+    return this.#settings.credentials();
   }
 
   /** The credentials have changed. */

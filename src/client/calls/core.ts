@@ -38,5 +38,7 @@ export interface Core {
   missed(): void;
   /** Calls back when the credentials of the client have changed. */
   onCredentials(callback: () => void): () => void;
+  /** Tells the credentials that a request would have from others; undefined if they never change. */
+  credentials(): string | undefined | Promise<string>;
   observe(event: ClientEvent): void;
 }

@@ -54,8 +54,8 @@ export interface Channel {
   /** Sends a notification or the answer to a request of the server. */
   send(text: string): Promise<void>;
   /**
-   * From now on both sides speak this revision. Call it before the first request of a modern revision, and again when another one is
-   * agreed on; `initialize` is sent as a client does that has agreed on nothing.
+   * From now on both sides speak this revision. Call it before the first request of a modern revision, and when `initialize` has
+   * agreed on a legacy one.
    */
   speak(revision: Revision): void;
   /** Opens the stream on which messages outside requests arrive, where the transport needs one. Called after `notifications/initialized`. */
@@ -76,6 +76,8 @@ export interface Transport {
   /** Whether the client may open another channel when one was lost. */
   readonly reopens: boolean;
   open(receiver: Receiver, signal: AbortSignal): Promise<Channel>;
+  /** Tells the credentials that a request would have from others. Absent if they never change. */
+  readonly credentials?: (() => string | Promise<string>) | undefined;
   /** The transport of older servers at the same address, tried if `initialize` is refused with 400, 404 or 405. */
   readonly older?: Transport | undefined;
 }

@@ -1,5 +1,5 @@
 // Credentials of one client over HTTP: asks for them before each request, and after a refusal.
-import { isThenable } from "../../async/promises.ts";
+import { isThenable, untilAborted } from "../../async/promises.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { AuthRequired } from "../settings/errors.ts";
 import { failureOf } from "./failure.ts";
@@ -47,6 +47,12 @@ export class Credentials {
     return isThenable(given) ? given.then((headers) => this.#use(headers)) : this.#use(given);
   }
 
+  /** The credentials that the next request to `url` would have, as a text. */
+  current(url: string): string | Promise<string> {
+    const given = this.headers(url, "POST");
+    return isThenable(given) ? given.then((headers) => JSON.stringify(headers)) : JSON.stringify(given ?? {});
+  }
+
   /** Resolves if a refused request is worth trying again; otherwise rejects with AuthRequired. */
   async refused(reply: HttpReply, refused: Refused): Promise<void> {
     const { url, headers, signal, times } = refused;
@@ -58,7 +64,8 @@ export class Credentials {
     if (this.#auth?.refused && isNew && !refused.hasOwn) {
       if (this.#waiting++ === 0) this.#events.onAuthorizing?.(true);
       try {
-        if (await this.#auth.refused({ status, url, challenge, refused: used, signal })) return;
+        const obtaining = this.#auth.refused({ status, url, challenge, refused: used, signal });
+        if (await untilAborted(Promise.resolve(obtaining), signal)) return;
       } finally {
         if (--this.#waiting === 0) this.#events.onAuthorizing?.(false);
       }
@@ -69,7 +76,7 @@ export class Credentials {
   #use(headers: HeaderFields): HeaderFields {
     const lower: Record<string, string> = {};
     for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name] as string;
-    const now = lower["authorization"];
+    const now = JSON.stringify(lower);
     if (now !== this.#last) {
       const isChange = this.#last !== undefined;
       this.#last = now;

@@ -8,6 +8,9 @@ import { Silence } from "./silence.ts";
 
 const name = "get";
 
+/** A connection that lasted this long is no reason to give up: some gateways cut all of them after a minute. */
+const longLivedMs = 30_000;
+
 /** A reason to abort that needs no stack. */
 const closed = Symbol("closed");
 
@@ -90,7 +93,7 @@ export class GetStream {
 
   /** How long to wait before the next connection; undefined if there is none. */
   #nextWait({ kind, reason, status, floorMs = 0 }: GetOutcome): number | undefined {
-    const { receiver, backoff, hasSession } = this.#link;
+    const { receiver, hasSession } = this.#link;
     if (kind === "refused") {
       if (status === 404 && this.#wasOpen && hasSession) {
         receiver.ended(this.#link.sessionGone());
@@ -104,9 +107,7 @@ export class GetStream {
       this.#mayHaveMissed = true;
       this.#events.forget();
     }
-    // A connection that outlived the longest wait is no reason to give up: some gateways cut all of them after a minute.
-    const isLongLived = kind === "ended" && Date.now() - this.#openedAt > backoff.maxMs;
-    if (isLongLived) this.#attempts.reset();
+    if (kind === "ended" && Date.now() - this.#openedAt > longLivedMs) this.#attempts.reset();
     const waitMs = this.#attempts.next(Math.max(floorMs, this.#events.retryMs));
     if (kind === "ended" || waitMs === undefined) {
       receiver.stream(waitMs === undefined ? "given-up" : "lost", name, reason);

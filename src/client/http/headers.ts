@@ -67,7 +67,6 @@ export class ChannelHeaders {
   }
 
   ofRequest({ method, headers }: Outgoing): Record<string, string> {
-    if (method === "initialize") return { ...this.#common, ...ofPosts };
     const fields = this.#isModern ? { ...this.#posts, "mcp-method": method } : { ...this.#posts };
     return headers === undefined ? fields : Object.assign(fields, checkHeaders(headers));
   }

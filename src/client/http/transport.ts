@@ -26,12 +26,16 @@ export class HttpTransport implements Transport {
   readonly reopens = true;
   readonly address: string;
   readonly older: Transport;
+  readonly credentials: (() => string | Promise<string>) | undefined;
   readonly #options: HttpChannelOptions;
 
   constructor(url: string | URL, options: HttpTransportOptions) {
     this.address = checkUrl(url);
     const { limits, backoff } = options;
-    const requester = new Requester(options.send, new Credentials(options.auth, options));
+    const credentials = new Credentials(options.auth, options);
+    const requester = new Requester(options.send, credentials);
+    const isFixed = options.auth === undefined || typeof options.auth === "string";
+    this.credentials = isFixed ? undefined : () => credentials.current(this.address);
     const headers = checkHeaders(options.headers ?? {});
     this.#options = { url: this.address, requester, headers, limits, backoff };
     this.older = olderTransport(this.#options);

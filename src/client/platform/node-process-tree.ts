@@ -153,8 +153,6 @@ class Watchdog {
     shell.on("exit", () => {
       if (this.#shell === shell) this.#shell = undefined;
     });
-    shell.unref();
-    (shell.stdin as unknown as { unref?: () => void }).unref?.();
     this.#shell = shell;
     for (const group of this.#groups) this.#tell("add", group);
   }

@@ -14,7 +14,7 @@ export interface AuthRefusal {
 
 /** Obtains credentials. */
 export interface ClientAuth {
-  /** Returns the headers to add to a request, such as `Authorization`. Called before each HTTP request; keep it quick. */
+  /** Returns the headers to add to a request, such as `Authorization`. Called before each HTTP request, and before a cached result is used; keep it quick. */
   headers(request: { readonly url: string; readonly method: string }): HeaderFields | Promise<HeaderFields>;
   /** Called after a 401 or 403. Resolves with whether it is worth trying again. */
   refused?(refusal: AuthRefusal): boolean | Promise<boolean>;

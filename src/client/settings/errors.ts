@@ -203,7 +203,17 @@ export class TaskEnded extends HalyardError {
   }
 }
 
-/** The command of a stdio server cannot start, or its process ended before it answered. */
+/**
+ * The command of a stdio server cannot start, or its process ended before it sent a message.
+ *
+ * @example
+ * ```ts
+ * import { CannotStart, connect } from "halyard/client";
+ *
+ * const error = await connect({ command: "no-such-server" }).catch((reason: unknown) => reason);
+ * if (error instanceof CannotStart) console.error(error.message);
+ * ```
+ */
 export class CannotStart extends HalyardError {
   readonly command: string;
   readonly cwd: string;

@@ -32,6 +32,7 @@ export interface ClientLimits {
   readonly maxStderrBytes: number;
 }
 
+/** The limits of a client without the option `limits`. */
 export const defaultClientLimits: ClientLimits = {
   maxBytes: 32 * 1024 * 1024,
   maxDepth: 200,

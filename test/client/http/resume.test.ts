@@ -30,7 +30,7 @@ describe.each(legacyDates)("a stream of %s that breaks before the response", (re
     });
     expect(await client.request("work")).toMatchObject({ a: 1 });
     expect(logs).toEqual([1, 2, 3]);
-    const [resumed] = server.of("GET").filter((asked) => last(asked) !== undefined);
+    const resumed = server.of("GET").find((asked) => last(asked) !== undefined);
     expect(resumed?.headers).toMatchObject({
       accept: "text/event-stream",
       "last-event-id": "a-2",

@@ -51,7 +51,7 @@ test("a server that closes its input and lives on is ended when something is sen
   const started = await start(serverCommand(["--stubborn"], { graceMs: 50 }));
   const pids = await pidsOf(started);
   await started.client.callTool("close_input");
-  await lossOf(started.client.callTool("echo", { text: "x".repeat(1_000_000) }));
+  await lossOf(started.client.callTool("echo", { text: "hello" }));
   await untilGone(pids);
 });
 

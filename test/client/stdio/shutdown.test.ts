@@ -18,7 +18,7 @@ describe("close", () => {
   });
 
   test("terminates a server that outlives the end of its input [STDIO-SHUTDOWN-CLIENT] [INIT-SHUTDOWN-STDIO]", async () => {
-    const started = await start(serverCommand(["--deaf"], { graceMs: 500 }));
+    const started = await start(serverCommand(["--deaf"], { graceMs: 2000 }));
     const pids = await pidsOf(started);
     await started.client.close();
     expect(started.stderr()).toEqual(["SIGTERM", "exit"]);
@@ -26,7 +26,7 @@ describe("close", () => {
   });
 
   test("kills a server that outlives SIGTERM [STDIO-SHUTDOWN-CLIENT] [INIT-SHUTDOWN-STDIO]", async () => {
-    const started = await start(serverCommand(["--stubborn"], { graceMs: 500 }));
+    const started = await start(serverCommand(["--stubborn"], { graceMs: 1500 }));
     const pids = await pidsOf(started);
     await started.client.close();
     expect(started.stderr()).toEqual(["SIGTERM"]);
