@@ -104,18 +104,21 @@ class Baseline {
   }
 }
 
+/** Reads to the end, beyond the response: otherwise the connection cannot carry the next request. */
 async function readEvents(response, id, onNotification) {
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
+  let found;
   for (let rest = ""; ;) {
     const { done, value } = await reader.read();
-    if (done) throw new Error("the stream ended without a response");
+    if (done && found === undefined) throw new Error("the stream ended without a response");
+    if (done) return found;
     const events = (rest + decoder.decode(value, { stream: true })).split("\n\n");
     rest = events.pop();
     for (const event of events) {
       const message = JSON.parse(event.slice(event.indexOf("data: ") + "data: ".length));
-      if (message.id === id && message.method === undefined) return message;
-      onNotification?.(message);
+      if (message.id === id && message.method === undefined) found = message;
+      else onNotification?.(message);
     }
   }
 }

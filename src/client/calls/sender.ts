@@ -129,7 +129,7 @@ export class Sender {
     call.onAbandoned = undefined;
     call.text = this.#text.write(revision, call, options.logLevel ?? this.logLevel);
     if (call.hasToken) this.#progress.add(call);
-    if (hasHeaders) call.headers = headersOf(call, revision);
+    if (hasHeaders) call.mirrored = mirroredOf(call, revision);
     options.onSent?.(call.id);
   }
 
@@ -203,13 +203,12 @@ export class Sender {
   }
 }
 
-/** Over HTTP, the headers of a request: those of the caller, and those that repeat parts of the message. */
-function headersOf(call: Call, revision: Revision): HeaderFields | undefined {
-  const { headers, mirrored } = call.options;
+/** Over HTTP, the headers that repeat parts of the message. */
+function mirroredOf(call: Call, revision: Revision): HeaderFields | undefined {
+  const { mirrored } = call.options;
   const mirrors = revision.requests.get(call.method)?.mirrors;
   const name = mirrors === undefined ? undefined : call.params?.[mirrors];
-  if (typeof name !== "string") return mirrored === undefined ? headers : { ...headers, ...mirrored };
-  return { ...headers, ...mirrored, "mcp-name": encodeHeaderValue(name) };
+  return typeof name === "string" ? { ...mirrored, "mcp-name": encodeHeaderValue(name) } : mirrored;
 }
 
 /** What the caller learns of a failure: a lost connection with the name of what was lost, and whether it may have run. */
