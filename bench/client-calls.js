@@ -73,33 +73,33 @@ const connectWith = (isRemembered) => async (_client, side) => {
 };
 
 const SCENES = [
-  { title: "tools/call, JSON", sides: ALL, count: 1500, run: oneByOne(call), isPlainCall: true },
+  { title: "tools/call, JSON", sides: ALL, count: 800, run: oneByOne(call), isPlainCall: true },
   {
     title: "tools/call, a stream with one progress",
     sides: ALL.filter((side) => side !== AI_SDK),
-    count: 1200,
+    count: 600,
     calls: "progress",
     run: oneByOne(callWithProgress),
     isPlainCall: true,
   },
-  { title: "tools/call, 1,000 in flight", sides: ALL, count: 2000, run: callAtOnce, isPlainCall: true },
+  { title: "tools/call, 1,000 in flight", sides: ALL, count: 1000, run: callAtOnce, isPlainCall: true },
   {
     title: "tools/call, two rounds of input: three requests",
     sides: MODERN,
-    count: 1500,
+    count: 500,
     calls: "rounds",
     run: oneByOne(async (client) => expect(await client.callWithRounds(TEXT), TEXT)),
   },
   {
     title: `tools/list of ${TOOLS} tools, from the server`,
     sides: ALL,
-    count: 200,
+    count: 80,
     run: oneByOne(async (client) => expect(await client.list(), TOOLS)),
   },
   {
     title: `tools/list of ${TOOLS} tools, cached; the baseline does not cache`,
     sides: MODERN,
-    count: 200,
+    count: 80,
     run: oneByOne(async (client) => expect(await (client.cachedList ?? client.list).call(client), TOOLS)),
   },
   {
@@ -113,7 +113,7 @@ const SCENES = [
     title: "connect and close: server/discover",
     unit: "connect",
     sides: [BASELINE, HALYARD, OFFICIAL_V2, AI_SDK],
-    count: 300,
+    count: 100,
     run: (_client, count, side) => oneByOne(connectWith(false))(undefined, count, side),
   },
   {
@@ -126,14 +126,14 @@ const SCENES = [
       OFFICIAL_V1,
       { ...AI_SDK, era: "legacy" },
     ],
-    count: 300,
+    count: 100,
     run: (_client, count, side) => oneByOne(connectWith(false))(undefined, count, side),
   },
   {
     title: "connect and close: remembered",
     unit: "connect",
     sides: [HALYARD, OFFICIAL_V2],
-    count: 300,
+    count: 100,
     run: (_client, count, side) => oneByOne(connectWith(true))(undefined, count, side),
   },
 ];
@@ -147,7 +147,7 @@ async function contender(side, { run: runTimes, count, calls }) {
     elicit: calls === "rounds" ? elicit : undefined,
   });
   const whole = { ...side, fetch, remembered: client.remember?.() };
-  const share = count === EVENTS ? 1 : SHARE; // a stream is whole or nothing
+  const share = count >= IN_FLIGHT ? 1 : SHARE; // a stream is whole or nothing, and so are calls in flight
   return inProcess(side.name, (times) => runTimes(client, times, whole), count * share);
 }
 

@@ -42,7 +42,7 @@ async function callAtOnce(client, count) {
 }
 
 const SCENES = [
-  { title: "tools/call, one by one", count: 500, run: callOneByOne },
+  { title: "tools/call, one by one", count: 300 * SHARE, run: callOneByOne },
   { title: "tools/call, 1,000 in flight", count: IN_FLIGHT, run: callAtOnce },
 ];
 
@@ -61,7 +61,7 @@ async function runScene({ title, count, run: runCalls }, url) {
   for (const { name, connect, era, fetch } of SIDES) {
     const client = await connect({ url, era, fetch });
     clients.push(client);
-    contenders.push(await inProcess(name, (times) => runCalls(client, times), count * SHARE));
+    contenders.push(await inProcess(name, (times) => runCalls(client, times), count));
   }
   const samples = await runRounds(contenders, ROUNDS);
   await Promise.all(clients.map((client) => client.close()));

@@ -67,13 +67,9 @@ export class HttpChannel implements Channel, Link {
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (this.#end) return reject(this.#end);
-      const onSettled = (post: Post): void => {
-        this.#posts.delete(post.outgoing.id);
-        this.#stream?.revive();
-      };
-      const post = new Post(this, outgoing, { resolve, reject, onSettled });
+      const post = new Post(this, outgoing, resolve, reject);
       this.#posts.set(outgoing.id, post);
-      post.start();
+      void post.start();
     });
   }
 
@@ -139,6 +135,11 @@ export class HttpChannel implements Channel, Link {
     const text = encodeNotification("notifications/cancelled", { requestId: id });
     this.receiver.tap?.("sent", "post", text);
     void this.#farewell("POST", this.headers.ofMessage(text), text);
+  }
+
+  settled(id: RequestId): void {
+    this.#posts.delete(id);
+    this.#stream?.revive();
   }
 
   respond(response: RpcResponse): void {
