@@ -11,7 +11,6 @@ import type { ClientLimits } from "../settings/limits.ts";
 import type { Core, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
-import type { TimedAnswers } from "./timed-answers.ts";
 
 const noOptions: CoreRequestOptions = {};
 
@@ -37,7 +36,7 @@ export class Calls implements Core {
   readonly #credentials = new Callbacks();
   readonly #missed = new Callbacks();
 
-  constructor(connection: Connection, answers: TimedAnswers, settings: CallsSettings) {
+  constructor(connection: Connection, answers: Answers, settings: CallsSettings) {
     this.#connection = connection;
     this.#settings = settings;
     this.#answers = answers;
