@@ -12,6 +12,7 @@ import type { Transport } from "./channel/channel.ts";
 import { WireTransport } from "./channel/wire-transport.ts";
 import { McpClient } from "./client.ts";
 import { Connection } from "./connection/connection.ts";
+import type { AuthEvents } from "./http/auth.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
 import { recorder } from "./recording.ts";
@@ -41,7 +42,11 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
 ): Promise<McpClient<Tools>> {
   const settings = resolveOptions(options);
   let calls: Calls | undefined;
-  const transport = transportOf(target, options, settings, () => calls?.credentialsChanged());
+  let connection: Connection | undefined;
+  const transport = transportOf(target, options, settings, {
+    onCredentials: () => calls?.credentialsChanged(),
+    onAuthorizing: (isWaiting) => connection?.authorizing(isWaiting),
+  });
   const { info, limits, backoff, observe } = settings;
   const answers = new TimedAnswers(
     createAnswers({ ...options, server: transport.address, limits, observe: observe ?? (() => {}) }),
@@ -49,7 +54,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   let lastId = 0;
   const takeId = (): number => ++lastId;
   const { revision, connectTimeoutMs } = settings;
-  const connection = new Connection(transport, {
+  connection = new Connection(transport, {
     info,
     revision,
     remembered: options.remembered,
@@ -72,12 +77,12 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   return client;
 }
 
-/** The transport to a target. `onCredentials` is called when the credentials change. */
+/** The transport to a target. Over HTTP, it tells `events` of credentials. */
 function transportOf(
   target: Target,
   options: ConnectOptions,
   settings: ClientSettings,
-  onCredentials: () => void,
+  events: AuthEvents,
 ): Transport {
   const { limits, backoff, observe = () => {} } = settings;
   if (typeof target === "string" || target instanceof URL) {
@@ -86,7 +91,7 @@ function transportOf(
       fetch === undefined && platform.createSend
         ? platform.createSend()
         : sendByFetch(fetch ?? globalThis.fetch);
-    return new HttpTransport(toHttpUrl(target), { send, headers, auth, limits, backoff, onCredentials });
+    return new HttpTransport(toHttpUrl(target), { send, headers, auth, limits, backoff, ...events });
   }
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")

@@ -55,6 +55,8 @@ export class Connection {
   #learnedAt = 0;
   #openedAt = 0;
   #state: ClientState = { name: "connecting", reason: "Not connected yet" };
+  /** The state to go back to when credentials have been obtained. */
+  #beforeAuth: ClientState | undefined;
   /** The opening of another channel, however many requests wait for it. */
   #reopening: Promise<void> | undefined;
   /** Ends the restoring of what the server held, when its channel is lost meanwhile. */
@@ -141,6 +143,18 @@ export class Connection {
     const step = this.#remedy(channel, error);
     if (step && isCurrent) this.#lose(error as Error, step);
     return step !== undefined;
+  }
+
+  /** Says that requests wait for credentials, or no longer do. */
+  authorizing(isWaiting: boolean): void {
+    const { name } = this.#state;
+    if (isWaiting && name !== "needs-auth") {
+      this.#beforeAuth = this.#state;
+      this.#enter("needs-auth", "Waiting for credentials");
+    } else if (!isWaiting && name === "needs-auth" && this.#beforeAuth) {
+      this.#enter(this.#beforeAuth.name, "The credentials were obtained");
+      this.#beforeAuth = undefined;
+    }
   }
 
   /** What is known of the server, for the next `connect`. */

@@ -1,5 +1,5 @@
 // Credentials of one client over HTTP: asks for them before each request, and after a refusal.
-import { isThenable } from "../../async/promises.ts";
+import { isThenable, untilAborted } from "../../async/promises.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { AuthRequired } from "../settings/errors.ts";
 import { failureOf } from "./failure.ts";
@@ -64,7 +64,8 @@ export class Credentials {
     if (this.#auth?.refused && isNew && !refused.hasOwn) {
       if (this.#waiting++ === 0) this.#events.onAuthorizing?.(true);
       try {
-        if (await this.#auth.refused({ status, url, challenge, refused: used, signal })) return;
+        const obtaining = this.#auth.refused({ status, url, challenge, refused: used, signal });
+        if (await untilAborted(Promise.resolve(obtaining), signal)) return;
       } finally {
         if (--this.#waiting === 0) this.#events.onAuthorizing?.(false);
       }

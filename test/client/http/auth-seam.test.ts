@@ -115,6 +115,35 @@ describe.each([newestModern, newestLegacy])("auth on %s", (revision) => {
     expect(refusals).toBe(0);
   });
 
+  test("that is still obtaining credentials makes the state needs-auth until it has them, or nobody waits", async () => {
+    const asked = deferred<void>();
+    const obtained = deferred<boolean>();
+    const states: string[] = [];
+    const auth = {
+      headers: () => ({ Authorization: states.length === 0 ? "old" : "new" }),
+      refused: () => {
+        asked.resolve();
+        return obtained.promise;
+      },
+    };
+    const { server, client } = await start({ revision, auth });
+    client.on("state", ({ name }) => states.push(name));
+    server.on("work", (request) => (credentials(request) === "new" ? request.result() : request.refuse(401)));
+    server.on("never", ({ refuse }) => refuse(401));
+    const working = client.request("work");
+    await asked.promise;
+    expect(client.state.name).toBe("needs-auth");
+    const abort = new AbortController();
+    const given = client.request("never", {}, { signal: abort.signal });
+    await until(() => server.of("never").length === 1);
+    obtained.resolve(true);
+    await working;
+    abort.abort("enough");
+    expect(await failing(given)).toBe("enough");
+    await until(() => client.state.name === "ready");
+    expect(states).toContain("ready");
+  });
+
   test("that never answers is given up with the call, and hears of it", async () => {
     const asked = deferred<AbortSignal>();
     const auth = {

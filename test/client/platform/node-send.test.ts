@@ -45,7 +45,7 @@ console.log("done");
 `;
 
 /** Runs the program, and resolves with its exit code once it has said that it is done. */
-async function run(...args: string[]): Promise<{ code: number | null; afterMs: number }> {
+async function run(...args: string[]): Promise<{ code: number | null }> {
   const child = spawn(process.execPath, ["--input-type=module", "-e", program, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
