@@ -16,7 +16,7 @@ import type { AuthEvents } from "./http/auth.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
 import { recorder } from "./recording.ts";
-import { type ClientSettings, knownCommand, resolveOptions } from "./settings/checks.ts";
+import { type ClientSettings, guarded, knownCommand, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
@@ -62,7 +62,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     backoff,
     connectTimeoutMs,
     observe: observe ?? (() => {}),
-    tap: options.record && recorder(options.record),
+    tap: options.record && recorder(guarded(options.record), limits),
     takeId,
   });
   calls = new Calls(connection, answers, {
