@@ -27,7 +27,7 @@ import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 import type { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
-import { ToolCallError } from "./settings/errors.ts";
+import { InvalidResponse, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
@@ -343,8 +343,10 @@ function checkName(method: string, name: unknown, args: string): void {
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
 function toToolResult(name: string, result: JsonObject, throwOnError: boolean): CallToolResult {
-  const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
-  const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
+  const { resultType = "complete", content } = result;
+  const whole = resultType === "complete" && content === undefined ? { ...result, content: [] } : result;
+  if (resultType === "complete" && !Array.isArray(whole["content"]))
+    throw new InvalidResponse(`${name}: the content of the result is not an array`);
   if (throwOnError && result["isError"] === true)
     throw new ToolCallError(name, whole as unknown as CallToolResult);
   return whole as unknown as CallToolResult;

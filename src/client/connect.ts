@@ -15,7 +15,7 @@ import { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
-import { type ClientSettings, knownCommand, resolveOptions } from "./settings/checks.ts";
+import { type ClientSettings, guarded, knownCommand, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
@@ -54,7 +54,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   const { info, limits, backoff, observe } = settings;
   const observing = observe ?? (() => {});
   const answers = await Answers.create({ ...options, server: transport.address, limits, observe: observing });
-  const tap = options.record && (await recording.get())(options.record);
+  const tap = options.record && (await recording.get())(guarded(options.record), limits);
   let lastId = 0;
   const takeId = (): number => ++lastId;
   const { revision, connectTimeoutMs } = settings;

@@ -4,6 +4,7 @@ import { ignoreRejection } from "../../async/promises.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { encodeNotification, type RequestId, type RpcResponse } from "../../wire/message.ts";
 import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
+import { answersNothing } from "../channel/incoming.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
@@ -149,9 +150,7 @@ export class HttpChannel implements Channel, Link {
   respond(response: RpcResponse): void {
     const post = response.id == null || !this.isLegacy ? undefined : this.#posts.get(response.id);
     if (post) return post.response(response);
-    this.receiver.ignored(
-      `A response to no request, with the id ${JSON.stringify(response.id) ?? "missing"}`,
-    );
+    this.receiver.ignored(answersNothing(response));
   }
 
   async #listen(): Promise<void> {

@@ -2,6 +2,7 @@
 import { isTimerMs } from "../../async/timers.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
+import { beyond } from "../channel/incoming.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -40,7 +41,11 @@ export class StdioTransport implements Transport {
         if (stray++ < maxStrayReports)
           receiver.ignored(`A line of standard output is not a message: ${clip(line)}`);
       },
-      tooLong: (start) => channel.refuse(start, `The message is larger than ${this.#limits.maxBytes} bytes`),
+      tooLong: (start) =>
+        channel.refuse(
+          start,
+          beyond(`The message is larger than ${this.#limits.maxBytes} bytes`, "maxBytes"),
+        ),
     });
     const channel = new PipeChannel(server, receiver, this.#limits);
     return channel;

@@ -158,11 +158,11 @@ function checkNumbers(field: string, numbers: object | undefined): void {
       fail("connect", `${field}.${name}`, "must be a positive integer");
 }
 
-/** An observer whose exceptions end no call. */
-function guarded(observe: (event: ClientEvent) => void): (event: ClientEvent) => void {
-  return (event) => {
+/** An observer, of events or of messages, whose exceptions end no call. */
+export function guarded<Seen>(observe: (seen: Seen) => void): (seen: Seen) => void {
+  return (seen) => {
     try {
-      observe(event);
+      observe(seen);
     } catch {
       // There is nobody to tell: the observer is the one who is told.
     }

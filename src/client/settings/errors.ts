@@ -1,5 +1,5 @@
 // The errors of a client. Each says what happened, whether the server may have acted, and what you can do.
-import { HalyardError } from "../../errors.ts";
+import { clip, HalyardError } from "../../errors.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { RpcError } from "../../wire/message.ts";
 
@@ -146,7 +146,7 @@ export class NoCommonRevision extends HalyardError {
   constructor(ours: readonly string[], theirs: readonly string[], options?: { cause?: unknown }) {
     super(
       "NO_COMMON_REVISION",
-      `The server supports ${theirs.join(", ") || "no revision that it names"}; this client was asked for ${ours.join(", ")}`,
+      `The server supports ${clip(theirs.join(", ")) || "no revision that it names"}; this client was asked for ${ours.join(", ")}`,
       options,
     );
     this.ours = ours;
@@ -166,7 +166,11 @@ export class ToolCallError extends HalyardError {
   readonly result: CallToolResult;
 
   constructor(tool: string, result: CallToolResult) {
-    const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    // A server may send anything as a block.
+    const blocks = result.content as readonly ({ type?: unknown; text?: unknown } | null)[];
+    const text = blocks
+      .flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []))
+      .join("\n");
     super("TOOL_CALL", `${tool}: ${text || "the tool failed"}`);
     this.result = result;
   }
@@ -191,13 +195,18 @@ export type TaskEndReason =
   /** The server does not know the task: it has expired, the server has lost it, or it belongs to another caller. */
   | "unknown";
 
+/** The id of a task in an error: as it is, unless it is long or has characters that could pass for other text. */
+export function shownId(id: string): string {
+  return /^[\x21-\x7e]{1,100}$/.test(id) ? id : clip(JSON.stringify(id));
+}
+
 /** A task has no result. */
 export class TaskEnded extends HalyardError {
   readonly taskId: string;
   readonly reason: TaskEndReason;
 
   constructor(taskId: string, reason: TaskEndReason, problem: string, options?: { cause?: unknown }) {
-    super("TASK_ENDED", `Task ${taskId} has no result: ${problem}`, options);
+    super("TASK_ENDED", `Task ${shownId(taskId)} has no result: ${problem}`, options);
     this.taskId = taskId;
     this.reason = reason;
   }
