@@ -5,6 +5,7 @@ import type { CallToolResult, Tool } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
 import { connect, type Target } from "./connect.ts";
+import { knownConnectOptions } from "./settings/checks.ts";
 import type { CallOptions, ConnectOptions } from "./settings/options.ts";
 import { checkServerNames, fromPrefixed, toPrefixed } from "./tool-names.ts";
 
@@ -54,6 +55,7 @@ export async function connectAll(
   targets: { readonly [name: string]: Target },
   options: ConnectAllOptions = {},
 ): Promise<McpClients> {
+  checkOptions({ subject: "connectAll" }, options, { ...knownConnectOptions, servers: true });
   const { servers = {}, ...shared } = options;
   const names = Object.keys(targets);
   checkServerNames(names);

@@ -1,7 +1,6 @@
 // Connects a client: checks the options, finds the transport for the target, and joins the parts of a client.
 import { platform } from "#client-platform";
 import { ConfigurationError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
 import type { WireSource } from "../wire/wire.ts";
 import { createAnswers } from "./answering/answers.ts";
 import { Calls } from "./calls/calls.ts";
@@ -15,7 +14,7 @@ import { Connection } from "./connection/connection.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
 import { recorder } from "./recording.ts";
-import { type ClientSettings, knownCommand, resolveOptions } from "./settings/checks.ts";
+import { checkCommand, type ClientSettings, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
@@ -91,8 +90,8 @@ function transportOf(
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")
       return new WireTransport(target, limits);
-    if ("command" in target && typeof target.command === "string") {
-      checkOptions({ subject: "connect" }, target, knownCommand);
+    if ("command" in target) {
+      checkCommand(target);
       return platform.commandTransport(target, limits, observe);
     }
   }
