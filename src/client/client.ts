@@ -245,7 +245,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** Sets the lowest level of log messages that `onLog` receives. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
-    checkCallOptions("setLogLevel", { ...options, logLevel: level });
+    checkCallOptions("setLogLevel", options);
+    checkCallOptions("setLogLevel", { logLevel: level });
     await this.#logging.set(level, options);
   }
 

@@ -55,12 +55,14 @@ export async function connectAll(
   targets: { readonly [name: string]: Target },
   options: ConnectAllOptions = {},
 ): Promise<McpClients> {
-  checkOptions({ subject: "connectAll" }, options, { ...knownConnectOptions, servers: true });
+  const subject = "connectAll";
+  checkOptions({ subject }, options, { ...knownConnectOptions, servers: true });
   const { servers = {}, ...shared } = options;
   const names = Object.keys(targets);
   checkServerNames(names);
-  const known = Object.fromEntries(names.map((name) => [name, true]));
-  checkOptions({ subject: "connectAll" }, servers, known, "servers.");
+  const known = Object.fromEntries(names.map((name) => [name, knownConnectOptions]));
+  checkOptions({ subject }, servers, known, "servers.");
+  for (const own of Object.values(servers)) checkOptions({ subject }, own, knownConnectOptions);
   const clients = new McpClients(
     new Map(names.map((name) => [name, () => connect(targets[name]!, { ...shared, ...servers[name] })])),
   );

@@ -56,7 +56,7 @@ const knownInfo: Known<Implementation> = {
   title: true,
   description: true,
   websiteUrl: true,
-  icons: true,
+  icons: { src: true, mimeType: true, sizes: true, theme: true },
 };
 
 export const knownConnectOptions: Known<ConnectOptions> = {
@@ -69,7 +69,7 @@ export const knownConnectOptions: Known<ConnectOptions> = {
   fetch: true,
   onElicit: { form: true, url: true },
   onSample: { answer: true, tools: true, context: true },
-  roots: true,
+  roots: { uri: true, name: true, _meta: true },
   onLog: true,
   logLevel: true,
   capabilities: { experimental: true, extensions: true },
