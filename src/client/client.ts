@@ -15,7 +15,7 @@ import type {
   Tool,
 } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
@@ -118,7 +118,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   }
 
   /** Calls back when the state changes. Returns the function that ends it. */
-  on(_event: "state", callback: (state: ClientState) => void): () => void {
+  on(event: "state", callback: (state: ClientState) => void): () => void {
+    if (event !== "state") throw new TypeError(`on: there is no event ${String(event)}: use "state"`);
     return this.#connection.onState(callback);
   }
 
@@ -136,6 +137,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     ...[args, options]: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
     checkName("callTool", name, '{ city: "Oslo" }');
+    checkArguments("callTool", name, args);
     checkCallOptions("callTool", options);
     const startedAt = performance.now();
     const params = { name, arguments: args as JsonObject | undefined };
@@ -156,6 +158,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     options?: StartTaskOptions,
   ): Promise<TaskHandle> {
     checkName("startTask", name, '{ city: "Oslo" }');
+    checkArguments("startTask", name, args);
     checkCallOptions("startTask", options, knownStartTaskOptions);
     const tasks = await this.#tasks.get();
     return tasks.start({ name, arguments: args as JsonObject | undefined }, options);
@@ -257,7 +260,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** Sets the lowest level of log messages that `onLog` receives. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
-    checkCallOptions("setLogLevel", { ...options, logLevel: level });
+    checkCallOptions("setLogLevel", options);
+    checkCallOptions("setLogLevel", { logLevel: level });
     await this.#logging.set(level, options);
   }
 
@@ -339,6 +343,11 @@ function checkName(method: string, name: unknown, args: string): void {
   const given = (name as { readonly name?: unknown } | undefined)?.name;
   const shown = typeof given === "string" ? given : "name";
   throw new TypeError(`${method} takes the name and the arguments apart: ${method}("${shown}", ${args})`);
+}
+
+function checkArguments(method: string, tool: string, args: unknown): void {
+  if (args !== undefined && !isObject(args))
+    throw new TypeError(`${method}("${tool}"): the arguments must be an object, such as { city: "Oslo" }`);
 }
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */

@@ -2,7 +2,6 @@
 import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
 import type { WireSource } from "../wire/wire.ts";
 import { Answers } from "./answering/answers.ts";
 import { Calls } from "./calls/calls.ts";
@@ -15,7 +14,7 @@ import { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
-import { type ClientSettings, guarded, knownCommand, resolveOptions } from "./settings/checks.ts";
+import { checkCommand, type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
@@ -100,8 +99,8 @@ function transportOf(
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")
       return new WireTransport(target, limits);
-    if ("command" in target && typeof target.command === "string") {
-      checkOptions({ subject: "connect" }, target, knownCommand);
+    if ("command" in target) {
+      checkCommand(target);
       return platform.commandTransport(target, limits, observe);
     }
   }

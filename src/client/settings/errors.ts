@@ -47,9 +47,12 @@ export type LossReason =
  *
  * @example
  * ```ts
+ * import { McpServer } from "halyard";
  * import { connect, ConnectionLost } from "halyard/client";
  *
- * await using client = await connect("https://mcp.example.com/mcp");
+ * const server = new McpServer({ name: "bank", version: "1.0.0" });
+ * server.tool("pay", {}, () => "Paid");
+ * await using client = await connect(server);
  * try {
  *   await client.callTool("pay", { amount: 20 });
  * } catch (error) {
@@ -74,7 +77,19 @@ export class ConnectionLost extends HalyardError {
   }
 }
 
-/** An HTTP reply that carries no JSON-RPC message. */
+/**
+ * An HTTP reply that carries no JSON-RPC message.
+ *
+ * @example
+ * ```ts
+ * import { connect, HttpFailure } from "halyard/client";
+ *
+ * // stands for a server: replies to every request like this
+ * const fetch = async (): Promise<Response> => new Response("Not here", { status: 410 });
+ * const error = await connect("https://mcp.example.com/mcp", { fetch }).catch((reason: unknown) => reason);
+ * if (error instanceof HttpFailure) console.log(error.status, error.body); // 410 Not here
+ * ```
+ */
 export class HttpFailure extends HalyardError {
   readonly status: number;
   readonly url: string;
@@ -100,7 +115,19 @@ export class HttpFailure extends HalyardError {
   }
 }
 
-/** The server requires credentials (401), or other ones (403). */
+/**
+ * The server requires credentials (401), or other ones (403).
+ *
+ * @example
+ * ```ts
+ * import { connect, AuthRequired } from "halyard/client";
+ *
+ * // stands for a server: replies to every request like this
+ * const fetch = async (): Promise<Response> => new Response("", { status: 401 });
+ * const error = await connect("https://mcp.example.com/mcp", { fetch }).catch((reason: unknown) => reason);
+ * if (error instanceof AuthRequired) console.log(error.status, error.challenge); // let the user sign in
+ * ```
+ */
 export class AuthRequired extends HalyardError {
   readonly status: 401 | 403;
   readonly url: string;
@@ -126,7 +153,21 @@ export class AuthRequired extends HalyardError {
 /** The limits of time that a call or `connect` can meet. */
 export type TimeLimit = "timeoutMs" | "maxTimeMs" | "connectTimeoutMs";
 
-/** A request took too long. */
+/**
+ * A request took too long.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { CallTimeout, connect } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("slow", {}, () => new Promise<string>(() => {}));
+ * await using client = await connect(server);
+ * const error = await client.callTool("slow", {}, { timeoutMs: 50 }).catch((reason: unknown) => reason);
+ * if (error instanceof CallTimeout) console.log(error.limit); // timeoutMs
+ * ```
+ */
 export class CallTimeout extends HalyardError {
   /** The option whose time is over. */
   readonly limit: TimeLimit;
@@ -138,7 +179,21 @@ export class CallTimeout extends HalyardError {
   }
 }
 
-/** The server and the client have no protocol revision in common. */
+/**
+ * The server and the client have no protocol revision in common.
+ *
+ * @example
+ * ```ts
+ * import { connect, NoCommonRevision } from "halyard/client";
+ *
+ * // stands for a server that speaks the first revision only
+ * const result = { protocolVersion: "2024-11-05", capabilities: {}, serverInfo: { name: "old", version: "1" } };
+ * const fetch = async (): Promise<Response> => Response.json({ jsonrpc: "2.0", id: 1, result });
+ * const options = { fetch, revision: "2025-11-25" };
+ * const error = await connect("https://mcp.example.com/mcp", options).catch((reason: unknown) => reason);
+ * if (error instanceof NoCommonRevision) console.log(error.theirs);
+ * ```
+ */
 export class NoCommonRevision extends HalyardError {
   readonly ours: readonly string[];
   readonly theirs: readonly string[];
@@ -154,14 +209,44 @@ export class NoCommonRevision extends HalyardError {
   }
 }
 
-/** The server sent something that the protocol does not allow, or that exceeds a limit of the client. */
+/**
+ * The server sent something that the protocol does not allow, or that exceeds a limit of the client.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, InvalidResponse } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("talk", {}, () => "x".repeat(100_000));
+ * await using client = await connect(server, { limits: { maxBytes: 10_000 } });
+ * const error = await client.callTool("talk").catch((reason: unknown) => reason);
+ * if (error instanceof InvalidResponse) console.log(error.message);
+ * ```
+ */
 export class InvalidResponse extends HalyardError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("INVALID_RESPONSE", message, options);
   }
 }
 
-/** With `throwOnError`, a tool result that has `isError`. */
+/**
+ * With `throwOnError`, a tool result that has `isError`.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, ToolError } from "halyard";
+ * import { connect, ToolCallError } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("read", {}, () => {
+ *   throw new ToolError("There is no such file");
+ * });
+ * await using client = await connect(server, { throwOnError: true });
+ * const error = await client.callTool("read").catch((reason: unknown) => reason);
+ * if (error instanceof ToolCallError) console.log(error.message, error.result.content);
+ * ```
+ */
 export class ToolCallError extends HalyardError {
   readonly result: CallToolResult;
 
@@ -176,7 +261,26 @@ export class ToolCallError extends HalyardError {
   }
 }
 
-/** With `strict`, a structured result that does not match the tool's output schema. */
+/**
+ * With `strict`, a structured result that does not match the tool's output schema.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, OutputMismatch } from "halyard/client";
+ * import * as z from "zod";
+ *
+ * const server = new McpServer({ name: "weather", version: "1.0.0" });
+ * server.tool("forecast", { output: z.object({ celsius: z.number() }) }, () => ({ celsius: 21 }));
+ * await using client = await connect(server, { strict: true });
+ * client.use(async ({ method }, next) => {
+ *   const result = await next();
+ *   return method === "tools/call" ? { ...result, structuredContent: { celsius: "warm" } } : result;
+ * });
+ * const error = await client.callTool("forecast").catch((reason: unknown) => reason);
+ * if (error instanceof OutputMismatch) console.log(error.message, error.result.structuredContent);
+ * ```
+ */
 export class OutputMismatch extends HalyardError {
   readonly result: CallToolResult;
 
@@ -200,7 +304,23 @@ export function shownId(id: string): string {
   return /^[\x21-\x7e]{1,100}$/.test(id) ? id : clip(JSON.stringify(id));
 }
 
-/** A task has no result. */
+/**
+ * A task has no result.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, TaskEnded } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("report", { task: "optional" }, () => new Promise<string>(() => {}));
+ * await using client = await connect(server);
+ * const task = await client.startTask("report");
+ * await task.cancel();
+ * const error = await task.result().catch((reason: unknown) => reason);
+ * if (error instanceof TaskEnded) console.log(error.reason); // cancelled
+ * ```
+ */
 export class TaskEnded extends HalyardError {
   readonly taskId: string;
   readonly reason: TaskEndReason;
