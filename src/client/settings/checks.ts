@@ -2,6 +2,7 @@
 import { isTimerMs } from "../../async/timers.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
 import { checkOptions, givenOf, type Known } from "../../options.ts";
+import { extensionIdProblem } from "../../protocol/meta.ts";
 import { isLogLevel, type Implementation, type LogLevel, logLevels } from "../../protocol/model.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import { isObject } from "../../wire/message.ts";
@@ -179,6 +180,10 @@ export function resolveOptions(options: ConnectOptions): ClientSettings {
   checkNumbers("backoff", backoff);
   const { name, version: own } = options.info ?? defaults.info;
   if (!isText(name) || !isText(own)) fail("connect", "info", "must have a name and a version");
+  for (const id of Object.keys(options.capabilities?.extensions ?? {})) {
+    const problem = extensionIdProblem(id);
+    if (problem !== undefined) fail("connect", `capabilities.extensions["${id}"]`, problem);
+  }
   return {
     ...defaults,
     ...given,
