@@ -1,4 +1,5 @@
 // A client of one server: what its user calls. Each method is a few lines over the calls and the features of the client.
+import { type Later, later } from "../async/later.ts";
 import type {
   CallToolResult,
   CompleteResult,
@@ -14,23 +15,25 @@ import type {
   Tool,
 } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
-import { Catalogue } from "./catalogue/catalogue.ts";
+import type { Catalogue } from "./catalogue/catalogue.ts";
+import type { Entries, ListKind } from "./catalogue/kinds.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
-import { Listenings } from "./listening/listenings.ts";
+import type { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
-import { ToolCallError } from "./settings/errors.ts";
+import { InvalidResponse, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
 import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
-import { type StartTaskOptions, Tasks } from "./tasks/tasks.ts";
+import { areTasksRequested } from "./tasks/support.ts";
+import type { StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
@@ -60,9 +63,9 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #calls: Calls;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
-  readonly #catalogue: Catalogue;
-  readonly #tasks: Tasks;
-  readonly #listenings: Listenings;
+  readonly #catalogue: Later<Catalogue>;
+  readonly #tasks: Later<Tasks>;
+  readonly #listenings: Later<Listenings>;
 
   /** @internal */
   constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
@@ -70,15 +73,24 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     this.#calls = calls;
     this.#logging = logging;
     this.#settings = settings;
-    this.#catalogue = new Catalogue(calls, settings.cache);
-    this.#tasks = new Tasks({
-      core: calls,
-      answers: calls.answers,
-      catalogue: this.#catalogue,
-      maxTimeMs: settings.maxTimeMs,
-      finish: (name, result, options) => this.#finish(name, result, options),
-    });
-    this.#listenings = new Listenings(calls, settings);
+    this.#catalogue = later(
+      () => import("./catalogue/catalogue.ts"),
+      ({ Catalogue }) => new Catalogue(calls, settings.cache),
+    );
+    this.#tasks = later(
+      () => import("./tasks/tasks.ts"),
+      async ({ Tasks }) => {
+        const catalogue = await this.#catalogue.get();
+        const { answers } = calls;
+        const { maxTimeMs } = settings;
+        const finish = this.#finish.bind(this, catalogue);
+        return new Tasks({ core: calls, answers, catalogue, maxTimeMs, finish });
+      },
+    );
+    this.#listenings = later(
+      () => import("./listening/listenings.ts"),
+      ({ Listenings }) => new Listenings(calls, settings),
+    );
   }
 
   /** The revision that the client and the server speak. */
@@ -106,7 +118,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   }
 
   /** Calls back when the state changes. Returns the function that ends it. */
-  on(_event: "state", callback: (state: ClientState) => void): () => void {
+  on(event: "state", callback: (state: ClientState) => void): () => void {
+    if (event !== "state") throw new TypeError(`on: there is no event ${String(event)}: use "state"`);
     return this.#connection.onState(callback);
   }
 
@@ -124,14 +137,17 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     ...[args, options]: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
     checkName("callTool", name, '{ city: "Oslo" }');
+    checkArguments("callTool", name, args);
     checkCallOptions("callTool", options);
     const startedAt = performance.now();
     const params = { name, arguments: args as JsonObject | undefined };
-    let result = this.#tasks.areRequested
-      ? await this.#tasks.call(params, options)
-      : await this.#catalogue.toolCalls.request(params, options);
-    if (result["resultType"] === "task") result = await this.#tasks.finish(name, result, options, startedAt);
-    const checked = this.#finish(name, result, options);
+    const catalogue = this.#catalogue.loaded ?? (await this.#catalogue.get());
+    let result = areTasksRequested(this.#calls.peer)
+      ? await (await this.#tasks.get()).call(params, options)
+      : await catalogue.toolCalls.request(params, options);
+    if (result["resultType"] === "task")
+      result = await (await this.#tasks.get()).finish(name, result, options, startedAt);
+    const checked = this.#finish(catalogue, name, result, options);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
   }
 
@@ -142,61 +158,63 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     options?: StartTaskOptions,
   ): Promise<TaskHandle> {
     checkName("startTask", name, '{ city: "Oslo" }');
+    checkArguments("startTask", name, args);
     checkCallOptions("startTask", options, knownStartTaskOptions);
-    return this.#tasks.start({ name, arguments: args as JsonObject | undefined }, options);
+    const tasks = await this.#tasks.get();
+    return tasks.start({ name, arguments: args as JsonObject | undefined }, options);
   }
 
   /** Goes on with a task that was stored as JSON, by this client or another one of the same user. */
-  task(stored: StoredTask): TaskHandle {
-    return this.#tasks.take(stored);
+  async task(stored: StoredTask): Promise<TaskHandle> {
+    return (await this.#tasks.get()).take(stored);
   }
 
   /** Lists all tools. What it returns is frozen. */
   async listTools(options?: CallOptions): Promise<Tool[]> {
     checkCallOptions("listTools", options);
-    return this.#catalogue.lists.all("tools", options);
+    return this.#all("tools", options);
   }
 
   /** Iterates over the tools; the next page is requested when it is needed. */
   eachTool(options?: CallOptions): AsyncIterable<Tool> {
     checkCallOptions("eachTool", options);
-    return this.#catalogue.lists.each("tools", options);
+    return this.#each("tools", options);
   }
 
   /** Lists all prompts. What it returns is frozen. */
   async listPrompts(options?: CallOptions): Promise<Prompt[]> {
     checkCallOptions("listPrompts", options);
-    return this.#catalogue.lists.all("prompts", options);
+    return this.#all("prompts", options);
   }
 
   /** Iterates over the prompts; the next page is requested when it is needed. */
   eachPrompt(options?: CallOptions): AsyncIterable<Prompt> {
     checkCallOptions("eachPrompt", options);
-    return this.#catalogue.lists.each("prompts", options);
+    return this.#each("prompts", options);
   }
 
   /** Lists all resources. What it returns is frozen. */
   async listResources(options?: CallOptions): Promise<Resource[]> {
     checkCallOptions("listResources", options);
-    return this.#catalogue.lists.all("resources", options);
+    return this.#all("resources", options);
   }
 
   /** Iterates over the resources; the next page is requested when it is needed. */
   eachResource(options?: CallOptions): AsyncIterable<Resource> {
     checkCallOptions("eachResource", options);
-    return this.#catalogue.lists.each("resources", options);
+    return this.#each("resources", options);
   }
 
   /** Lists all resource templates. What it returns is frozen. */
   async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
     checkCallOptions("listResourceTemplates", options);
-    return this.#catalogue.lists.all("resourceTemplates", options);
+    return this.#all("resourceTemplates", options);
   }
 
   /** Iterates over the resource templates; the next page is requested when it is needed. */
   eachResourceTemplate(options?: CallOptions): AsyncIterable<ResourceTemplate> {
     checkCallOptions("eachResourceTemplate", options);
-    return this.#catalogue.lists.each("resourceTemplates", options);
+    return this.#each("resourceTemplates", options);
   }
 
   /** Gets a prompt, filled in with these arguments. */
@@ -218,7 +236,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   /** Reads a resource. What it returns is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
     checkCallOptions("readResource", options);
-    return this.#catalogue.readResource(String(uri), options);
+    return (await this.#catalogue.get()).readResource(String(uri), options);
   }
 
   /** Asks how an argument of a prompt, or a variable of a resource template, can be completed. */
@@ -242,7 +260,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** Sets the lowest level of log messages that `onLog` receives. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
-    checkCallOptions("setLogLevel", { ...options, logLevel: level });
+    checkCallOptions("setLogLevel", options);
+    checkCallOptions("setLogLevel", { logLevel: level });
     await this.#logging.set(level, options);
   }
 
@@ -253,7 +272,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
    * @throws {HalyardError} if the server announces none of what the filter asks for
    */
   async listen(filter: ListenFilter, onChange?: OnChange, options?: ListenOptions): Promise<Listening> {
-    return this.#listenings.listen(filter, onChange, options);
+    return (await this.#listenings.get()).listen(filter, onChange, options);
   }
 
   /** Sends any request, and resolves with its result. */
@@ -288,13 +307,25 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** The result of a tool as the user receives it. */
   #finish(
+    catalogue: Catalogue,
     name: string,
     result: JsonObject,
     options: CallOptions | undefined,
   ): CallToolResult | Promise<CallToolResult> {
     const { strict, throwOnError } = this.#settings;
     const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);
-    return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+    return catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+  }
+
+  async #all<Kind extends ListKind>(kind: Kind, options: CallOptions | undefined): Promise<Entries[Kind][]> {
+    return (await this.#catalogue.get()).lists.all(kind, options);
+  }
+
+  async *#each<Kind extends ListKind>(
+    kind: Kind,
+    options: CallOptions | undefined,
+  ): AsyncIterable<Entries[Kind]> {
+    yield* (await this.#catalogue.get()).lists.each(kind, options);
   }
 
   async #request<Result>(
@@ -314,10 +345,17 @@ function checkName(method: string, name: unknown, args: string): void {
   throw new TypeError(`${method} takes the name and the arguments apart: ${method}("${shown}", ${args})`);
 }
 
+function checkArguments(method: string, tool: string, args: unknown): void {
+  if (args !== undefined && !isObject(args))
+    throw new TypeError(`${method}("${tool}"): the arguments must be an object, such as { city: "Oslo" }`);
+}
+
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
 function toToolResult(name: string, result: JsonObject, throwOnError: boolean): CallToolResult {
-  const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
-  const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
+  const { resultType = "complete", content } = result;
+  const whole = resultType === "complete" && content === undefined ? { ...result, content: [] } : result;
+  if (resultType === "complete" && !Array.isArray(whole["content"]))
+    throw new InvalidResponse(`${name}: the content of the result is not an array`);
   if (throwOnError && result["isError"] === true)
     throw new ToolCallError(name, whole as unknown as CallToolResult);
   return whole as unknown as CallToolResult;

@@ -1,4 +1,5 @@
 // Elicitation: questions to the user, as forms to fill in or pages to visit.
+import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type {
@@ -35,7 +36,7 @@ export function readElicitation(params: JsonObject, handlers: ElicitHandlers, re
   if (typeof message !== "string") return refused("message must be a string");
   if (mode === "url" && url && "url" in declared) return readPage(params, message, url);
   if (mode === "form" && form) return readForm(params, message, form);
-  return refused(`The client did not declare elicitation in the mode ${JSON.stringify(mode)}`);
+  return refused(`The client did not declare elicitation in the mode ${clip(JSON.stringify(mode))}`);
 }
 
 function readForm(params: JsonObject, message: string, handler: OnElicit<FormQuestion>): Reading {

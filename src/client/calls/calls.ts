@@ -10,8 +10,8 @@ import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Core, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
+import { checkMetaKeys } from "./request-text.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
-import type { TimedAnswers } from "./timed-answers.ts";
 
 const noOptions: CoreRequestOptions = {};
 
@@ -37,7 +37,7 @@ export class Calls implements Core {
   readonly #credentials = new Callbacks();
   readonly #missed = new Callbacks();
 
-  constructor(connection: Connection, answers: TimedAnswers, settings: CallsSettings) {
+  constructor(connection: Connection, answers: Answers, settings: CallsSettings) {
     this.#connection = connection;
     this.#settings = settings;
     this.#answers = answers;
@@ -92,6 +92,7 @@ export class Calls implements Core {
     const { revision } = this.peer;
     if (revision.era === "modern" && legacyNotifications.has(method))
       throw new RangeError(`${method} does not exist in ${revision.date}: send it to older servers only`);
+    checkMetaKeys(params?.["_meta"]);
     await channel.send(encodeNotification(method, params));
   }
 

@@ -1,5 +1,5 @@
 // Receives what arrives on one channel: answers the questions of a legacy server, and passes on everything else.
-import { errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import {
   encodeResponse,
@@ -107,7 +107,7 @@ export class Reception implements Receiver {
     const { revision } = this;
     // A modern client sends no responses: its server asks in results.
     if (revision?.era !== "legacy")
-      this.ignored(`The request ${method}: a modern server may not send requests`);
+      this.ignored(`The request ${clip(method)}: a modern server may not send requests`);
     else if (method === "ping") this.#respond({ jsonrpc: "2.0", id, result: {} });
     else if (this.#asked.has(id)) this.#reject(id, errorCodes.invalidRequest, "This id is in use");
     else if (!revision.clientRequests.has(method))

@@ -8,7 +8,8 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
-import { lossOf, tooLarge } from "../http/loss.ts";
+import { GrowingBuffer } from "../../wire/bytes.ts";
+import { lossOf, shown, tooLarge } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 
@@ -16,6 +17,8 @@ import { InvalidResponse } from "../settings/errors.ts";
 const idleMs = 4000;
 /** How long the rest of an unwanted body may take before its connection is closed. */
 const restMs = 1000;
+
+const noBytes = new Uint8Array(0);
 
 /** A way to send to one kind of server: with or without TLS. */
 interface Way {
@@ -106,16 +109,17 @@ class NodeReply implements HttpReply {
   }
 
   async text(maxBytes: number): Promise<string> {
-    const pieces: Uint8Array[] = [];
+    let first: Uint8Array | undefined;
+    let all: GrowingBuffer | undefined;
     let size = 0;
     await this.read((piece) => {
       size += piece.length;
       if (size > maxBytes) throw tooLarge(this.#asked.url, maxBytes);
-      pieces.push(piece);
+      if (first === undefined) first = piece;
+      else (all ??= GrowingBuffer.of(first)).add(piece);
     });
-    const [first] = pieces;
-    if (first === undefined) return "";
-    return (pieces.length === 1 ? (first as Buffer) : Buffer.concat(pieces)).toString();
+    const { buffer, byteOffset, length } = all?.bytes ?? first ?? noBytes;
+    return Buffer.from(buffer, byteOffset, length).toString();
   }
 
   read(take: (piece: Uint8Array) => void): Promise<void> {
@@ -129,7 +133,7 @@ class NodeReply implements HttpReply {
       if (coding !== "identity") {
         return fail(
           new InvalidResponse(
-            `${this.#asked.url} sent the body as ${coding}, which the client did not accept`,
+            `${shown(this.#asked.url)} sent the body as ${coding}, which the client did not accept`,
           ),
         );
       }

@@ -1,0 +1,9 @@
+// Every row, by what it is about.
+import type { Row } from "./row.ts";
+import { messageRows } from "./rows/messages.ts";
+import { streamRows } from "./rows/streams.ts";
+
+export const table: Readonly<Record<string, readonly Row[]>> = {
+  streams: streamRows,
+  messages: messageRows,
+};
