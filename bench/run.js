@@ -12,8 +12,8 @@ of its event loop: all of them cost less, and what Halyard adds weighs more. Mem
 
 const CLIENT_NOTES = `The baseline is the code in
 \`clients/baseline.js\`: \`fetch\`, JSON.stringify and JSON.parse, and a map of ids on stdio. A target is judged by the median.
-In process, \`fetch\` answers at once from ready-made texts. Over loopback the server is another process. "Legacy" is 2025-11-25,
-everything else 2026-07-28, if the client speaks it. Over loopback Halyard sends with \`node:http\`, unless it says "with fetch".`;
+In process, \`fetch\` answers at once from ready-made texts. Over loopback the server is another process. _Legacy_ is 2025-11-25,
+_modern_ 2026-07-28: whatever does not say legacy. Over loopback Halyard sends with \`node:http\`, unless it says "with fetch".`;
 
 /** What is measured together, and where the results are kept. */
 const SUITES = {
