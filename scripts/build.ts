@@ -55,20 +55,27 @@ async function bundle(): Promise<[string, string][]> {
 
 /**
  * Widens what entries reach, since what the same entries reach becomes one file, and few large files load faster than many small ones.
- * Every server reaches the core; every file that is loaded by itself reaches all that servers and clients share.
+ * Every server reaches the core; every file that is loaded by itself reaches all that servers and clients share. What a client loads
+ * later reaches what it has loaded at once, and what any such part shares with servers.
  */
 async function widenReach(): Promise<Plugin> {
   const isClient = ({ name }: Entry): boolean => name === client;
   const servers = entries.filter((entry) => !isClient(entry)).map(({ source }) => source);
-  const clients = [...entries.filter(isClient).map(({ source }) => source), ...platformFiles];
+  const clientEntries = entries.filter(isClient).map(({ source }) => source);
+  const clients = [...clientEntries, ...platformFiles];
   const [ofServers, ofClients] = [await reachOf(servers), await reachOf(clients)];
-  const shared = [...ofClients.atOnce].filter(
-    (file) => ofServers.atOnce.has(file) && !file.startsWith("src/client/"),
-  );
+  const ofEntries = await reachOf(clientEntries);
+  const sharedBy = (files: ReadonlySet<string>): string[] =>
+    [...files].filter((file) => ofServers.atOnce.has(file) && !file.startsWith("src/client/"));
+  const shared = sharedBy(ofClients.atOnce);
+  const parts = [...ofClients.later].filter((file) => file.startsWith("src/client/"));
+  const sharedLater = sharedBy((await reachOf(parts)).atOnce);
+  const loaded = [...ofEntries.atOnce].filter((file) => !clientEntries.includes(file));
   const ofCore = entries.filter(({ name }) => core.has(name)).map(({ source }) => source);
   const added = new Map([
     ...[...clients, ...ofClients.later].map((file) => [file, shared] as const),
-    ...servers.map((file) => [file, [...ofCore, ...shared]] as const),
+    ...parts.map((file) => [file, [...shared, ...sharedLater, ...loaded]] as const),
+    ...servers.map((file) => [file, [...ofCore, ...shared, ...sharedLater]] as const),
   ]);
   return {
     name: "widen-reach",
@@ -82,14 +89,17 @@ async function widenReach(): Promise<Plugin> {
   };
 }
 
-/** The files that these import at once, and those files in turn; and the files that any of them imports later. */
+/** The files that these import at once, and those files in turn; and the files that are imported later, by whichever file. */
 async function reachOf(entryPoints: string[]): Promise<{ atOnce: Set<string>; later: Set<string> }> {
   const { metafile } = await build({ ...settings, entryPoints, outdir: "dist", metafile: true });
-  const reach = { atOnce: new Set(entryPoints), later: new Set<string>() };
-  for (const file of reach.atOnce)
-    for (const { path, kind, external } of metafile.inputs[file]?.imports ?? [])
-      if (!external) reach[kind === "dynamic-import" ? "later" : "atOnce"].add(path);
-  return reach;
+  const importsOf = (file: string, isLater: boolean): string[] =>
+    (metafile.inputs[file]?.imports ?? [])
+      .filter(({ kind, external }) => !external && isLater === (kind === "dynamic-import"))
+      .map(({ path }) => path);
+  const atOnce = new Set(entryPoints);
+  for (const file of atOnce) for (const path of importsOf(file, false)) atOnce.add(path);
+  const later = new Set(Object.keys(metafile.inputs).flatMap((file) => importsOf(file, true)));
+  return { atOnce, later };
 }
 
 /** The declarations of the entries and of what they name, by path. */

@@ -183,9 +183,13 @@ async function bundle(entryPoints: string[], options: BuildOptions = {}): Promis
   };
 }
 
-/** The first output, and the outputs that it imports in turn; not those that it may import later. */
+/** The output of the entry, and the outputs that it imports in turn; not those that one of them may import later. */
 function loadedAtOnce({ outputs }: Metafile): Set<string> {
-  const entry = Object.keys(outputs).find((path) => outputs[path]?.entryPoint !== undefined);
+  const imports = Object.values(outputs).flatMap((output) => output.imports);
+  const later = new Set(imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path));
+  const entry = Object.keys(outputs).find(
+    (path) => outputs[path]?.entryPoint !== undefined && !later.has(path),
+  );
   const loaded = new Set(entry === undefined ? [] : [entry]);
   for (const path of loaded)
     for (const { kind, path: imported } of outputs[path]?.imports ?? [])

@@ -72,7 +72,8 @@ export type HalyardErrorCode =
   | "OUTPUT_MISMATCH"
   | "TASK_ENDED"
   | "NO_TASKS"
-  | "CANNOT_START";
+  | "CANNOT_START"
+  | "CANNOT_LOAD";
 
 /**
  * The base class of every error that Halyard throws.

@@ -1,4 +1,5 @@
 // A client of one server: what its user calls. Each method is a few lines over the calls and the features of the client.
+import { type Later, later } from "../async/later.ts";
 import type {
   CallToolResult,
   CompleteResult,
@@ -19,18 +20,20 @@ import type { Calls } from "./calls/calls.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
-import { Catalogue } from "./catalogue/catalogue.ts";
+import type { Catalogue } from "./catalogue/catalogue.ts";
+import type { Entries, ListKind } from "./catalogue/kinds.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
-import { Listenings } from "./listening/listenings.ts";
+import type { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
 import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
-import { type StartTaskOptions, Tasks } from "./tasks/tasks.ts";
+import { areTasksRequested } from "./tasks/support.ts";
+import type { StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
@@ -60,9 +63,9 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #calls: Calls;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
-  readonly #catalogue: Catalogue;
-  readonly #tasks: Tasks;
-  readonly #listenings: Listenings;
+  readonly #catalogue: Later<Catalogue>;
+  readonly #tasks: Later<Tasks>;
+  readonly #listenings: Later<Listenings>;
 
   /** @internal */
   constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
@@ -70,15 +73,24 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     this.#calls = calls;
     this.#logging = logging;
     this.#settings = settings;
-    this.#catalogue = new Catalogue(calls, settings.cache);
-    this.#tasks = new Tasks({
-      core: calls,
-      answers: calls.answers,
-      catalogue: this.#catalogue,
-      maxTimeMs: settings.maxTimeMs,
-      finish: (name, result, options) => this.#finish(name, result, options),
-    });
-    this.#listenings = new Listenings(calls, settings);
+    this.#catalogue = later(
+      () => import("./catalogue/catalogue.ts"),
+      ({ Catalogue }) => new Catalogue(calls, settings.cache),
+    );
+    this.#tasks = later(
+      () => import("./tasks/tasks.ts"),
+      async ({ Tasks }) => {
+        const catalogue = await this.#catalogue.get();
+        const { answers } = calls;
+        const { maxTimeMs } = settings;
+        const finish = this.#finish.bind(this, catalogue);
+        return new Tasks({ core: calls, answers, catalogue, maxTimeMs, finish });
+      },
+    );
+    this.#listenings = later(
+      () => import("./listening/listenings.ts"),
+      ({ Listenings }) => new Listenings(calls, settings),
+    );
   }
 
   /** The revision that the client and the server speak. */
@@ -127,11 +139,13 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     checkCallOptions("callTool", options);
     const startedAt = performance.now();
     const params = { name, arguments: args as JsonObject | undefined };
-    let result = this.#tasks.areRequested
-      ? await this.#tasks.call(params, options)
-      : await this.#catalogue.toolCalls.request(params, options);
-    if (result["resultType"] === "task") result = await this.#tasks.finish(name, result, options, startedAt);
-    const checked = this.#finish(name, result, options);
+    const catalogue = this.#catalogue.loaded ?? (await this.#catalogue.get());
+    let result = areTasksRequested(this.#calls.peer)
+      ? await (await this.#tasks.get()).call(params, options)
+      : await catalogue.toolCalls.request(params, options);
+    if (result["resultType"] === "task")
+      result = await (await this.#tasks.get()).finish(name, result, options, startedAt);
+    const checked = this.#finish(catalogue, name, result, options);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
   }
 
@@ -143,60 +157,61 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   ): Promise<TaskHandle> {
     checkName("startTask", name, '{ city: "Oslo" }');
     checkCallOptions("startTask", options, knownStartTaskOptions);
-    return this.#tasks.start({ name, arguments: args as JsonObject | undefined }, options);
+    const tasks = await this.#tasks.get();
+    return tasks.start({ name, arguments: args as JsonObject | undefined }, options);
   }
 
   /** Goes on with a task that was stored as JSON, by this client or another one of the same user. */
-  task(stored: StoredTask): TaskHandle {
-    return this.#tasks.take(stored);
+  async task(stored: StoredTask): Promise<TaskHandle> {
+    return (await this.#tasks.get()).take(stored);
   }
 
   /** Lists all tools. What it returns is frozen. */
   async listTools(options?: CallOptions): Promise<Tool[]> {
     checkCallOptions("listTools", options);
-    return this.#catalogue.lists.all("tools", options);
+    return this.#all("tools", options);
   }
 
   /** Iterates over the tools; the next page is requested when it is needed. */
   eachTool(options?: CallOptions): AsyncIterable<Tool> {
     checkCallOptions("eachTool", options);
-    return this.#catalogue.lists.each("tools", options);
+    return this.#each("tools", options);
   }
 
   /** Lists all prompts. What it returns is frozen. */
   async listPrompts(options?: CallOptions): Promise<Prompt[]> {
     checkCallOptions("listPrompts", options);
-    return this.#catalogue.lists.all("prompts", options);
+    return this.#all("prompts", options);
   }
 
   /** Iterates over the prompts; the next page is requested when it is needed. */
   eachPrompt(options?: CallOptions): AsyncIterable<Prompt> {
     checkCallOptions("eachPrompt", options);
-    return this.#catalogue.lists.each("prompts", options);
+    return this.#each("prompts", options);
   }
 
   /** Lists all resources. What it returns is frozen. */
   async listResources(options?: CallOptions): Promise<Resource[]> {
     checkCallOptions("listResources", options);
-    return this.#catalogue.lists.all("resources", options);
+    return this.#all("resources", options);
   }
 
   /** Iterates over the resources; the next page is requested when it is needed. */
   eachResource(options?: CallOptions): AsyncIterable<Resource> {
     checkCallOptions("eachResource", options);
-    return this.#catalogue.lists.each("resources", options);
+    return this.#each("resources", options);
   }
 
   /** Lists all resource templates. What it returns is frozen. */
   async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
     checkCallOptions("listResourceTemplates", options);
-    return this.#catalogue.lists.all("resourceTemplates", options);
+    return this.#all("resourceTemplates", options);
   }
 
   /** Iterates over the resource templates; the next page is requested when it is needed. */
   eachResourceTemplate(options?: CallOptions): AsyncIterable<ResourceTemplate> {
     checkCallOptions("eachResourceTemplate", options);
-    return this.#catalogue.lists.each("resourceTemplates", options);
+    return this.#each("resourceTemplates", options);
   }
 
   /** Gets a prompt, filled in with these arguments. */
@@ -218,7 +233,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   /** Reads a resource. What it returns is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
     checkCallOptions("readResource", options);
-    return this.#catalogue.readResource(String(uri), options);
+    return (await this.#catalogue.get()).readResource(String(uri), options);
   }
 
   /** Asks how an argument of a prompt, or a variable of a resource template, can be completed. */
@@ -253,7 +268,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
    * @throws {HalyardError} if the server announces none of what the filter asks for
    */
   async listen(filter: ListenFilter, onChange?: OnChange, options?: ListenOptions): Promise<Listening> {
-    return this.#listenings.listen(filter, onChange, options);
+    return (await this.#listenings.get()).listen(filter, onChange, options);
   }
 
   /** Sends any request, and resolves with its result. */
@@ -288,13 +303,25 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** The result of a tool as the user receives it. */
   #finish(
+    catalogue: Catalogue,
     name: string,
     result: JsonObject,
     options: CallOptions | undefined,
   ): CallToolResult | Promise<CallToolResult> {
     const { strict, throwOnError } = this.#settings;
     const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);
-    return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+    return catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+  }
+
+  async #all<Kind extends ListKind>(kind: Kind, options: CallOptions | undefined): Promise<Entries[Kind][]> {
+    return (await this.#catalogue.get()).lists.all(kind, options);
+  }
+
+  async *#each<Kind extends ListKind>(
+    kind: Kind,
+    options: CallOptions | undefined,
+  ): AsyncIterable<Entries[Kind]> {
+    yield* (await this.#catalogue.get()).lists.each(kind, options);
   }
 
   async #request<Result>(

@@ -1,12 +1,12 @@
 // Connects a client: checks the options, finds the transport for the target, and joins the parts of a client.
 import { platform } from "#client-platform";
+import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { WireSource } from "../wire/wire.ts";
-import { createAnswers } from "./answering/answers.ts";
+import { Answers } from "./answering/answers.ts";
 import { Calls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";
-import { TimedAnswers } from "./calls/timed-answers.ts";
 import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
 import { WireTransport } from "./channel/wire-transport.ts";
@@ -15,12 +15,16 @@ import { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
-import { recorder } from "./recording.ts";
 import { type ClientSettings, guarded, knownCommand, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
 export type Target = string | URL | CommandTarget | WireSource;
+
+const recording = later(
+  () => import("./recording.ts"),
+  ({ recorder }) => recorder,
+);
 
 /**
  * Connects to a server, and finds out which revision of the protocol it speaks.
@@ -48,9 +52,9 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     onAuthorizing: (isWaiting) => connection?.authorizing(isWaiting),
   });
   const { info, limits, backoff, observe } = settings;
-  const answers = new TimedAnswers(
-    createAnswers({ ...options, server: transport.address, limits, observe: observe ?? (() => {}) }),
-  );
+  const observing = observe ?? (() => {});
+  const answers = await Answers.create({ ...options, server: transport.address, limits, observe: observing });
+  const tap = options.record && (await recording.get())(guarded(options.record), limits);
   let lastId = 0;
   const takeId = (): number => ++lastId;
   const { revision, connectTimeoutMs } = settings;
@@ -61,8 +65,8 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     answers,
     backoff,
     connectTimeoutMs,
-    observe: observe ?? (() => {}),
-    tap: options.record && recorder(guarded(options.record), limits),
+    observe: observing,
+    tap,
     takeId,
   });
   calls = new Calls(connection, answers, {

@@ -5,7 +5,7 @@
  */
 export { HalyardError, InputCancelled, InputDeclined, ProtocolError } from "../errors.ts";
 export type { Wire, WireSource } from "../wire/wire.ts";
-export { chooseModel } from "./answering/sampling.ts";
+export { chooseModel } from "./answering/choose-model.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
 export { type CompleteOptions, McpClient } from "./client.ts";

@@ -148,14 +148,10 @@ function measure(
   let level = 0;
   let depth = 0;
   let elements = 1;
-  let inString = false;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (inString) {
-      if (unit === backslash) at++;
-      else if (unit === quote) inString = false;
-    } else if (unit === quote) {
-      inString = true;
+    if (unit === quote) {
+      at = endOfString(text, at + 1);
     } else if (unit === 0x7b || unit === 0x5b) {
       elements++;
       if (++level > depth) depth = level;
@@ -167,4 +163,14 @@ function measure(
     if (depth > limits.maxDepth || elements > limits.maxElements) break;
   }
   return { depth, elements };
+}
+
+/** Where the string ends whose first character is at `from`: the next quote that is not escaped. */
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
+    let start = end;
+    while (start > from && text.charCodeAt(start - 1) === backslash) start--;
+    if ((end - start) % 2 === 0) return end;
+  }
+  return text.length;
 }

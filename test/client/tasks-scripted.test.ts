@@ -247,7 +247,7 @@ describe.each(both)("a task on %s", (revision) => {
     expect(await task.status()).toEqual({ status: "completed" });
     await task.cancel();
     task.onStatus(() => {})();
-    const again = client.task(JSON.parse(JSON.stringify(task)) as never);
+    const again = await client.task(JSON.parse(JSON.stringify(task)) as never);
     for (const handle of [task, again])
       expect((await handle.result()).content).toEqual([{ type: "text", text: "at once" }]);
     expect((await client.callTool("work")).content).toEqual([{ type: "text", text: "at once" }]);
@@ -257,7 +257,7 @@ describe.each(both)("a task on %s", (revision) => {
   test("client.task takes only what toJSON returned", async () => {
     const { client } = await open(revision);
     for (const wrong of [undefined, "t1", {}, { id: "t1" }, { tool: "work" }])
-      expect(() => client.task(wrong as never)).toThrow("toJSON()");
+      await expect(client.task(wrong as never)).rejects.toThrow("toJSON()");
   });
 });
 

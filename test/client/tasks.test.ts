@@ -122,7 +122,7 @@ describe.each(revisionsSince("2025-11-25"))("tasks on %s", (revision) => {
     const text = JSON.stringify(await first.startTask("optional"));
     await first.close();
     const client = await connectTo(work.server, { revision });
-    const task = client.task(JSON.parse(text) as never);
+    const task = await client.task(JSON.parse(text) as never);
     expect(await task.status()).toMatchObject({ status: "working" });
     work.open();
     expect((await task.result()).content).toEqual(said("Done 1"));
@@ -188,7 +188,7 @@ describe.each(revisionsSince("2025-11-25"))("tasks on %s", (revision) => {
 
   test("a task that the server does not know has a clear error", async () => {
     const client = await connectTo(new Work().server, { revision });
-    const task = client.task({ tool: "required", id: "no-such-task" });
+    const task = await client.task({ tool: "required", id: "no-such-task" });
     for (const failing of [task.status(), task.result(), task.cancel()]) {
       const error = await failing.catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(TaskEnded);

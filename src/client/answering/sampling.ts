@@ -1,5 +1,5 @@
-// Sampling: questions to the model of the client's user, and the choice of a model by the server's hints.
-import type { ModelPreferences, SamplingContent } from "../../protocol/asking.ts";
+// Sampling: questions to the model of the client's user.
+import type { SamplingContent } from "../../protocol/asking.ts";
 import { isRole } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { blocksOf, isBlock, messagesProblem } from "../../protocol/sampling-messages.ts";
@@ -77,32 +77,4 @@ function blockProblem(blocks: readonly SamplingContent[], revision: Revision): s
     return `protocol revision ${revision.date} allows one content block`;
   const strange = blocks.find(({ type }) => type !== "tool_use" && !revision.content.has(type));
   return strange && `protocol revision ${revision.date} has no ${strange.type} content`;
-}
-
-/**
- * Chooses one of your models by the hints of a sampling request: the first hint that is part of a model's name wins. Returns
- * undefined if no hint matches: then choose by `costPriority`, `speedPriority` and `intelligencePriority`, or take your default.
- *
- * @example
- * ```ts
- * import { chooseModel } from "halyard/client";
- *
- * const models = ["large-4", "small-4"];
- * const preferences = { hints: [{ name: "tiny" }, { name: "small" }] };
- * console.log(chooseModel(models, preferences) ?? models[0]);
- * ```
- */
-export function chooseModel(
-  models: readonly string[],
-  preferences: ModelPreferences | undefined,
-): string | undefined {
-  // A server wrote them: they may be anything.
-  const hints: unknown = preferences?.hints;
-  for (const hint of Array.isArray(hints) ? (hints as unknown[]) : []) {
-    const name = isObject(hint) ? hint["name"] : undefined;
-    const isHint = typeof name === "string" && name !== "";
-    const found = isHint ? models.find((model) => model.includes(name)) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

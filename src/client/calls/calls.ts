@@ -11,7 +11,6 @@ import type { ClientLimits } from "../settings/limits.ts";
 import type { Core, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
-import type { TimedAnswers } from "./timed-answers.ts";
 
 const noOptions: CoreRequestOptions = {};
 
@@ -37,7 +36,7 @@ export class Calls implements Core {
   readonly #credentials = new Callbacks();
   readonly #missed = new Callbacks();
 
-  constructor(connection: Connection, answers: TimedAnswers, settings: CallsSettings) {
+  constructor(connection: Connection, answers: Answers, settings: CallsSettings) {
     this.#connection = connection;
     this.#settings = settings;
     this.#answers = answers;
@@ -131,8 +130,9 @@ export class Calls implements Core {
 
   /** Ends the calls and the connection. */
   async close(): Promise<void> {
-    this.#closing.abort(closedError());
-    this.#sender.close(closedError());
+    const closed = closedError();
+    this.#closing.abort(closed);
+    this.#sender.close(closed);
     await this.#connection.close();
   }
 }

@@ -1,5 +1,5 @@
 // What a response means: its result, or the error that the request rejects with.
-import { clip } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcResponse } from "../../wire/message.ts";
 import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
@@ -29,4 +29,10 @@ function rejectionOf(call: Call, error: unknown): Error {
 
 function invalid(call: Call, problem: string): InvalidResponse {
   return new InvalidResponse(`${call.what}: the server's ${problem}`);
+}
+
+/** Whether the server rejected a request until the user has visited pages. */
+export function isUrlRequired(error: unknown, revision: Revision): error is RpcRejection {
+  const isCode = error instanceof RpcRejection && error.code === errorCodes.legacyUrlElicitationRequired;
+  return isCode && revision.urlRequired === "error";
 }

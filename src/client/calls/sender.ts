@@ -1,9 +1,11 @@
 // Sends a request, again if need be, until it has its outcome: attempts after a loss or refusal, and rounds of questions.
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
+import { later } from "../../async/later.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import type { Answers } from "../answering/answers.ts";
 import { pause } from "../channel/backoff.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -17,10 +19,7 @@ import { Call } from "./call.ts";
 import type { CoreRequestOptions } from "./core.ts";
 import { ProgressRoutes } from "./progress.ts";
 import { RequestText } from "./request-text.ts";
-import { resultOf } from "./results.ts";
-import { answerRound, nextParams } from "./rounds.ts";
-import type { TimedAnswers } from "./timed-answers.ts";
-import { isUrlRequired, RequiredUrls } from "./url-required.ts";
+import { isUrlRequired, resultOf } from "./results.ts";
 
 /** What the requests of a client have in common. */
 export interface SenderSettings extends Required<CallSettings> {
@@ -32,11 +31,20 @@ export interface SenderSettings extends Required<CallSettings> {
   readonly takeId: () => number;
 }
 
+const rounds = later(
+  () => import("./rounds.ts"),
+  (module) => module,
+);
+const urlRequired = later(
+  () => import("./url-required.ts"),
+  (module) => module,
+);
+
 export class Sender {
   /** Put into each modern request: the lowest level of log messages that the server sends about it. */
   logLevel: LogLevel | undefined;
   readonly #connection: Connection;
-  readonly #answers: TimedAnswers;
+  readonly #answers: Answers;
   readonly #settings: SenderSettings;
   readonly #text: RequestText;
   readonly #progress: ProgressRoutes;
@@ -45,7 +53,7 @@ export class Sender {
   #inFlight = 0;
   #closed: Error | undefined;
 
-  constructor(connection: Connection, answers: TimedAnswers, settings: SenderSettings) {
+  constructor(connection: Connection, answers: Answers, settings: SenderSettings) {
     this.#connection = connection;
     this.#answers = answers;
     this.#settings = settings;
@@ -62,17 +70,13 @@ export class Sender {
   ): Promise<JsonObject> {
     const call = this.#begin(method, params, options);
     try {
-      for (let rounds = 0; ; rounds++) {
+      for (let round = 1; ; round++) {
         const result = await this.#attempt(call);
         if (!this.#isQuestion(result) || options.inputRequired === "return") {
           this.#report(call, "ok");
           return result;
         }
-        if (rounds === this.#settings.limits.maxRounds) throw tooManyRounds(call, rounds);
-        const { revision } = this.#connection.peer;
-        const { limits } = this.#settings;
-        const answering = answerRound(result, this.#answers, revision, call.signal, limits, rounds + 1);
-        call.params = nextParams(params, await this.#wait(call, answering));
+        call.params = await this.#wait(call, this.#nextRound(call, params, result, round));
       }
     } catch (error) {
       const failure = outcomeOf(call, error);
@@ -83,6 +87,20 @@ export class Sender {
       this.#progress.remove(call.id);
       call.finish();
     }
+  }
+
+  /** Answers the questions of a result, and returns the parameters of the next round. */
+  async #nextRound(
+    call: Call,
+    params: JsonObject | undefined,
+    result: JsonObject,
+    round: number,
+  ): Promise<JsonObject> {
+    const { limits } = this.#settings;
+    if (round > limits.maxRounds) throw tooManyRounds(call, limits);
+    const { answerRound, nextParams } = await rounds.get();
+    const { revision } = this.#connection.peer;
+    return nextParams(params, await answerRound(result, this.#answers, revision, call.signal, limits, round));
   }
 
   /** Ends every call that waits for something else than a response; the connection ends the others. */
@@ -129,7 +147,7 @@ export class Sender {
     call.onAbandoned = undefined;
     call.text = this.#text.write(revision, call, options.logLevel ?? this.logLevel);
     if (call.hasToken) this.#progress.add(call);
-    if (hasHeaders) call.headers = headersOf(call, revision);
+    if (hasHeaders) call.mirrored = mirroredOf(call, revision);
     options.onSent?.(call.id);
   }
 
@@ -137,7 +155,8 @@ export class Sender {
   async #recover(call: Call, channel: Channel | undefined, error: unknown): Promise<void> {
     if (call.end !== undefined) throw call.end.reason;
     if (channel === undefined || this.#closed) throw call.loss ?? error;
-    if (isUrlRequired(error, this.#connection.peer.revision)) return this.#visitPages(call, error);
+    if (isUrlRequired(error, this.#connection.peer.revision))
+      return this.#pausing(call, this.#visitPages(call, error));
     const isMisjudged = this.#connection.failed(channel, error);
     const failing = failingOf(error) ?? (isMisjudged ? "misjudged" : undefined);
     if (failing === undefined || call.isStream) throw error;
@@ -161,6 +180,8 @@ export class Sender {
 
   async #visitPages(call: Call, rejection: RpcRejection): Promise<void> {
     const { timeoutMs, limits } = this.#settings;
+    const { RequiredUrls } = await urlRequired.get();
+    call.signal.throwIfAborted();
     call.urls ??= new RequiredUrls({
       answers: this.#answers,
       revision: this.#connection.peer.revision,
@@ -169,7 +190,7 @@ export class Sender {
       onNotification: (...listener) => this.#connection.onNotification(...listener),
       waitMs: call.options.timeoutMs ?? timeoutMs,
     });
-    await this.#pausing(call, call.urls.next(rejection));
+    await call.urls.next(rejection);
   }
 
   /** Waits for something else than a response, as long as somebody waits for the call. */
@@ -203,13 +224,12 @@ export class Sender {
   }
 }
 
-/** Over HTTP, the headers of a request: those of the caller, and those that repeat parts of the message. */
-function headersOf(call: Call, revision: Revision): HeaderFields | undefined {
-  const { headers, mirrored } = call.options;
+/** Over HTTP, the headers that repeat parts of the message. */
+function mirroredOf(call: Call, revision: Revision): HeaderFields | undefined {
+  const { mirrored } = call.options;
   const mirrors = revision.requests.get(call.method)?.mirrors;
   const name = mirrors === undefined ? undefined : call.params?.[mirrors];
-  if (typeof name !== "string") return mirrored === undefined ? headers : { ...headers, ...mirrored };
-  return { ...headers, ...mirrored, "mcp-name": encodeHeaderValue(name) };
+  return typeof name === "string" ? { ...mirrored, "mcp-name": encodeHeaderValue(name) } : mirrored;
 }
 
 /** What the caller learns of a failure: a lost connection with the name of what was lost, and whether it may have run. */
@@ -241,8 +261,8 @@ function tooManyInFlight(method: string, { maxInFlight }: ClientLimits): RangeEr
   );
 }
 
-function tooManyRounds(call: Call, rounds: number): InvalidResponse {
+function tooManyRounds(call: Call, { maxRounds }: ClientLimits): InvalidResponse {
   return new InvalidResponse(
-    `${call.what}: the server asked again after ${rounds} answers: raise limits.maxRounds if it needs more`,
+    `${call.what}: the server asked again after ${maxRounds} answers: raise limits.maxRounds if it needs more`,
   );
 }

@@ -1,18 +1,12 @@
 // The error of 2025-11-25 that asks the user to visit pages before a request can succeed.
-import { errorCodes, InputCancelled, InputDeclined } from "../../errors.ts";
+import { InputCancelled, InputDeclined } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/answers.ts";
-import { RpcRejection } from "../settings/errors.ts";
+import type { RpcRejection } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Core } from "./core.ts";
 import { answerAll } from "./rounds.ts";
-
-/** Whether the server rejected a request until the user has visited pages. */
-export function isUrlRequired(error: unknown, revision: Revision): error is RpcRejection {
-  const isCode = error instanceof RpcRejection && error.code === errorCodes.legacyUrlElicitationRequired;
-  return isCode && revision.urlRequired === "error";
-}
 
 /** What it needs of a call. */
 export interface UrlRequiredOptions {

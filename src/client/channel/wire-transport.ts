@@ -1,11 +1,16 @@
 // The transport for servers that a wire reaches: in the same process, or over a transport of your own.
+import { later } from "../../async/later.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
 import { ConnectionLost } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Receiver, Transport } from "./channel.ts";
-import { PipeChannel } from "./pipe-channel.ts";
 import type { WireSource } from "../../wire/wire.ts";
+
+const pipeChannel = later(
+  () => import("./pipe-channel.ts"),
+  ({ PipeChannel }) => PipeChannel,
+);
 
 export class WireTransport implements Transport {
   readonly kind = "wire";
@@ -23,7 +28,7 @@ export class WireTransport implements Transport {
   }
 
   async open(receiver: Receiver, signal: AbortSignal): Promise<Channel> {
-    const opening = (async () => new PipeChannel(await this.#source.openWire(), receiver, this.#limits))();
+    const opening = this.#open(receiver);
     try {
       return await untilAborted(opening, signal);
     } catch (error) {
@@ -36,5 +41,10 @@ export class WireTransport implements Transport {
         cause: error,
       });
     }
+  }
+
+  async #open(receiver: Receiver): Promise<Channel> {
+    const PipeChannel = await pipeChannel.get();
+    return new PipeChannel(await this.#source.openWire(), receiver, this.#limits);
   }
 }

@@ -1,4 +1,5 @@
 // A channel over Streamable HTTP: each message is a POST, and messages outside requests arrive on a stream that GET opens.
+import { later } from "../../async/later.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { encodeNotification, type RequestId, type RpcResponse } from "../../wire/message.ts";
@@ -8,7 +9,7 @@ import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import { failureOf } from "./failure.ts";
-import { GetStream } from "./get-stream.ts";
+import type { GetStream } from "./get-stream.ts";
 import { ChannelHeaders, isSessionId } from "./headers.ts";
 import type { Link } from "./link.ts";
 import { shown } from "./loss.ts";
@@ -18,6 +19,11 @@ import type { HttpReply } from "./send.ts";
 
 /** How long a farewell may take: the end of a session, or of a request. */
 const farewellMs = 2000;
+
+const getStream = later(
+  () => import("./get-stream.ts"),
+  ({ GetStream }) => GetStream,
+);
 
 export interface HttpChannelOptions {
   readonly url: string;
@@ -99,9 +105,8 @@ export class HttpChannel implements Channel, Link {
   }
 
   listen(): void {
-    if (!this.isLegacy || this.#stream || this.#end) return;
-    this.#stream = new GetStream(this);
-    this.#stream.start();
+    if (!this.isLegacy) return;
+    this.#listen().catch((error: unknown) => this.receiver.stream("given-up", "get", String(error)));
   }
 
   async close(): Promise<void> {
@@ -146,6 +151,13 @@ export class HttpChannel implements Channel, Link {
     const post = response.id == null || !this.isLegacy ? undefined : this.#posts.get(response.id);
     if (post) return post.response(response);
     this.receiver.ignored(answersNothing(response));
+  }
+
+  async #listen(): Promise<void> {
+    const GetStream = await getStream.get();
+    if (this.#stream || this.#end) return;
+    this.#stream = new GetStream(this);
+    this.#stream.start();
   }
 
   /** Tells the server something as far as it can be told quickly. */

@@ -75,3 +75,7 @@ export class EventStream {
     this.#seen.delete(oldest);
   }
 }
+
+export function isEventStream(reply: HttpReply): boolean {
+  return /^text\/event-stream\b/i.test(reply.header("content-type") ?? "");
+}

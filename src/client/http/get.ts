@@ -1,6 +1,6 @@
 // Opens a stream of events with GET, anew or where it broke off, and reads it to its end.
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
-import type { EventStream } from "./event-stream.ts";
+import { type EventStream, isEventStream } from "./event-stream.ts";
 import { isTransient, readRetryAfter } from "./failure.ts";
 import type { Link } from "./link.ts";
 import type { HttpReply } from "./send.ts";
@@ -46,10 +46,6 @@ export async function readByGet(link: Link, events: EventStream, options: GetOpt
   } finally {
     silence?.stop();
   }
-}
-
-export function isEventStream(reply: HttpReply): boolean {
-  return /^text\/event-stream\b/i.test(reply.header("content-type") ?? "");
 }
 
 function refusalOf(reply: HttpReply): GetOutcome {

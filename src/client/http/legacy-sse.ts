@@ -1,11 +1,12 @@
 // The HTTP+SSE transport of 2024-11-05 as a wire: a GET stream carries the server's messages, and names the URL for the client's.
 import type { Wire } from "../../wire/wire.ts";
+import type { Channel, Receiver } from "../channel/channel.ts";
+import { PipeChannel } from "../channel/pipe-channel.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, isEventStream } from "./event-stream.ts";
 import { failureOf, wrongTypeOf } from "./failure.ts";
-import { isEventStream } from "./get.ts";
 import { shown } from "./loss.ts";
 import type { Requester } from "./requester.ts";
 import { Silence } from "./silence.ts";
@@ -19,13 +20,17 @@ export interface LegacySseOptions {
 }
 
 /** Opens the stream, and resolves when the server has named the URL for messages. */
-export async function openLegacySse(options: LegacySseOptions, signal: AbortSignal): Promise<Wire> {
+export async function openLegacySse(
+  options: LegacySseOptions,
+  receiver: Receiver,
+  signal: AbortSignal,
+): Promise<Channel> {
   const wire = new LegacySseWire(options);
   const stop = (): void => void wire.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
     await wire.open();
-    return wire;
+    return new PipeChannel(wire, receiver, options.limits);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

@@ -1,13 +1,13 @@
 // One request to the server: posts it, and reads the response from the reply or from the stream that resumes it.
+import { later } from "../../async/later.ts";
 import { inBackground } from "../../async/timers.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Outgoing } from "../channel/channel.ts";
 import { type IncomingSink, readIncomingText } from "../channel/incoming.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, isEventStream } from "./event-stream.ts";
 import { failureOf, isGatewayLoss, wrongTypeOf } from "./failure.ts";
-import { isEventStream, readByGet } from "./get.ts";
 import type { Link } from "./link.ts";
 import { shown } from "./loss.ts";
 import type { HttpReply } from "./send.ts";
@@ -18,6 +18,11 @@ const lingerMs = 1000;
 
 /** A reason to abort that needs no stack. */
 const over = Symbol("over");
+
+const resuming = later(
+  () => import("./get.ts"),
+  ({ readByGet }) => readByGet,
+);
 
 export class Post implements IncomingSink {
   readonly outgoing: Outgoing;
@@ -190,6 +195,7 @@ export class Post implements IncomingSink {
   async #resume(events: EventStream): Promise<void> {
     this.#attempts = new Attempts(this.#link.backoff);
     const { signal } = this.#controller;
+    const readByGet = await resuming.get();
     for (let floorMs = 0; ;) {
       const waitMs = this.#attempts.next(Math.max(floorMs, events.retryMs));
       if (waitMs === undefined) return this.fail(this.#cut("the stream could not be resumed"));

@@ -1,13 +1,12 @@
 // The transport over HTTP: Streamable HTTP, and HTTP+SSE of 2024-11-05 for older servers at the same address.
+import { later } from "../../async/later.ts";
 import { ConfigurationError } from "../../errors.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
-import { PipeChannel } from "../channel/pipe-channel.ts";
 import type { AuthOption, HeaderFields } from "../settings/auth.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import { type AuthEvents, Credentials } from "./auth.ts";
 import { HttpChannel, type HttpChannelOptions } from "./channel.ts";
 import { checkHeaders } from "./headers.ts";
-import { openLegacySse } from "./legacy-sse.ts";
 import { Requester } from "./requester.ts";
 import type { Send } from "./send.ts";
 
@@ -46,14 +45,18 @@ export class HttpTransport implements Transport {
   }
 }
 
+const openOlder = later(
+  () => import("./legacy-sse.ts"),
+  ({ openLegacySse }) => openLegacySse,
+);
+
 function olderTransport(options: HttpChannelOptions): Transport {
   return {
     kind: "http",
     address: options.url,
     hasHeaders: false,
     reopens: true,
-    open: async (receiver, signal) =>
-      new PipeChannel(await openLegacySse(options, signal), receiver, options.limits),
+    open: async (receiver, signal) => (await openOlder.get())(options, receiver, signal),
   };
 }
 

@@ -36,7 +36,7 @@ export interface StoredTask {
  * server.tool("write_report", { task: "optional" }, () => "A report");
  * await using client = await connect(server);
  * const task = await client.startTask("write_report");
- * const stored = JSON.stringify(task); // another process can go on with client.task(JSON.parse(stored))
+ * const stored = JSON.stringify(task); // another process can go on with await client.task(JSON.parse(stored))
  * const { content } = await task.result();
  * ```
  */

@@ -14,6 +14,7 @@ import {
   type TaskHandle,
   type TaskParts,
 } from "./handle.ts";
+import { areTasksRequested } from "./support.ts";
 import { createdTask } from "./task.ts";
 
 /** The options of `startTask`. */
@@ -28,12 +29,6 @@ export class Tasks {
 
   constructor(parts: TaskParts) {
     this.#parts = parts;
-  }
-
-  /** Whether the client decides which calls become tasks, and the server allows it. Then `call` calls tools. */
-  get areRequested(): boolean {
-    const { revision, capabilities } = this.#parts.core.peer;
-    return revision.tasks === "core" && declaresToolTasks(capabilities.tasks);
   }
 
   /** Calls a tool where the client decides: as a task if the tool requires it. Returns the result of the call or of its task. */
@@ -66,7 +61,7 @@ export class Tasks {
     const hasTasks =
       revision.tasks === "extension"
         ? isObject(capabilities.extensions?.[extensionIds.tasks])
-        : this.areRequested;
+        : areTasksRequested(core.peer);
     if (!hasTasks) throw noTasks(`${core.peer.address} has no tasks under ${revision.date}`, tool);
     if (revision.tasks === "core") {
       const support = await this.#supportOf(tool, options);
@@ -135,12 +130,6 @@ export class Tasks {
       throw error;
     }
   }
-}
-
-function declaresToolTasks(tasks: JsonObject | undefined): boolean {
-  const { requests } = tasks ?? {};
-  const { tools } = isObject(requests) ? requests : {};
-  return isObject(tools) && isObject(tools["call"]);
 }
 
 function noTasks(problem: string, tool: string): HalyardError {

@@ -1,0 +1,111 @@
+// Answers the server's questions with the handlers of the client's user.
+import { untilAborted } from "../../async/promises.ts";
+import { clip, errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../errors.ts";
+import { metaKeys } from "../../protocol/meta.ts";
+import type { ClientCapabilities } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject, type JsonObject, type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import { InvalidResponse } from "../settings/errors.ts";
+import type { Answered, AnswersOptions } from "./answers.ts";
+import { elicitCapability, elicitHandlers, type ElicitHandlers, readElicitation } from "./elicitation.ts";
+import { type Question, type Reading, refused } from "./question.ts";
+import { checkRoots, readRoots } from "./roots.ts";
+import { readSampling, sampleCapability, sampleHandler, type SampleHandler } from "./sampling.ts";
+
+/** The handlers of one client. */
+export class Handlers {
+  readonly #options: AnswersOptions;
+  readonly #elicit: ElicitHandlers;
+  readonly #sample: SampleHandler | undefined;
+  /** The handlers that have not ended; one that ignores its signal counts although nobody waits for it. */
+  #running = 0;
+  #awaited = 0;
+
+  constructor(options: AnswersOptions) {
+    const { onElicit, onSample, roots } = options;
+    checkRoots(roots);
+    this.#options = options;
+    this.#elicit = elicitHandlers(onElicit);
+    this.#sample = sampleHandler(onSample);
+  }
+
+  /** Whether somebody waits for one of them. */
+  get areBusy(): boolean {
+    return this.#awaited > 0;
+  }
+
+  /** What the client declares because it has them. */
+  capabilities(revision: Revision): ClientCapabilities {
+    const { roots } = this.#options;
+    const elicitation = elicitCapability(this.#elicit, revision);
+    return {
+      ...(elicitation && { elicitation }),
+      ...(this.#sample && { sampling: sampleCapability(this.#sample, revision) }),
+      ...(roots && { roots: revision.era === "legacy" ? { listChanged: true } : {} }),
+    };
+  }
+
+  async answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
+    const { method } = question;
+    const start = performance.now();
+    const answered = await this.#answer(question, revision, signal);
+    const durationMs = performance.now() - start;
+    const outcome = answered.ok ? "ok" : signal.aborted ? "cancelled" : "error";
+    const error = answered.ok ? undefined : answered.cause;
+    this.#options.observe({ type: "question", method, durationMs, outcome, error });
+    return answered;
+  }
+
+  async #answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
+    const { server, limits } = this.#options;
+    const reading =
+      this.#running < limits.maxQuestions
+        ? this.#read(question, revision)
+        : refused(`The client answers ${limits.maxQuestions} questions already`, errorCodes.internal);
+    if (!reading.ok) {
+      const problem = `${server} sent ${clip(question.method)}, which cannot be answered: ${reading.error.message}`;
+      return { ok: false, error: reading.error, cause: new InvalidResponse(problem) };
+    }
+    this.#running++;
+    const asked = reading.ask({ signal, server }).finally(() => void this.#running--);
+    this.#awaited++;
+    try {
+      return { ok: true, result: aboutTask(await untilAborted(asked, signal), question, revision) };
+    } catch (cause) {
+      return { ok: false, error: rpcErrorFor(cause), cause };
+    } finally {
+      this.#awaited--;
+    }
+  }
+
+  #read({ method, params }: Question, revision: Revision): Reading {
+    const elicit = this.#elicit;
+    const sample = this.#sample;
+    const { roots } = this.#options;
+    if (revision.clientRequests.has(method)) {
+      if (method === "elicitation/create" && (elicit.form ?? elicit.url))
+        return readElicitation(params, elicit, revision);
+      if (method === "sampling/createMessage" && sample) return readSampling(params, sample, revision);
+      if (method === "roots/list" && roots) return readRoots(roots);
+    }
+    return refused(`The client did not declare that it answers ${clip(method)}`, errorCodes.methodNotFound);
+  }
+}
+
+/** Marks the answer to a question of a task, as 2025-11-25 demands it of every message about a task. */
+function aboutTask(result: JsonObject, { params }: Question, revision: Revision): JsonObject {
+  const meta = params["_meta"];
+  const task = revision.tasks === "core" && isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
+  return task === undefined ? result : { ...result, _meta: { [metaKeys.relatedTask]: task } };
+}
+
+/** The code for a user who rejects a sampling request. */
+const rejectedByUser = -1;
+
+/** What a server sees of an exception in a handler: only what the handler means for it. */
+function rpcErrorFor(error: unknown): RpcError {
+  if (error instanceof ProtocolError) return rpcErrorOf(error);
+  if (error instanceof InputDeclined || error instanceof InputCancelled)
+    return { code: rejectedByUser, message: "The user rejected the request" };
+  return { code: errorCodes.internal, message: "The client could not answer" };
+}

@@ -1,0 +1,11 @@
+// Whether the client decides which calls of a server become tasks: every call asks this, and few need the rest of tasks.
+import { isObject } from "../../wire/message.ts";
+import type { Peer } from "../connection/peer.ts";
+
+/** Whether calls become tasks because the client requests it, and the server allows that. */
+export function areTasksRequested({ revision, capabilities }: Peer): boolean {
+  if (revision.tasks !== "core") return false;
+  const { requests } = capabilities.tasks ?? {};
+  const { tools } = isObject(requests) ? requests : {};
+  return isObject(tools) && isObject(tools["call"]);
+}
