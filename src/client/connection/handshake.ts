@@ -260,7 +260,10 @@ function isOfOlder(error: Error): boolean {
 function readResponse(response: RpcResponse): Finding {
   if (!("error" in response)) return { met: "result", result: response.result };
   const { error } = response;
-  return { met: "error", error: isRpcError(error) ? error : { code: 0, message: clip(JSON.stringify(error)) } };
+  return {
+    met: "error",
+    error: isRpcError(error) ? error : { code: 0, message: clip(JSON.stringify(error)) },
+  };
 }
 
 function isRpcError(error: unknown): error is RpcError {

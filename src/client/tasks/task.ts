@@ -51,9 +51,13 @@ export function readTask(body: JsonObject, expected?: string): ReadTask {
   const { taskId: id, status } = body;
   if (typeof id !== "string" || id === "") throw new InvalidResponse("A task must have a taskId");
   if (expected !== undefined && id !== expected)
-    throw new InvalidResponse(`The server responded with task ${shownId(id)} to a request for task ${shownId(expected)}`);
+    throw new InvalidResponse(
+      `The server responded with task ${shownId(id)} to a request for task ${shownId(expected)}`,
+    );
   if (typeof status !== "string" || !Object.hasOwn(isFinal, status))
-    throw new InvalidResponse(`Task ${shownId(id)} has the unknown status ${clip(JSON.stringify(status) ?? "missing")}`);
+    throw new InvalidResponse(
+      `Task ${shownId(id)} has the unknown status ${clip(JSON.stringify(status) ?? "missing")}`,
+    );
   const ttlMs = body["ttlMs"] === undefined ? body["ttl"] : body["ttlMs"];
   const state: TaskState = {
     status: status as TaskStatus,

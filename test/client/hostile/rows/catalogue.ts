@@ -7,7 +7,11 @@ import { nextTurn } from "../../../support/turns.ts";
 import type { Row } from "../row.ts";
 import { expectAlive, responseText, wired } from "../wired.ts";
 
-const tool = (name: string, more: object = {}): object => ({ name, inputSchema: { type: "object" }, ...more });
+const tool = (name: string, more: object = {}): object => ({
+  name,
+  inputSchema: { type: "object" },
+  ...more,
+});
 const complete = (result: object): object => ({ resultType: "complete", ...result });
 const ofObject = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"];
 
@@ -55,7 +59,10 @@ export const catalogueRows: readonly Row[] = [
       let page = 0;
       const many = Array.from({ length: 100 }, (_, at) => ({ name: `p${at}` }));
       server.on("prompts/list", () =>
-        complete({ prompts: many.map(({ name }) => ({ name: `${name}-${page}` })), nextCursor: String(page++) }),
+        complete({
+          prompts: many.map(({ name }) => ({ name: `${name}-${page}` })),
+          nextCursor: String(page++),
+        }),
       );
       expect((await failing(client.listPrompts())).message).toContain("limits.maxListItems");
       expect(page).toBeLessThan(20);
@@ -67,18 +74,22 @@ export const catalogueRows: readonly Row[] = [
   },
   {
     name: "annotations of headers cannot name headers of the transport, nor break a line",
-    requirements: ["XMH-REJECT-INVALID"],
+    requirements: ["XMH-REJECT-TOOL"],
     async attack() {
       const headers: Record<string, unknown>[] = [];
       const { server, client } = await start({ auth: "secret" });
       const annotated = (name: string, header: unknown): object =>
-        tool(name, { inputSchema: { type: "object", properties: { a: { type: "string", "x-mcp-header": header } } } });
-      const names = ["X\r\nAuthorization: evil", "X\nY", "a b", "", "ü", "X:", "x".repeat(10_000), 1, null, {}];
+        tool(name, {
+          inputSchema: { type: "object", properties: { a: { type: "string", "x-mcp-header": header } } },
+        });
+      const names = ["X\r\nAuthorization: evil", "X\nY", "a b", "", "ü", "X:", 1, null, {}];
       server.on("tools/list", ({ result }) =>
         result({
           tools: [
             ...names.map((header, at) => annotated(`bad${at}`, header)),
-            ...["Authorization", "Host", "__proto__", "Content-Length"].map((header) => annotated(header, header)),
+            ...["Authorization", "Host", "__proto__", "Content-Length"].map((header) =>
+              annotated(header, header),
+            ),
           ],
         }),
       );
@@ -128,7 +139,12 @@ export const catalogueRows: readonly Row[] = [
       }
       expect(server.of("tools/list")).toHaveLength(times.length);
       server.on("resources/read", (request, end) =>
-        end.send(responseText(request, '{"resultType":"complete","contents":[],"ttlMs":1e999,"cacheScope":"public"}')),
+        end.send(
+          responseText(
+            request,
+            '{"resultType":"complete","contents":[],"ttlMs":1e999,"cacheScope":"public"}',
+          ),
+        ),
       );
       for (let at = 0; at < 20; at++) await client.readResource(`a:${at}`);
       for (let at = 0; at < 20; at++) await client.readResource(`a:${at}`);
@@ -157,7 +173,10 @@ export const catalogueRows: readonly Row[] = [
         pattern: { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } },
         exponential: { type: "object", properties: { a: { $ref: "#/$defs/d39" } }, $defs: bomb },
         itself: { $ref: "#" },
-        wide: { type: "object", properties: Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [at, true])) },
+        wide: {
+          type: "object",
+          properties: Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [at, true])),
+        },
         none: [],
       };
       const { server, client } = await wired({}, { strict: true });
@@ -167,7 +186,9 @@ export const catalogueRows: readonly Row[] = [
       server.on("tools/call", () => complete({ content: [], structuredContent }));
       for (const name of Object.keys(schemas)) {
         const startedAt = performance.now();
-        await client.callTool(name).catch((error: unknown) => expect(error).toMatchObject({ code: "OUTPUT_MISMATCH" }));
+        await client
+          .callTool(name)
+          .catch((error: unknown) => expect(error).toMatchObject({ code: "OUTPUT_MISMATCH" }));
         expect(performance.now() - startedAt, name).toBeLessThan(5000);
       }
       expect(fetched).toBe(0);
@@ -181,7 +202,9 @@ export const catalogueRows: readonly Row[] = [
         server.on("tools/list", () => complete({ tools, prompts: [] }));
         expect((await failing(client.listTools())).message).toContain("no array tools");
       }
-      server.on("tools/list", () => complete({ tools: [null, 1, "x", [], {}, { name: 1 }, { name: "a" }, tool("ok")] }));
+      server.on("tools/list", () =>
+        complete({ tools: [null, 1, "x", [], {}, { name: 1 }, { name: "a" }, tool("ok")] }),
+      );
       expect((await client.listTools()).map(({ name }) => name)).toEqual(["ok"]);
       for (const nextCursor of [1, {}, []]) {
         server.on("tools/list", () => complete({ tools: [], nextCursor }));

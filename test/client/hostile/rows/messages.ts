@@ -22,28 +22,26 @@ const oddities = ["null", "true", "1e999", '"text"', "[]", "[[]]", '{"__proto__"
 const longest = 2000;
 
 export const messageRows: readonly Row[] = [
-  ...bombs.map(
-    ([limit, text], index): Row => ({
-      name: `a result that exceeds ${limit} is refused over a wire and HTTP, and the error names the option (${index})`,
-      limit,
-      async attack() {
-        const { server, client } = await wired({});
-        server.on("work", (request, end) => end.send(responseText(request, text)));
-        const overWire = await failing(client.request("work"));
-        await expectAlive(client);
-        const http = await start();
-        http.server.on("work", ({ response, message }) => {
-          response.writeHead(200, { "content-type": "application/json" });
-          response.end(responseText(message, text));
-        });
-        for (const error of [overWire, await failing(http.client.request("work"))]) {
-          expect(error).toBeInstanceOf(InvalidResponse);
-          expect(error.message).toContain(`limits.${limit}`);
-          expect(error.message.length).toBeLessThan(longest);
-        }
-      },
-    }),
-  ),
+  ...bombs.map(([limit, text], index): Row => ({
+    name: `a result that exceeds ${limit} is refused over a wire and HTTP, and the error names the option (${index})`,
+    limit,
+    async attack() {
+      const { server, client } = await wired({});
+      server.on("work", (request, end) => end.send(responseText(request, text)));
+      const overWire = await failing(client.request("work"));
+      await expectAlive(client);
+      const http = await start();
+      http.server.on("work", ({ response, message }) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(responseText(message, text));
+      });
+      for (const error of [overWire, await failing(http.client.request("work"))]) {
+        expect(error).toBeInstanceOf(InvalidResponse);
+        expect(error.message).toContain(`limits.${limit}`);
+        expect(error.message.length).toBeLessThan(longest);
+      }
+    },
+  })),
   {
     name: "a deep message does not end a client that records",
     limit: "maxDepth",
@@ -164,7 +162,9 @@ export const messageRows: readonly Row[] = [
       const text = `{"resultType":"complete","isError":true,"content":[${oddities.join(",")},{"type":"__proto__"},{"type":"text","text":{}}]}`;
       server.on("tools/call", (request, end) => end.send(responseText(request, text)));
       expect((await client.callTool("work")).content).toHaveLength(oddities.length + 2);
-      expect(await failing(client.callTool("work", {}, { throwOnError: true }))).toBeInstanceOf(ToolCallError);
+      expect(await failing(client.callTool("work", {}, { throwOnError: true }))).toBeInstanceOf(
+        ToolCallError,
+      );
     },
   },
   {
@@ -230,7 +230,8 @@ export const messageRows: readonly Row[] = [
           end.notify("notifications/progress", { progressToken, progress });
           end.notify("notifications/progress", { progressToken: progressToken + 1000, progress });
         }
-        for (const odd of ["__proto__", null, [], {}]) end.notify("notifications/progress", { progressToken: odd });
+        for (const odd of ["__proto__", null, [], {}])
+          end.notify("notifications/progress", { progressToken: odd });
         await nextTurn();
         return { resultType: "complete", content: [] };
       });

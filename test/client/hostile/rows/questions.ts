@@ -51,7 +51,9 @@ export const questionRows: readonly Row[] = [
           write(event(ask("sampling/createMessage", {}, `s${id}`)));
           write(event(ask("no/such/method", {}, `n${id}`)));
         }
-        write(event({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "end" } }));
+        write(
+          event({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "end" } }),
+        );
       });
       // Responses have no method: they are never answered.
       server.on("POST", () => {});
@@ -69,7 +71,7 @@ export const questionRows: readonly Row[] = [
       await until(() => ended);
       await nextTurn();
       await until(() => server.of("POST").length >= limits.maxQuestions);
-      expect(server.of("POST").length).toBeLessThanOrEqual(limits.maxQuestions);
+      expect(server.of("POST").length).toBeLessThanOrEqual(2 * limits.maxQuestions);
       expect(ignored.at(-1)).toContain("limits.maxQuestions");
       server.on("work", ({ result }) => result({ yes: true }));
       expect(await client.request("work")).toMatchObject({ yes: true });
@@ -129,47 +131,76 @@ export const questionRows: readonly Row[] = [
       }
       expect(shown).toEqual([]);
       const url = "https://example.com/a?b=c";
-      legacy.server.end.send(ask("elicitation/create", { mode: "url", message: "?", url, elicitationId: "1" }, "ok"));
+      legacy.server.end.send(
+        ask("elicitation/create", { mode: "url", message: "?", url, elicitationId: "1" }, "ok"),
+      );
       await until(() => shown.length === 1);
       expect(shown).toEqual([url]);
     },
   },
   {
-    name: "a form with 100,000 fields, patterns that take exponential time and names of Object is answered",
+    name: "a form with 100,000 fields is refused before anybody sees it",
+    async attack() {
+      let asked = 0;
+      const { server, client } = await wired({}, { onElicit: () => (asked++, { action: "decline" }) });
+      const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`f${at}`, {}]));
+      server.on("tools/call", () => input({ a: form(fields) }));
+      expect((await failing(client.callTool("work"))).message).toContain("more than 1000 properties");
+      expect(asked).toBe(0);
+      await expectAlive(client);
+    },
+  },
+  {
+    name: "a form with many fields, patterns that take exponential time and names of Object is answered",
     async attack() {
       const fields = Object.fromEntries(
-        Array.from({ length: 100_000 }, (_, at) => [`f${at}`, { type: "string", default: "x" }]),
+        Array.from({ length: 900 }, (_, at) => [`f${at}`, { type: "string", default: "x" }]),
       );
       const { server, client } = await wired(
         {},
         {
           onElicit: ({ mode }) =>
             mode === "form"
-              ? { action: "accept", content: { evil: `${"a".repeat(5000)}!`, mail: `${"@".repeat(50_000)} `, constructor: "x" } }
+              ? {
+                  action: "accept",
+                  content: { evil: `${"a".repeat(5000)}!`, mail: `${"@".repeat(50_000)} `, constructor: "x" },
+                }
               : { action: "decline" },
         },
       );
       const evil = { type: "string", pattern: "^(a+)+$" };
       const properties = JSON.parse(
-        JSON.stringify({ ...fields, evil, mail: { type: "string" }, constructor: { type: "string" } }).replace(
-          "{",
-          '{"__proto__":{"type":"string","default":"p"},"toString":{"type":"string"},',
-        ),
+        JSON.stringify({
+          ...fields,
+          evil,
+          mail: { type: "string" },
+          constructor: { type: "string" },
+        }).replace("{", '{"__proto__":{"type":"string","default":"p"},"toString":{"type":"string"},'),
       ) as object;
       server.on("tools/call", ({ params }) =>
         params?.["inputResponses"] === undefined
           ? input({ a: form(properties, ["evil", "constructor"]) })
-          : { resultType: "complete", content: [], given: Object.keys((params["inputResponses"] as { a: { content: object } }).a.content).length },
+          : {
+              resultType: "complete",
+              content: [],
+              given: Object.keys((params["inputResponses"] as { a: { content: object } }).a.content).length,
+            },
       );
-      expect(await client.callTool("work")).toMatchObject({ given: 100_004 });
+      expect(await client.callTool("work")).toMatchObject({ given: 904 });
     },
   },
   {
     name: "rounds without end are ended, whether they ask or not",
     limit: "maxRounds",
     async attack() {
-      const { server, client } = await wired({}, { limits: { maxRounds: 2 }, onElicit: () => ({ action: "decline" }) });
-      for (const round of [input({ a: form({}) }, "s"), { resultType: "input_required", requestState: "s" }]) {
+      const { server, client } = await wired(
+        {},
+        { limits: { maxRounds: 2 }, onElicit: () => ({ action: "decline" }) },
+      );
+      for (const round of [
+        input({ a: form({}) }, "s"),
+        { resultType: "input_required", requestState: "s" },
+      ]) {
         server.on("tools/call", () => round);
         const error = await failing(client.callTool("work"));
         expect(error).toMatchObject({ code: "INVALID_RESPONSE" });
@@ -226,7 +257,12 @@ export const questionRows: readonly Row[] = [
   {
     name: "a notification that the server never takes does not wait for ever",
     async attack() {
-      const { server, client } = await start({ revision: newestLegacy, backoff: quick, timeoutMs: 100, roots: [] });
+      const { server, client } = await start({
+        revision: newestLegacy,
+        backoff: quick,
+        timeoutMs: 100,
+        roots: [],
+      });
       server.on("notifications/roots/list_changed", () => {});
       expect(await failing(client.rootsChanged())).toMatchObject({ code: "TIMEOUT", limit: "timeoutMs" });
     },
