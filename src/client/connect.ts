@@ -63,6 +63,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     remembered: options.remembered,
     answers,
     backoff,
+    limits,
     connectTimeoutMs,
     observe: observing,
     tap,

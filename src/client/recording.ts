@@ -21,7 +21,7 @@ export interface RecordedLine {
  */
 const secretKeys: ReadonlySet<string> = new Set(
   (
-    "token accesstoken refreshtoken idtoken authtoken bearertoken apitoken sessiontoken csrftoken " +
+    "sessionid mcpsessionid token accesstoken refreshtoken idtoken authtoken bearertoken apitoken sessiontoken csrftoken " +
     "password passwd passphrase pin otp secret clientsecret privatekey secretkey accesskey apikey xapikey " +
     "authorization proxyauthorization credential credentials cookie setcookie requeststate"
   ).split(" "),

@@ -62,7 +62,9 @@ function readForm(params: JsonObject, message: string, handler: OnElicit<FormQue
 
 function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQuestion>): Reading {
   const { url, elicitationId } = params;
-  if (typeof url !== "string" || !URL.canParse(url)) return refused("url must be an absolute URL");
+  // Anything else, such as javascript:, could run in what the user opens it with.
+  if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    return refused("url must be an absolute URL with http or https");
   const question: UrlQuestion = {
     mode: "url",
     message,

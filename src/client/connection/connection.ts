@@ -29,6 +29,7 @@ export interface ConnectionSettings extends HandshakeSettings {
   readonly revision: string;
   readonly remembered?: Remembered | undefined;
   readonly tap?: Tap | undefined;
+  readonly limits: ReceptionSettings["limits"];
 }
 
 /** How often each request of the first handshake is tried. */
@@ -195,11 +196,12 @@ export class Connection {
   }
 
   #shakeHands(step: Step, tries: number, signal: AbortSignal): Promise<Agreed> {
-    const { answers, observe, tap } = this.#settings;
+    const { answers, observe, tap, limits } = this.#settings;
     const receiving: ReceptionSettings = {
       answers,
       observe,
       tap,
+      limits,
       notified: (message) => this.#notify(message),
       gap: (reception) =>
         void (reception === this.#reception && this.#gapListeners.tell(undefined, this.#report)),

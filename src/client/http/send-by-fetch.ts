@@ -1,4 +1,5 @@
 // Sends HTTP requests with `fetch`, the global one or your own.
+import type { HeaderFields } from "../settings/auth.ts";
 import { GrowingBuffer } from "../../wire/bytes.ts";
 import { lossOf, tooLarge } from "./loss.ts";
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
@@ -35,6 +36,10 @@ class FetchReply implements HttpReply {
   get status(): number {
     // Browsers hide status and target of a redirect that they do not follow.
     return this.#response.type === "opaqueredirect" ? 302 : this.#response.status;
+  }
+
+  get sent(): HeaderFields {
+    return this.#request.headers;
   }
 
   header(name: string): string | undefined {

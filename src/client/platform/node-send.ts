@@ -11,6 +11,7 @@ import { urlToHttpOptions } from "node:url";
 import { GrowingBuffer } from "../../wire/bytes.ts";
 import { lossOf, shown, tooLarge } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
+import type { HeaderFields } from "../settings/auth.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 
 /** How long a connection stays open without a request: less than the 5 seconds after which many servers close it. */
@@ -101,6 +102,10 @@ class NodeReply implements HttpReply {
     this.#asked = asked;
     this.#message = message;
     this.status = message.statusCode ?? 0;
+  }
+
+  get sent(): HeaderFields {
+    return this.#asked.headers;
   }
 
   header(name: string): string | undefined {
