@@ -239,7 +239,9 @@ function outcomeOf(call: Call, error: unknown): unknown {
   const outcome = mayHaveRun
     ? "The server may have run it: check before you send it again"
     : "The server did not run it";
-  return new ConnectionLost(error.reason, `${call.what}: ${error.message}. ${outcome}`, {
+  const advice = error.reason === "closed" ? ". Await your calls before you close the client" : "";
+  const problem = error.message.replace(`${call.method}: `, "");
+  return new ConnectionLost(error.reason, `${call.what}: ${problem}${advice}. ${outcome}`, {
     mayHaveRun,
     cause: error,
   });
