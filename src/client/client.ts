@@ -275,7 +275,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return (await this.#listenings.get()).listen(filter, onChange, options);
   }
 
-  /** Sends any request, and resolves with its result. */
+  /** Sends any request, and resolves with its result. Keys of your own in `_meta` follow the rules of MCP: `your.domain/name`, or a name alone. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     checkCallOptions("request", options);
     return this.#calls.request(method, params, options);

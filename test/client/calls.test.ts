@@ -1,5 +1,5 @@
 // Requests of a client: what goes over the wire, and what their results and errors mean.
-import { connect, InvalidResponse, RpcRejection, ToolCallError } from "halyard/client";
+import { type ClientEvent, connect, InvalidResponse, RpcRejection, ToolCallError } from "halyard/client";
 import { protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { legacyDates, metaKeys, newestLegacy, newestModern } from "../support/revisions.ts";
@@ -70,7 +70,8 @@ describe.each(protocolRevisions.map(({ date }) => date))("a client on %s", (revi
   });
 
   test("aborting tells the server which request it need not answer, and rejects with the reason [CANCEL-CLIENT-SEND, CANCEL-REF-LEGACY, CANCEL-REF-MODERN, STDIO-MODERN-CANCEL, CANCEL-LATE-RESPONSE]", async () => {
-    const { server, client } = await start({ revision });
+    const events: ClientEvent[] = [];
+    const { server, client } = await start({ revision }, { observe: (event) => events.push(event) });
     const called = deferred();
     const answer = deferred();
     server.on("tools/call", async () => {
@@ -87,6 +88,8 @@ describe.each(protocolRevisions.map(({ date }) => date))("a client on %s", (revi
     answer.resolve();
     server.on("tools/call", () => said("next"));
     await expect(client.callTool("next")).resolves.toMatchObject({ content: [{ text: "next" }] });
+    expect(events.filter(({ type }) => type === "ignored")).toEqual([]);
+    expect(server.ends).toHaveLength(1);
     expect(server.of("notifications/cancelled").map(({ params }) => params?.["requestId"])).toEqual([
       server.of("tools/call")[0]?.id,
     ]);

@@ -59,16 +59,23 @@ describe("a modern client", () => {
     });
   });
 
-  test("compares the names of headers without regard to case [HTTP26-HEADER-NAME-CI]", async () => {
-    const { server, client } = await start({ headers: { "X-TEAM": "weather", authorization: "Bearer all" } });
-    server.on("work", ({ result }) => result());
-    await client.request("work", {}, { headers: { "x-Team": "rain", AUTHORIZATION: "Bearer own" } });
-    expect(server.of("work")[0]?.headers).toMatchObject({ "x-team": "rain", authorization: "Bearer own" });
-    for (const name of ["MCP-METHOD", "mCp-PrOtOcOl-vErSiOn"])
-      expect(await failing(client.request("work", {}, { headers: { [name]: "x" } }))).toMatchObject({
-        code: "INVALID_OPTION",
-      });
-  });
+  test.each([
+    ["node:http", {}],
+    ["fetch", { fetch: globalThis.fetch }],
+  ])(
+    "compares the names of headers without regard to case, over %s [HTTP26-HEADER-NAME-CI]",
+    async (_, way) => {
+      const headers = { "X-TEAM": "weather", authorization: "Bearer all" };
+      const { server, client } = await start({ headers, ...way });
+      server.on("work", ({ result }) => result());
+      await client.request("work", {}, { headers: { "x-Team": "rain", AUTHORIZATION: "Bearer own" } });
+      expect(server.of("work")[0]?.headers).toMatchObject({ "x-team": "rain", authorization: "Bearer own" });
+      for (const name of ["MCP-METHOD", "mCp-PrOtOcOl-vErSiOn"])
+        expect(await failing(client.request("work", {}, { headers: { [name]: "x" } }))).toMatchObject({
+          code: "INVALID_OPTION",
+        });
+    },
+  );
 
   test("sends the method of a notification as a header, too [HTTP26-NOTIF-MCP-METHOD-TOLERANT]", async () => {
     const { server, client } = await start();
