@@ -121,10 +121,12 @@ export class ChaosProxy {
     this.#sockets.set(client, undefined);
     let waiting = "";
     let current: Exchange | undefined;
-    client.on("error", () => {}).on("close", () => {
-      this.#sockets.delete(client);
-      current?.end();
-    });
+    client
+      .on("error", () => {})
+      .on("close", () => {
+        this.#sockets.delete(client);
+        current?.end();
+      });
     client.setEncoding("latin1").on("data", (bytes: unknown) => {
       waiting += String(bytes);
       const request = readRequest(waiting);
@@ -194,7 +196,13 @@ class Exchange {
   #passed = 0;
   #isOver = false;
 
-  constructor(proxy: ChaosProxy, client: Socket, request: Request, fault: Fault | undefined, dropsIds: boolean) {
+  constructor(
+    proxy: ChaosProxy,
+    client: Socket,
+    request: Request,
+    fault: Fault | undefined,
+    dropsIds: boolean,
+  ) {
     this.#proxy = proxy;
     this.#client = client;
     this.#request = request;

@@ -148,7 +148,7 @@ export class HttpChannel implements Channel, Link {
 
   respond(response: RpcResponse): void {
     const post = response.id == null || !this.isLegacy ? undefined : this.#posts.get(response.id);
-    if (post) return post.response(response);
+    if (post) return post.respondedElsewhere(response);
     this.receiver.ignored(
       `A response to no request, with the id ${JSON.stringify(response.id) ?? "missing"}`,
     );
