@@ -189,7 +189,10 @@ export class Connection {
     );
     const signals = [this.#closing.signal, late.signal, ...(signal ? [signal] : [])];
     try {
-      this.#adopt(await this.#shakeHands(step, tries, AbortSignal.any(signals)));
+      const agreed = await this.#shakeHands(step, tries, AbortSignal.any(signals));
+      if (this.#closing.signal.aborted) await agreed.reception.close();
+      this.#closing.signal.throwIfAborted();
+      this.#adopt(agreed);
     } finally {
       clearTimeout(timer);
     }

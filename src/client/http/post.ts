@@ -78,12 +78,18 @@ export class Post implements IncomingSink {
     this.#controller.abort(over);
   }
 
-  /** Ends it with a response, whichever stream that came on. */
+  /** Ends it with a response, or passes on one to another request. */
   response(response: RpcResponse): void {
     const { id } = response;
     const isOurs = id === this.outgoing.id || (id == null && "error" in response);
     if (!isOurs) return this.#link.respond(response);
     if (this.#settle()) this.#resolve(response);
+  }
+
+  /** Ends it with a response from the stream of another request: nothing more is expected on its own. */
+  respondedElsewhere(response: RpcResponse): void {
+    this.response(response);
+    this.#controller.abort(over);
   }
 
   message(message: RpcRequest | RpcNotification): void {

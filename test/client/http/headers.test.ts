@@ -92,6 +92,7 @@ describe.each(legacyDates)("a client of %s", (revision) => {
     const { server, client } = await start({ revision });
     server.on("work", ({ result }) => result());
     await client.request("work");
+    await server.next("GET");
     await client.close();
     const version = revision < "2025-06-18" ? undefined : revision;
     const later = server.asked.slice(1);

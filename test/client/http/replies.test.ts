@@ -194,7 +194,25 @@ test("a response may arrive on the stream of another request of the session", as
   expect(await first).toMatchObject({ a: 1 });
 });
 
+<<<<<<< HEAD
 test("an error without an id is the response to the request that it replies to [BASE-ERR-ID-UNREADABLE]", async () => {
+=======
+test("the stream of a request whose response arrived on another one is closed", async () => {
+  const { server, client } = await start({ revision: newestLegacy });
+  server.on("first", ({ stream }) => void stream());
+  server.on("second", async (asked) => {
+    const first = await server.next("first");
+    asked.stream()(event(responseTo(first, { a: 1 })), event(responseTo(asked, { a: 2 })));
+  });
+  const first = client.request("first");
+  const { response } = await server.next("first");
+  await client.request("second");
+  await first;
+  await until(() => response.destroyed);
+});
+
+test("an error without an id is the response to the request that it replies to", async () => {
+>>>>>>> client-chaos
   for (const revision of [newestModern, newestLegacy]) {
     const { server, client } = await start({ revision });
     const error = { code: -32700, message: "Unreadable" };
