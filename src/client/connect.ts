@@ -4,14 +4,12 @@ import { ConfigurationError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { WireSource } from "../wire/wire.ts";
 import { createAnswers } from "./answering/answers.ts";
-import { Calls } from "./calls/calls.ts";
+import { type Calls, joinCalls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";
-import { TimedAnswers } from "./calls/timed-answers.ts";
 import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
 import { WireTransport } from "./channel/wire-transport.ts";
 import { McpClient } from "./client.ts";
-import { Connection } from "./connection/connection.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
 import { recorder } from "./recording.ts";
@@ -42,29 +40,14 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   const settings = resolveOptions(options);
   let calls: Calls | undefined;
   const transport = transportOf(target, options, settings, () => calls?.credentialsChanged());
-  const { info, limits, backoff, observe } = settings;
-  const answers = new TimedAnswers(
-    createAnswers({ ...options, server: transport.address, limits, observe: observe ?? (() => {}) }),
-  );
-  let lastId = 0;
-  const takeId = (): number => ++lastId;
-  const { revision, connectTimeoutMs } = settings;
-  const connection = new Connection(transport, {
-    info,
-    revision,
-    remembered: options.remembered,
-    answers,
-    backoff,
-    connectTimeoutMs,
-    observe: observe ?? (() => {}),
-    tap: options.record && recorder(options.record),
-    takeId,
-  });
-  calls = new Calls(connection, answers, {
+  const { limits, observe = () => {} } = settings;
+  const answers = createAnswers({ ...options, server: transport.address, limits, observe });
+  const { connection, ...joined } = joinCalls(transport, answers, {
     ...settings,
-    takeId,
-    credentials: () => transport.credentials?.(),
+    remembered: options.remembered,
+    tap: options.record && recorder(options.record),
   });
+  calls = joined.calls;
   const logging = new Logging(calls, options.onLog);
   const client = new McpClient<Tools>(connection, calls, logging, settings);
   await connection.open(options.signal);

@@ -5,6 +5,8 @@ import type { QuestionContext } from "../settings/handlers.ts";
 
 /** A question of the server. */
 export interface Question {
+  /** Its key in `inputRequests`; absent if the question is a request of its own. */
+  readonly key?: string;
   readonly method: string;
   readonly params: JsonObject;
 }

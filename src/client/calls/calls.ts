@@ -3,7 +3,8 @@ import { Callbacks } from "../../async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
 import type { Answers } from "../answering/answers.ts";
-import type { Connection } from "../connection/connection.ts";
+import type { Transport } from "../channel/channel.ts";
+import { Connection, type ConnectionSettings } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
 import { ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
@@ -11,7 +12,7 @@ import type { ClientLimits } from "../settings/limits.ts";
 import type { Core, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
-import type { TimedAnswers } from "./timed-answers.ts";
+import { TimedAnswers } from "./timed-answers.ts";
 
 const noOptions: CoreRequestOptions = {};
 
@@ -135,6 +136,23 @@ export class Calls implements Core {
     this.#sender.close(closedError());
     await this.#connection.close();
   }
+}
+
+/** What the parts of a client have in common. */
+export type JoinSettings = Omit<ConnectionSettings & SenderSettings, "answers" | "takeId">;
+
+/** Makes a connection, not open yet, and the calls over it. */
+export function joinCalls(
+  transport: Transport,
+  answers: Answers,
+  settings: JoinSettings,
+): { readonly connection: Connection; readonly calls: Calls } {
+  let lastId = 0;
+  const takeId = (): number => ++lastId;
+  const timed = new TimedAnswers(answers);
+  const connection = new Connection(transport, { ...settings, answers: timed, takeId });
+  const credentials = (): string | undefined | Promise<string> => transport.credentials?.();
+  return { connection, calls: new Calls(connection, timed, { ...settings, takeId, credentials }) };
 }
 
 function closedError(): ConnectionLost {
