@@ -3,14 +3,14 @@ import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { WireSource } from "../wire/wire.ts";
-import { Answers } from "./answering/answers.ts";
-import { Calls } from "./calls/calls.ts";
+import { HandlerAnswers } from "./answering/answers.ts";
+import { type Calls, joinCalls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";
 import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
 import { WireTransport } from "./channel/wire-transport.ts";
 import { McpClient } from "./client.ts";
-import { Connection } from "./connection/connection.ts";
+import type { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { sendByFetch } from "./http/send-by-fetch.ts";
 import { HttpTransport } from "./http/transport.ts";
@@ -50,30 +50,14 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     onCredentials: () => calls?.credentialsChanged(),
     onAuthorizing: (isWaiting) => connection?.authorizing(isWaiting),
   });
-  const { info, limits, backoff, observe } = settings;
-  const observing = observe ?? (() => {});
-  const answers = await Answers.create({ ...options, server: transport.address, limits, observe: observing });
-  const tap = options.record && (await recording.get())(guarded(options.record), limits);
-  let lastId = 0;
-  const takeId = (): number => ++lastId;
-  const { revision, connectTimeoutMs } = settings;
-  connection = new Connection(transport, {
-    info,
-    revision,
-    remembered: options.remembered,
-    answers,
-    backoff,
-    limits,
-    connectTimeoutMs,
-    observe: observing,
-    tap,
-    takeId,
-  });
-  calls = new Calls(connection, answers, {
+  const { limits, observe = () => {} } = settings;
+  const answers = await HandlerAnswers.create({ ...options, server: transport.address, limits, observe });
+  const joined = joinCalls(transport, answers, {
     ...settings,
-    takeId,
-    credentials: () => transport.credentials?.(),
+    remembered: options.remembered,
+    tap: options.record && (await recording.get())(guarded(options.record), limits),
   });
+  ({ connection, calls } = joined);
   const logging = new Logging(calls, options.onLog);
   const client = new McpClient<Tools>(connection, calls, logging, settings);
   await connection.open(options.signal);

@@ -4,37 +4,12 @@ import { errorCodes } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { JsonObject, RpcError } from "../../wire/message.ts";
-import type { ClientEvent } from "../settings/events.ts";
-import type { ClientLimits } from "../settings/limits.ts";
 import type { ConnectOptions } from "../settings/options.ts";
-import type { Handlers } from "./handlers.ts";
-import type { Question } from "./question.ts";
+import type { AnswersOptions, Handlers } from "./handlers.ts";
+import type { Answered, Answers, Question } from "./question.ts";
 
-/** The answer to a question: the result, or why there is none. */
-export type Answered =
-  | { readonly ok: true; readonly result: JsonObject }
-  | {
-      readonly ok: false;
-      /** What a legacy server receives. It does not reveal what a handler threw. */
-      readonly error: RpcError;
-      /** What the call of a modern client rejects with: what the handler threw, or what is wrong with the question. */
-      readonly cause: unknown;
-    };
-
-/** What answers depend on. */
-export interface AnswersOptions extends Pick<
-  ConnectOptions,
-  "onElicit" | "onSample" | "roots" | "capabilities"
-> {
-  /** The server as the user dialled it: handlers show it. */
-  readonly server: string;
-  readonly limits: Pick<ClientLimits, "maxQuestions">;
-  readonly observe: (event: ClientEvent) => void;
-}
-
-/** Answers questions. */
-export class Answers {
+/** Answers questions with the handlers of the client's user. */
+export class HandlerAnswers implements Answers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
   readonly #handlers: Later<Handlers>;
   #lastEndedAt = Number.NEGATIVE_INFINITY;
@@ -48,8 +23,8 @@ export class Answers {
   }
 
   /** Throws if an option cannot work, such as a root that is not a `file://` URI. */
-  static async create(options: AnswersOptions): Promise<Answers> {
-    const answers = new Answers(options);
+  static async create(options: AnswersOptions): Promise<HandlerAnswers> {
+    const answers = new HandlerAnswers(options);
     // Their capabilities must be known before the first request.
     if (options.onElicit ?? options.onSample ?? options.roots) await answers.#handlers.get();
     return answers;

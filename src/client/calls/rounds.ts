@@ -2,7 +2,7 @@
 import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import type { Question } from "../answering/question.ts";
 import { pause } from "../channel/backoff.ts";
 import { InvalidResponse } from "../settings/errors.ts";
@@ -69,7 +69,7 @@ export function readQuestions(
     const { method, params = {} } = isObject(request) ? request : {};
     if (typeof method !== "string" || !isObject(params))
       throw new InvalidResponse(`The question ${JSON.stringify(clip(key))} must have a method and params`);
-    return [key, { method, params }];
+    return [key, { key, method, params }];
   });
 }
 

@@ -2,7 +2,7 @@
 import { InputCancelled, InputDeclined } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import type { RpcRejection } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Core } from "./core.ts";

@@ -4,7 +4,7 @@ import { longestTimerMs } from "../../async/timers.ts";
 import type { Known } from "../../options.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import type { Core } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { checkCallOptions } from "../settings/checks.ts";
