@@ -4,7 +4,7 @@ import { protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { legacyDates, metaKeys, newestLegacy, newestModern } from "../support/revisions.ts";
 import { metaOf, Refuse, said, type ScriptedOptions, ScriptedServer } from "../support/scripted-wire.ts";
-import { deferred } from "../support/turns.ts";
+import { deferred, until } from "../support/turns.ts";
 
 type Options = Parameters<typeof connect>[1];
 
@@ -362,4 +362,16 @@ test("observe sees each request once, with its name, outcome and attempts", asyn
     { method: "tools/call", name: "a", outcome: "ok", attempts: 1 },
     { method: "prompts/get", name: "b", outcome: "error", attempts: 1 },
   ]);
+});
+
+test("a call that ends because the client is closed says to await it first, and names its method once", async () => {
+  const { server, client } = await start();
+  server.on("tools/call", () => new Promise(() => {}));
+  const call = client.callTool("forecast");
+  const outcome = expect(call).rejects.toThrow(
+    /^tools\/call forecast: The client was closed\. Await your calls before you close the client\. /,
+  );
+  await until(() => server.of("tools/call").length === 1);
+  await client.close();
+  await outcome;
 });
