@@ -156,15 +156,8 @@ export class HttpChannel implements Channel, Link {
 
   respond(response: RpcResponse): void {
     const post = response.id == null || !this.isLegacy ? undefined : this.#posts.get(response.id);
-<<<<<<< HEAD
-    if (post) return post.response(response);
-    this.receiver.ignored(answersNothing(response));
-=======
     if (post) return post.respondedElsewhere(response);
-    this.receiver.ignored(
-      `A response to no request, with the id ${JSON.stringify(response.id) ?? "missing"}`,
-    );
->>>>>>> client-chaos
+    this.receiver.ignored(answersNothing(response));
   }
 
   async #listen(): Promise<void> {

@@ -194,9 +194,6 @@ test("a response may arrive on the stream of another request of the session", as
   expect(await first).toMatchObject({ a: 1 });
 });
 
-<<<<<<< HEAD
-test("an error without an id is the response to the request that it replies to [BASE-ERR-ID-UNREADABLE]", async () => {
-=======
 test("the stream of a request whose response arrived on another one is closed", async () => {
   const { server, client } = await start({ revision: newestLegacy });
   server.on("first", ({ stream }) => void stream());
@@ -211,8 +208,7 @@ test("the stream of a request whose response arrived on another one is closed", 
   await until(() => response.destroyed);
 });
 
-test("an error without an id is the response to the request that it replies to", async () => {
->>>>>>> client-chaos
+test("an error without an id is the response to the request that it replies to [BASE-ERR-ID-UNREADABLE]", async () => {
   for (const revision of [newestModern, newestLegacy]) {
     const { server, client } = await start({ revision });
     const error = { code: -32700, message: "Unreadable" };
