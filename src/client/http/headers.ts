@@ -26,7 +26,7 @@ export function checkHeaders(headers: HeaderFields): Record<string, string> {
       throw invalid(`must not contain ${name}, which the transport sets: remove it`);
     checked[lower] = value;
   }
-  checkSendable(checked, "headers");
+  checkSendable(headers, "headers");
   return checked;
 }
 
