@@ -2,7 +2,7 @@
 import { connect, InvalidResponse, RpcRejection, ToolCallError } from "halyard/client";
 import { expect } from "vitest";
 import { failing, newestLegacy, newestModern, start } from "../../../support/http-script.ts";
-import { ScriptedServer } from "../../../support/scripted-wire.ts";
+import { metaOf, ScriptedServer } from "../../../support/scripted-wire.ts";
 import { nextTurn } from "../../../support/turns.ts";
 import type { Row } from "../row.ts";
 import { expectAlive, responseText, wired } from "../wired.ts";
@@ -224,8 +224,8 @@ export const messageRows: readonly Row[] = [
       const { server, client } = await wired({});
       let seen = 0;
       const times = 10_000;
-      server.on("tools/call", async ({ params }, end) => {
-        const { progressToken } = params?.["_meta"] as { progressToken: number };
+      server.on("tools/call", async (request, end) => {
+        const { progressToken } = metaOf(request) as { progressToken: number };
         for (let progress = 0; progress < times; progress++) {
           end.notify("notifications/progress", { progressToken, progress });
           end.notify("notifications/progress", { progressToken: progressToken + 1000, progress });
