@@ -3,6 +3,7 @@ import { isThenable, untilAborted } from "../../async/promises.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { AuthRequired } from "../settings/errors.ts";
 import { failureOf } from "./failure.ts";
+import { checkSendable } from "./headers.ts";
 import type { HttpReply } from "./send.ts";
 
 /** What a client hears of its credentials. */
@@ -78,6 +79,7 @@ export class Credentials {
     for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name] as string;
     const now = JSON.stringify(lower);
     if (now !== this.#last) {
+      checkSendable(lower, "auth");
       const isChange = this.#last !== undefined;
       this.#last = now;
       if (isChange) this.#events.onCredentials?.();

@@ -24,16 +24,24 @@ export function checkHeaders(headers: HeaderFields): Record<string, string> {
     const value = headers[name] as string;
     if (ofTransport.has(lower))
       throw invalid(`must not contain ${name}, which the transport sets: remove it`);
-    if (!token.test(name)) throw invalid(`contains ${JSON.stringify(name)}, which is not a header name`);
-    if (!sendable.test(value))
-      throw invalid(`gives ${name} a value with characters that HTTP does not allow`);
     checked[lower] = value;
   }
+  checkSendable(headers, "headers");
   return checked;
 }
 
-function invalid(problem: string): ConfigurationError {
-  return new ConfigurationError("INVALID_OPTION", { subject: "client", field: "headers" }, problem);
+/** Throws if a header cannot be sent, without its value: what runtimes throw would show it. `field`: the option that gave it. */
+export function checkSendable(headers: HeaderFields, field: string): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!token.test(name))
+      throw invalid(`contains ${JSON.stringify(name)}, which is not a header name`, field);
+    if (!sendable.test(value))
+      throw invalid(`gives ${name} a value with characters that HTTP does not allow`, field);
+  }
+}
+
+function invalid(problem: string, field = "headers"): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", { subject: "client", field }, problem);
 }
 
 /** Whether a session id has only the characters that the protocol allows. */

@@ -22,11 +22,11 @@ for (const [subject, list] of Object.entries(table)) {
 
 describe("the table of hostile servers", () => {
   test("names limits that SECURITY.md lists", () => {
-    const listed = readTable("SECURITY.md", "Default limits of a client").map((row) =>
-      row["limit"]?.replaceAll("`", ""),
+    const listed = new Set(
+      readTable("SECURITY.md", "Default limits of a client").map((row) => row["limit"]?.replaceAll("`", "")),
     );
     const shown = rows.flatMap(({ limit }) => limit ?? []);
-    expect(shown.filter((limit) => !listed.includes(limit))).toEqual([]);
+    expect(shown.filter((limit) => !listed.has(limit))).toEqual([]);
   });
 
   test("cites requirements that exist", () => {

@@ -115,7 +115,7 @@ export const catalogueRows: readonly Row[] = [
       const { server, client } = await wired({ capabilities: { tools: { listChanged: true } } });
       server.on("tools/list", () => complete({ tools: [tool("a")], ttlMs: 1000, cacheScope: "public" }));
       await client.listTools();
-      for (let at = 0; at < 20_000; at++) {
+      for (let at = 0; at < 5000; at++) {
         server.end.notify("notifications/tools/list_changed");
         server.end.notify("notifications/resources/updated", { uri: `a:${at}` });
       }

@@ -108,7 +108,7 @@ export const httpRows: readonly Row[] = [
   {
     name: "Retry-After of any kind leads to no storm, and to no wait longer than the call",
     async attack() {
-      const { server, client } = await start({ backoff: { firstMs: 20, maxMs: 40, maxAttempts: 4 } });
+      const { server, client } = await start({ backoff: quick });
       for (const after of [
         "-5",
         "0",
@@ -221,6 +221,23 @@ export const httpRows: readonly Row[] = [
       ].join("\n");
       expect(text).not.toContain(token);
       for (const session of server.sessions) expect(text).not.toContain(session);
+    },
+  })),
+  ...Object.entries(ways).map(([way, option]): Row => ({
+    name: `a token that no header can carry is refused without being shown (${way})`,
+    async attack() {
+      const server = await HttpScript.open();
+      const auths = [
+        `${token}\n2`,
+        () => `${token}\r\nx-evil: 1`,
+        { headers: () => ({ "x-key": `${token}\u0000` }) },
+      ];
+      for (const auth of auths) {
+        const error = await failing(connect(server.url, { auth, backoff: quick, ...option }));
+        expect(error).toMatchObject({ code: "INVALID_OPTION" });
+        expect(textOf(error)).not.toContain(token);
+      }
+      expect(server.asked).toEqual([]);
     },
   })),
   {

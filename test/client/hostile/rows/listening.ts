@@ -118,7 +118,7 @@ export const listeningRows: readonly Row[] = [
       let seen = 0;
       const listening = await client.listen({ tools: true, resources: [uri] }, () => void seen++);
       const before = server.received.length;
-      for (let at = 0; at < 20_000; at++) {
+      for (let at = 0; at < 5000; at++) {
         server.end.notify("notifications/tools/list_changed");
         server.end.notify("notifications/resources/updated", { uri });
       }

@@ -46,7 +46,7 @@ export const questionRows: readonly Row[] = [
       const server = await HttpScript.open(newestLegacy);
       server.on("GET", (asked) => {
         const write = asked.stream();
-        for (let id = 0; id < 3000; id++) {
+        for (let id = 0; id < 600; id++) {
           write(event(ask("ping", {}, `p${id}`)));
           write(event(ask("sampling/createMessage", {}, `s${id}`)));
           write(event(ask("no/such/method", {}, `n${id}`)));

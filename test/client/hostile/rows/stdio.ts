@@ -21,7 +21,7 @@ async function flooded(kind: string, again: boolean): Promise<Report> {
 
 export const stdioRows: readonly Row[] = [
   {
-    name: "a million pings of a server that reads none of the answers take no memory",
+    name: "half a million pings of a server that reads none of the answers take no memory",
     limit: "maxQuestions",
     async attack() {
       const { keptMb } = await flooded("pings", false);

@@ -12,7 +12,7 @@ export const taskRows: readonly Row[] = [
   {
     name: "a task that never ends is ended by the time of the call, and is polled with pauses whatever the server asks for",
     async attack() {
-      for (const pollIntervalMs of [0, -1, 1e-9, "0", null]) {
+      for (const pollIntervalMs of [0, -1, 1e-9]) {
         const { server, client } = await wired({});
         server.on("tools/call", () => created({ pollIntervalMs, ttlMs: null }));
         server.on("tasks/get", () => seen({ pollIntervalMs }));
