@@ -1,12 +1,10 @@
-// Starts the servers of the interop tests: a process for each program that listens on a port, and our own in this process.
+// Starts the servers of the interop tests: a process for each program that listens on a port; memory and clusters in this process.
 import { type ChildProcess, spawn } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
-import type { McpServer, ServerOptions } from "halyard";
 import type { CommandTarget, Target } from "halyard/client";
-import { serveHttp } from "halyard/node";
 import { afterAll } from "vitest";
 import { mountNodes } from "../../interop/nodes.ts";
 import { application } from "./servers/halyard.mjs";
@@ -15,7 +13,7 @@ import { application } from "./servers/halyard.mjs";
 export interface Started {
   readonly target: Target;
   /** How many of the client's sockets, or processes, are still there. */
-  left(heard: { readonly stderr: readonly string[] }): Promise<number>;
+  left(heard: { readonly stderr: readonly string[] }): number;
 }
 
 export type Start = () => Promise<Started>;
@@ -40,7 +38,7 @@ export function onStdio(program: string, mode = "stdio"): Start {
   };
   return async () => ({
     target,
-    async left({ stderr }) {
+    left({ stderr }) {
       const pid = Number(stderr.find((line) => line.startsWith("pid "))?.slice(4));
       return isAlive(pid) ? 1 : 0;
     },
@@ -79,15 +77,8 @@ export function onPort(program: string, path: string, ...mode: readonly string[]
   return async () => {
     const starting = processes.get(key) ?? listen(program, mode);
     processes.set(key, starting);
-    const { child, port } = await starting;
-    return {
-      target: `http://127.0.0.1:${port}${path}`,
-      async left() {
-        child.send("sockets");
-        const [{ sockets }] = (await once(child, "message")) as [{ sockets: number }];
-        return sockets;
-      },
-    };
+    const { port } = await starting;
+    return atUrl(`http://127.0.0.1:${port}${path}`);
   };
 }
 
@@ -95,48 +86,36 @@ async function listen(program: string, mode: readonly string[]): Promise<Listeni
   const preload = new URL("harness.mjs", root).href;
   const child = spawn(process.execPath, ["--import", preload, pathOf(program), ...mode], {
     env: { ...process.env, PORT: "0" },
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   return { child, port };
 }
 
-/** The sockets on which servers of this process have received requests. */
+/** The sockets that this process has opened to servers. */
 const sockets = new Set<Socket>();
-subscribe("http.server.request.start", (message) => {
-  const { socket } = message as { readonly socket: Socket };
-  if (sockets.has(socket)) return;
-  sockets.add(socket);
-  socket.once("close", () => sockets.delete(socket));
+subscribe("net.client.socket", (message) => {
+  sockets.add((message as { readonly socket: Socket }).socket);
 });
 
-/** Closes what the rows of this file have started. */
+function atUrl(url: string): Started {
+  const port = Number(new URL(url).port);
+  const isOpen = ({ destroyed, remotePort }: Socket): boolean => !destroyed && remotePort === port;
+  return { target: url, left: () => [...sockets].filter(isOpen).length };
+}
+
+/** Closes the clusters of this file. */
 const closing: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const close of closing) await close();
 });
 
-function inThisProcess(url: string, close: () => Promise<void>): Started {
-  closing.push(close);
-  const port = Number(new URL(url).port);
-  return {
-    target: url,
-    left: async () => [...sockets].filter(({ localPort }) => localPort === port).length,
-  };
-}
-
 /** Our own server without a transport. */
-export const inMemory: Start = async () => ({ target: application()(), left: async () => 0 });
-
-/** Our own server over HTTP. */
-export const overHttp: Start = async () => {
-  const http = await serveHttp(application()(), { port: 0, graceMs: 200 });
-  return inThisProcess(http.url, () => http.close());
-};
+export const inMemory: Start = async () => ({ target: application()(), left: () => 0 });
 
 /** Three nodes of our own server in front of which a balancer sends each request to the next one. */
 export const clustered: Start = async () => {
-  const create: (options: ServerOptions) => McpServer = application();
-  const { url, close } = await mountNodes(undefined, create);
-  return inThisProcess(url, close);
+  const { url, close } = await mountNodes(undefined, application());
+  closing.push(close);
+  return atUrl(url);
 };

@@ -11,7 +11,7 @@ import {
   unreported,
   unstructured,
 } from "./gaps.ts";
-import { clustered, inMemory, onPort, onStdio, overHttp, type Start } from "./programs.ts";
+import { clustered, inMemory, onPort, onStdio, type Start } from "./programs.ts";
 import { everythingScript, pagedResources, type Script } from "./script.ts";
 import type { StepName } from "./steps.ts";
 
@@ -265,6 +265,7 @@ export const tmcp = family({ name: "tmcp", serverName: "tmcp", unknownTool: "isE
   },
 ]);
 
+const overHttp = onPort("halyard.mjs", "/mcp", "http");
 const whole = nothingToDrop("a modern server keeps no events, and streams on pipes do not close");
 const before2025June: Gaps = {
   ...noTasks,

@@ -1,5 +1,6 @@
-// Our own server, as the others: for stdio, HTTP, memory and nodes of a cluster.
+// Our own server, as the others: on stdio or over HTTP, and to import for memory and the nodes of a cluster.
 import { McpServer, ToolError } from "halyard";
+import { serveHttp } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import * as z from "zod";
 import { pixel, stylesLike, Waits, welcome } from "./facts.mjs";
@@ -89,4 +90,6 @@ function addCatalogue(server) {
   server.prompt("summarise", settings, ({ style }) => `Summarise, ${style}`);
 }
 
-if (process.argv[2] === "stdio") await serveStdio(application()());
+const create = application();
+if (process.argv[2] === "stdio") await serveStdio(create());
+if (process.argv[2] === "http") await serveHttp(create(), { port: 0 });
