@@ -104,7 +104,7 @@ export class GetStream {
       }
       // A server that does not offer the stream says so at the first attempt.
       if (!this.#wasOpen) {
-        if (status !== 405) receiver.stream("given-up", name, reason);
+        receiver.stream("given-up", name, reason);
         return undefined;
       }
       this.#mayHaveMissed = true;

@@ -41,11 +41,11 @@ describe.each(legacyDates)("the GET stream of %s", (revision) => {
   });
 
   test.each([405, 404, 400, 501])("is not asked for again after %i, and calls go on", async (status) => {
-    const { server, client } = await start({ revision }, (script) =>
-      script.on("GET", ({ refuse }) => refuse(status)),
-    );
+    const started = await start({ revision }, (script) => script.on("GET", ({ refuse }) => refuse(status)));
+    const { server, client } = started;
     server.on("work", ({ result }) => result({ a: 1 }));
-    await server.next("GET");
+    await until(() => statesOf(started).length > 0);
+    expect(statesOf(started)).toEqual(["given-up"]);
     for (let call = 0; call < 5; call++) expect(await client.request("work")).toMatchObject({ a: 1 });
     expect(server.of("GET")).toHaveLength(1);
     expect(server.sessions).toEqual(["session-1"]);
