@@ -44,7 +44,9 @@ describe("bundled for a browser", () => {
 
   test("it has no code of servers", async () => {
     const { code } = await bundleFor("browser");
-    const classes = [...code.matchAll(/^(?:var (\w+) = )?class(?: (\w+))?/gm)].map(([, a, b]) => a ?? b);
+    const classes = [...code.matchAll(/^\s*(?:(?:var )?(\w+) = )?class(?: (\w+))?/gm)].map(
+      ([, a, b]) => a ?? b,
+    );
     expect(classes).toContain("ConnectionLost");
     for (const name of ["McpServer", "Pipe", "Hub"]) expect(classes).not.toContain(name);
   });
