@@ -4,7 +4,7 @@ import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import type { WireSource } from "../wire/wire.ts";
-import { Answers } from "./answering/answers.ts";
+import { HandlerAnswers } from "./answering/answers.ts";
 import { Calls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";
 import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
@@ -67,7 +67,12 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   ]);
   const { info, limits, backoff, observe } = settings;
   const observing = observe ?? (() => {});
-  const answers = await Answers.create({ ...options, server: transport.address, limits, observe: observing });
+  const answers = await HandlerAnswers.create({
+    ...options,
+    server: transport.address,
+    limits,
+    observe: observing,
+  });
   let lastId = 0;
   const takeId = (): number => ++lastId;
   const { revision, connectTimeoutMs } = settings;

@@ -4,37 +4,12 @@ import { errorCodes } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { JsonObject, RpcError } from "../../wire/message.ts";
-import type { ClientEvent } from "../settings/events.ts";
-import type { ClientLimits } from "../settings/limits.ts";
 import type { ConnectOptions } from "../settings/options.ts";
 import type { Handlers } from "./handlers.ts";
-import type { Question } from "./question.ts";
+import type { Answered, Answers, AnswersOptions, Question } from "./question.ts";
 
-/** The answer to a question: the result, or why there is none. */
-export type Answered =
-  | { readonly ok: true; readonly result: JsonObject }
-  | {
-      readonly ok: false;
-      /** What a legacy server receives. It does not reveal what a handler threw. */
-      readonly error: RpcError;
-      /** What the call of a modern client rejects with: what the handler threw, or what is wrong with the question. */
-      readonly cause: unknown;
-    };
-
-/** What answers depend on. */
-export interface AnswersOptions extends Pick<
-  ConnectOptions,
-  "onElicit" | "onSample" | "roots" | "capabilities"
-> {
-  /** The server as the user dialled it: handlers show it. */
-  readonly server: string;
-  readonly limits: Pick<ClientLimits, "maxQuestions">;
-  readonly observe: (event: ClientEvent) => void;
-}
-
-/** Answers questions. */
-export class Answers {
+/** Answers questions with the handlers of the client's user. */
+export class HandlerAnswers implements Answers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
   readonly #handlers: Later<Handlers>;
   #lastEndedAt = Number.NEGATIVE_INFINITY;
@@ -42,30 +17,27 @@ export class Answers {
   private constructor(options: AnswersOptions) {
     this.#declared = options.capabilities ?? {};
     this.#handlers = later(
-      () => import("./handlers.ts"),
+      () => import("./questions.ts"),
       ({ Handlers }) => new Handlers(options),
     );
   }
 
   /** Throws if an option cannot work, such as a root that is not a `file://` URI. */
-  static async create(options: AnswersOptions): Promise<Answers> {
-    const answers = new Answers(options);
+  static async create(options: AnswersOptions): Promise<HandlerAnswers> {
+    const answers = new HandlerAnswers(options);
     // Their capabilities must be known before the first request.
     if (options.onElicit ?? options.onSample ?? options.roots) await answers.#handlers.get();
     return answers;
   }
 
-  /** Whether a handler is at work: limits of silence do not run out meanwhile. */
   get isBusy(): boolean {
     return this.#handlers.loaded?.areBusy ?? false;
   }
 
-  /** When the last one ended, by `performance.now()`: the time of the client's user is not the server's silence. */
   get lastEndedAt(): number {
     return this.#lastEndedAt;
   }
 
-  /** The capabilities that the client declares on that revision: because it has handlers, and besides. */
   capabilities(revision: Revision): ClientCapabilities {
     const { experimental, extensions: declared } = this.#declared;
     const own = revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
@@ -77,7 +49,6 @@ export class Answers {
     };
   }
 
-  /** Never rejects. When `signal` is aborted, it resolves at once, and the answer is of no use any more. */
   async answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
     try {
       const handlers = await this.#handlers.get();

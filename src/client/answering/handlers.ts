@@ -6,9 +6,8 @@ import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcError, rpcErrorOf } from "../../wire/message.ts";
 import { InvalidResponse } from "../settings/errors.ts";
-import type { Answered, AnswersOptions } from "./answers.ts";
 import { elicitCapability, elicitHandlers, type ElicitHandlers, readElicitation } from "./elicitation.ts";
-import { type Question, type Reading, refused } from "./question.ts";
+import { type Answered, type AnswersOptions, type Question, type Reading, refused } from "./question.ts";
 import { checkRoots, readRoots } from "./roots.ts";
 import { readSampling, sampleCapability, sampleHandler, type SampleHandler } from "./sampling.ts";
 

@@ -2,7 +2,7 @@
 import { Callbacks } from "../../async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
 import { ConnectionLost } from "../settings/errors.ts";

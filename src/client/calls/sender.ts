@@ -5,7 +5,7 @@ import { later } from "../../async/later.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import { pause } from "../channel/backoff.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -31,12 +31,8 @@ export interface SenderSettings extends Required<CallSettings> {
   readonly takeId: () => number;
 }
 
-const rounds = later(
-  () => import("./rounds.ts"),
-  (module) => module,
-);
-const urlRequired = later(
-  () => import("./url-required.ts"),
+const questions = later(
+  () => import("../answering/questions.ts"),
   (module) => module,
 );
 
@@ -98,7 +94,7 @@ export class Sender {
   ): Promise<JsonObject> {
     const { limits } = this.#settings;
     if (round > limits.maxRounds) throw tooManyRounds(call, limits);
-    const { answerRound, nextParams } = await rounds.get();
+    const { answerRound, nextParams } = await questions.get();
     const { revision } = this.#connection.peer;
     return nextParams(params, await answerRound(result, this.#answers, revision, call.signal, limits, round));
   }
@@ -180,7 +176,7 @@ export class Sender {
 
   async #visitPages(call: Call, rejection: RpcRejection): Promise<void> {
     const { timeoutMs, limits } = this.#settings;
-    const { RequiredUrls } = await urlRequired.get();
+    const { RequiredUrls } = await questions.get();
     call.signal.throwIfAborted();
     call.urls ??= new RequiredUrls({
       answers: this.#answers,

@@ -11,7 +11,7 @@ import {
   type RpcError,
   type RpcResponse,
 } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Channel, Outgoing, Transport } from "../channel/channel.ts";
 import { CannotStart, ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";

@@ -10,7 +10,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import type { Channel, Receiver, Tap, Transport } from "../channel/channel.ts";
 import type { ClientEvent } from "../settings/events.ts";
 

@@ -3,7 +3,7 @@ import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { longestTimerMs } from "../../async/timers.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import type { Core } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";

@@ -2,7 +2,7 @@
 import { longestTimerMs } from "../../async/timers.ts";
 import { errorCodes } from "../../errors.ts";
 import { isObject, type JsonObject, type RpcNotification } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
+import type { Answers } from "../answering/question.ts";
 import type { Core } from "../calls/core.ts";
 import { reportProgress } from "../calls/progress.ts";
 import { Attempts } from "../channel/backoff.ts";

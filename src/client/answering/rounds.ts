@@ -1,8 +1,7 @@
 // Rounds: a modern server responds with questions, and the client sends the request again with the answers.
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/answers.ts";
-import type { Question } from "../answering/question.ts";
+import type { Answers, Question } from "./question.ts";
 import { pause } from "../channel/backoff.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
