@@ -97,6 +97,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "test/examples.test.ts" },
   "examples/README.md": { sh: "test/interop/examples.test.ts" },
   "docs/start/first-server.md": { sh: "test/start.test.ts", text: "test/start.test.ts" },
+  "docs/start/first-client.md": { sh: "test/start.test.ts", text: "test/start.test.ts" },
   "docs/guides/deploy.md": {
     nginx: "test/deploy/nginx.test.ts",
     ini: "test/deploy/nginx.test.ts",

@@ -1,9 +1,10 @@
 // docs/reference/errors.md says the same as the code.
 import { errorCodes, type HalyardErrorCode } from "halyard";
+import * as client from "halyard/client";
 import { expect, test } from "vitest";
 import { readTable } from "./support/documents.ts";
 
-// The compiler holds this list equal to the type.
+// The compiler holds these lists together equal to the type.
 const halyardCodes = {
   PROTOCOL: "ProtocolError",
   TOOL: "ToolError",
@@ -20,7 +21,23 @@ const halyardCodes = {
   URL_ELICITATION_REQUIRED: "UrlElicitationRequired",
   CANNOT_LISTEN: "HalyardError",
   BACKPLANE_UNAVAILABLE: "HalyardError",
-} satisfies Record<HalyardErrorCode, string>;
+};
+
+const clientCodes = {
+  CONNECTION_LOST: "ConnectionLost",
+  HTTP: "HttpFailure",
+  NEEDS_AUTH: "AuthRequired",
+  TIMEOUT: "CallTimeout",
+  NO_COMMON_REVISION: "NoCommonRevision",
+  INVALID_RESPONSE: "InvalidResponse",
+  TOOL_CALL: "ToolCallError",
+  OUTPUT_MISMATCH: "OutputMismatch",
+  TASK_ENDED: "TaskEnded",
+  NO_TASKS: "HalyardError",
+  CANNOT_START: "CannotStart",
+};
+
+({ ...halyardCodes, ...clientCodes }) satisfies Record<HalyardErrorCode, string>;
 
 test("errorCodes are those of the table in docs/reference/errors.md", () => {
   const rows = readTable("docs/reference/errors.md", "Error codes that clients receive");
@@ -32,4 +49,18 @@ test("HalyardErrorCode and its classes are those of the table in docs/reference/
   const rows = readTable("docs/reference/errors.md", "Error classes");
   expect(Object.fromEntries(rows.map((row) => [row["code"], row["class"]]))).toEqual(halyardCodes);
   expect(rows.filter(({ when }) => when === "")).toEqual([]);
+});
+
+test("the classes of halyard/client are those of their table in docs/reference/errors.md", () => {
+  const rows = readTable("docs/reference/errors.md", "Error classes of a client");
+  expect(Object.fromEntries(rows.map((row) => [row["code"], row["class"]]))).toEqual(clientCodes);
+  expect(rows.flatMap(Object.values).filter((cell) => cell === "")).toEqual([]);
+  const ours = Object.entries(client).filter(
+    ([name, value]) =>
+      typeof value === "function" &&
+      value.prototype instanceof client.HalyardError &&
+      !Object.values(halyardCodes).includes(name),
+  );
+  const listed = Object.values(clientCodes).filter((name) => name !== "HalyardError");
+  expect(ours.map(([name]) => name).toSorted()).toEqual(listed.toSorted());
 });

@@ -149,7 +149,7 @@ describe("examples", () => {
     const source = readFileSync(`${root}${file}`, "utf8");
     expect(source).toMatch(/^\/\/ [A-Z].*[.]\n/);
     const imported = [...source.matchAll(/^import .*?from "(.+)";$/gm)].map(([, name]) => name);
-    const allowed = /^(?:halyard|halyard\/(?:auth|cluster|fetch|node|stdio)|zod|node:.+|\.\.?\/.+)$/;
+    const allowed = /^(?:halyard|halyard\/(?:auth|client|cluster|fetch|node|stdio)|zod|node:.+|\.\.?\/.+)$/;
     expect(imported.filter((name) => !allowed.test(name ?? ""))).toEqual([]);
   });
 
@@ -177,5 +177,72 @@ describe("examples", () => {
     });
     expect(converted).toMatchObject({ content: [{ text: "26.2 miles = 42.16 kilometres" }] });
     expect(refused).toMatchObject({ isError: true });
+  });
+});
+
+describe("examples/client", () => {
+  const hello = `${process.execPath} --import tsx examples/hello/server.ts`;
+
+  /** Runs the command-line caller, which may fail. */
+  async function call(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    const file = "examples/client/call.ts";
+    return run(file, "", args).then(
+      (output) => ({ code: 0, ...output }),
+      (error: unknown) => error as { code: number; stdout: string; stderr: string },
+    );
+  }
+
+  test("agent.ts calls the tool that the model chose, and prints the answer", async () => {
+    const { stdout, stderr } = await run("examples/client/agent.ts", "");
+    expect(stdout).toBe("Hello, Ada!\n");
+    expect(stderr).toBe('The model calls greet {"name":"Ada"}\n');
+  });
+
+  test("several.ts calls the tools of all servers but the dead one", async () => {
+    const { stdout } = await run("examples/client/several.ts", "");
+    expect(stdout).toContain("hello: connected, 2026-07-28\n");
+    expect(stdout).toMatch(/^gone: Could not reach http:\/\/127\.0\.0\.1:9\/mcp: .*check the address/m);
+    expect(stdout).toContain("Tools: clock_year, hello_greet\n");
+    expect(stdout).toContain("text: 'Hello, Ada!'");
+  });
+
+  test("call.ts lists and calls the tools of a command, and says what is wrong with a call", async () => {
+    expect(await call(hello)).toMatchObject({ code: 0, stdout: "greet: \n" });
+    expect(await call(hello, "greet", '{"name":"Ada"}')).toMatchObject({ code: 0, stdout: "Hello, Ada!\n" });
+    const failed = await call(hello, "greet", "{}");
+    expect(failed).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("name: Invalid") });
+    const unknown = await call(hello, "great");
+    expect(unknown).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Unknown tool: great \(-32602\)/),
+    });
+    const spoiled = await call(hello, "greet", "{name:Ada}");
+    expect(spoiled).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/not a JSON object.*\{name:Ada\}/),
+    });
+  });
+
+  test("call.ts shows the progress of a call over HTTP", async () => {
+    const demo = await startDemo();
+    const counted = await call(demo.url, "count", '{"to":2}');
+    expect(counted).toMatchObject({
+      code: 0,
+      stdout: "Counted to 2\n",
+      stderr: "1/2 Counted 1\n2/2 Counted 2\n",
+    });
+    await demo.stop();
+  });
+
+  test("call.ts says in one line that a server cannot be reached or started", async () => {
+    const dead = await call("http://127.0.0.1:9/mcp", "greet");
+    expect(dead.code).toBe(1);
+    expect(dead.stderr.trimEnd().split("\n").at(-1)).toMatch(/^Could not reach http.*ECONNREFUSED/);
+    const missing = await call("no-such-command", "greet");
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Cannot start no-such-command/),
+    });
+    expect(await call()).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Usage: /) });
   });
 });

@@ -1,4 +1,4 @@
-// The tutorial works: its files are written to an empty folder and run, and print what the page says.
+// The tutorials work: their files are written to an empty folder and run, and print what the page says.
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,11 +9,12 @@ import { expect, test } from "vitest";
 import { readBlocks, readDocument } from "./support/documents.ts";
 import { eventually } from "./support/turns.ts";
 
-const path = "docs/start/first-server.md";
+const serverPage = "docs/start/first-server.md";
+const clientPage = "docs/start/first-client.md";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** A folder with the packages that the page installs. */
-function makeProject(): string {
+function makeProject(path: string): string {
   const folder = mkdtempSync(join(tmpdir(), "halyard-start-"));
   const install = /^npm install (?!-)(.*)$/m.exec(readDocument(path))?.[1]?.split(" ") ?? [];
   for (const name of [...install, "tsx"]) {
@@ -25,16 +26,38 @@ function makeProject(): string {
 }
 
 /** The files of the page by the name under which it saves them. */
-function filesOfPage(): Map<string, string> {
-  const saved = readDocument(path).matchAll(/^Save this as `(.+)`:\n\n```ts\n([^]*?)^```$/gm);
+function filesOfPage(path: string): Map<string, string> {
+  const saved = readDocument(path).matchAll(/^.*[Ss]ave (?:this|it) as `(.+?)`.*:\n\n```ts\n([^]*?)^```$/gm);
   return new Map([...saved].map(([, name = "", code = ""]) => [name, code]));
 }
 
-test(`${path} leads to a server that a client calls`, async () => {
-  const folder = makeProject();
-  const files = filesOfPage();
+/** Runs the client of a page in its folder, and answers what it printed. */
+async function runClient(folder: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", "client.mts"], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  return stdout;
+}
+
+test(`${clientPage} leads to a client that calls a server`, async () => {
+  const folder = makeProject(clientPage);
+  const files = filesOfPage(clientPage);
   expect([...files.keys()]).toEqual(["server.mts", "client.mts"]);
-  const [, startServer, startClient] = readBlocks(path, "sh");
+  for (const [name, code] of files) writeFileSync(join(folder, name), code);
+  try {
+    expect(readBlocks(clientPage, "sh").at(-1)).toBe("npx tsx client.mts\n");
+    expect(await runClient(folder)).toBe(readBlocks(clientPage, "text")[0]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test(`${serverPage} leads to a server that a client calls`, async () => {
+  const folder = makeProject(serverPage);
+  const files = filesOfPage(serverPage);
+  expect([...files.keys()]).toEqual(["server.mts", "client.mts"]);
+  const [, startServer, startClient] = readBlocks(serverPage, "sh");
   expect([startServer, startClient]).toEqual(["npx tsx server.mts\n", "npx tsx client.mts\n"]);
 
   writeFileSync(join(folder, "server.mts"), files.get("server.mts")?.replace("port: 3000", "port: 0") ?? "");
@@ -46,11 +69,7 @@ test(`${path} leads to a server that a client calls`, async () => {
     const url = printed.trim().replace("Listening on ", "");
     const client = files.get("client.mts")?.replace("http://127.0.0.1:3000/mcp", url) ?? "";
     writeFileSync(join(folder, "client.mts"), client);
-    const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", "client.mts"], {
-      cwd: folder,
-      env: { ...process.env, NO_COLOR: "1" },
-    });
-    expect(stdout).toBe(readBlocks(path, "text")[0]);
+    expect(await runClient(folder)).toBe(readBlocks(serverPage, "text")[0]);
   } finally {
     server.kill();
     rmSync(folder, { recursive: true });

@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@redis/client";
 import { McpServer, result } from "halyard";
+import { connect as connectClient, connectAll, type McpClient } from "halyard/client";
 import { memoryBackplane } from "halyard/cluster";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
@@ -34,6 +35,14 @@ const bearer = {
   authorizationServers: ["https://auth.example.com"],
 };
 const streams = { input: new PassThrough(), output: new PassThrough() };
+
+/** Calls a client whose server has tasks, as clients of 2025-11-25 know them. */
+async function withClient(call: (client: McpClient) => unknown): Promise<void> {
+  const server = new McpServer(info);
+  server.tool("work", { task: "optional" }, () => "done");
+  await using client = await connectClient(server, { revision: "2025-11-25" });
+  await call(client);
+}
 
 /** Asks in a handler, and throws what the asking threw. */
 async function ask(
@@ -151,11 +160,115 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     needed: { revision: "2026-07-28" },
     type: ["src/testing/memory.ts", "ConnectOptions"],
   },
+  "connect of halyard/client": {
+    give: (options) => connectClient(new McpServer(info), options),
+    type: ["src/client/settings/options.ts", "ConnectOptions"],
+  },
+  "connect of halyard/client, a command": {
+    give: connectClient,
+    needed: { command: "node" },
+    type: ["src/client/settings/options.ts", "CommandTarget"],
+  },
+  connectAll: {
+    give: (options) => connectAll({ a: new McpServer(info) }, options),
+    type: ["src/client/connect-all.ts", "ConnectAllOptions"],
+  },
+  "connectAll, of one server": {
+    give: (options) => connectAll({ a: new McpServer(info) }, { servers: { a: options } }),
+    type: ["src/client/settings/options.ts", "ConnectOptions"],
+  },
+  "client.callTool": {
+    give: (options) => withClient((client) => client.callTool("work", {}, options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.startTask": {
+    give: (options) => withClient((client) => client.startTask("work", {}, options)),
+    type: ["src/client/tasks/tasks.ts", "StartTaskOptions"],
+  },
+  "task.status": {
+    give: (options) => withClient(async (client) => (await client.startTask("work")).status(options)),
+    type: ["src/client/tasks/handle.ts", "TaskOptions"],
+  },
+  "task.cancel": {
+    give: (options) => withClient(async (client) => (await client.startTask("work")).cancel(options)),
+    type: ["src/client/tasks/handle.ts", "TaskOptions"],
+  },
+  "task.result": {
+    give: (options) => withClient(async (client) => (await client.startTask("work")).result(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.complete": {
+    give: (options) =>
+      withClient((client) =>
+        client.complete({ type: "ref/prompt", name: "x" }, { name: "y", value: "" }, options),
+      ),
+    type: ["src/client/client.ts", "CompleteOptions"],
+  },
+  "client.listen": {
+    give: (filter) => withClient((client) => client.listen(filter)),
+    type: ["src/client/listening/filter.ts", "ListenFilter"],
+  },
+  "client.listen, options": {
+    give: (options) => withClient((client) => client.listen({ tools: true }, () => {}, options)),
+    type: ["src/client/listening/listening.ts", "ListenOptions"],
+  },
+  "client.listTools": {
+    give: (options) => withClient((client) => client.listTools(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.eachTool": {
+    give: (options) => withClient((client) => client.eachTool(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.listPrompts": {
+    give: (options) => withClient((client) => client.listPrompts(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.eachPrompt": {
+    give: (options) => withClient((client) => client.eachPrompt(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.listResources": {
+    give: (options) => withClient((client) => client.listResources(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.eachResource": {
+    give: (options) => withClient((client) => client.eachResource(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.listResourceTemplates": {
+    give: (options) => withClient((client) => client.listResourceTemplates(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.eachResourceTemplate": {
+    give: (options) => withClient((client) => client.eachResourceTemplate(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.readResource": {
+    give: (options) => withClient((client) => client.readResource("x:y", options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.getPrompt": {
+    give: (options) => withClient((client) => client.getPrompt("x", {}, options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.ping": {
+    give: (options) => withClient((client) => client.ping(options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.setLogLevel": {
+    give: (options) => withClient((client) => client.setLogLevel("info", options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
+  "client.request": {
+    give: (options) => withClient((client) => client.request("ping", {}, options)),
+    type: ["src/client/settings/options.ts", "CallOptions"],
+  },
 };
 
 /** What an option holds that is no further options: names of the author's or of the protocol's, schemas, backplanes. */
 const opaque = new Set(
-  "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities".split(
+  "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities remembered servers".split(
     " ",
   ),
 );
@@ -221,7 +334,7 @@ describe.each(Object.entries(entryPoints))("%s", (entry, { give, needed, type })
   const paths = pathsOf(entry, type);
 
   test("has options", () => {
-    expect(paths.length).toBeGreaterThan(1);
+    expect(paths.length).toBeGreaterThan(0);
   });
 
   test.each(paths)("%s, mistyped, is refused with the right name", async (path) => {
@@ -279,6 +392,11 @@ test("the paths go as deep as the options do", () => {
       "server.tool task.ttlMs",
       "server.resource cache.scope",
       "server.resource annotations.priority",
+      "connect of halyard/client backoff.firstMs",
+      "connect of halyard/client limits.maxBytes",
+      "connect of halyard/client onElicit.form",
+      "connect of halyard/client roots.uri",
+      "connect of halyard/client, a command env",
     ]),
   );
 });

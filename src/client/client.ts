@@ -15,7 +15,7 @@ import type {
   Tool,
 } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
@@ -26,7 +26,7 @@ import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 import type { Listenings } from "./listening/listenings.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
-import { ToolCallError } from "./settings/errors.ts";
+import { InvalidResponse, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
@@ -122,7 +122,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   }
 
   /** Calls back when the state changes. Returns the function that ends it. */
-  on(_event: "state", callback: (state: ClientState) => void): () => void {
+  on(event: "state", callback: (state: ClientState) => void): () => void {
+    if (event !== "state") throw new TypeError(`on: there is no event ${String(event)}: use "state"`);
     return this.#connection.onState(callback);
   }
 
@@ -140,6 +141,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     ...[args, options]: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
     checkName("callTool", name, '{ city: "Oslo" }');
+    checkArguments("callTool", name, args);
     checkCallOptions("callTool", options);
     const startedAt = performance.now();
     const params = { name, arguments: args as JsonObject | undefined };
@@ -159,6 +161,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     options?: StartTaskOptions,
   ): Promise<TaskHandle> {
     checkName("startTask", name, '{ city: "Oslo" }');
+    checkArguments("startTask", name, args);
     checkCallOptions("startTask", options, knownStartTaskOptions);
     const tasks = await this.#tasks.get();
     return tasks.start({ name, arguments: args as JsonObject | undefined }, options);
@@ -260,7 +263,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** Sets the lowest level of log messages that `onLog` receives. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
-    checkCallOptions("setLogLevel", { ...options, logLevel: level });
+    checkCallOptions("setLogLevel", options);
+    checkCallOptions("setLogLevel", { logLevel: level });
     await this.#logging.set(level, options);
   }
 
@@ -274,7 +278,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     return (await this.#listenings.get()).listen(filter, onChange, options);
   }
 
-  /** Sends any request, and resolves with its result. */
+  /** Sends any request, and resolves with its result. Keys of your own in `_meta` follow the rules of MCP: `your.domain/name`, or a name alone. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     checkCallOptions("request", options);
     return this.#calls.request(method, params, options);
@@ -332,10 +336,17 @@ function checkName(method: string, name: unknown, args: string): void {
   throw new TypeError(`${method} takes the name and the arguments apart: ${method}("${shown}", ${args})`);
 }
 
+function checkArguments(method: string, tool: string, args: unknown): void {
+  if (args !== undefined && !isObject(args))
+    throw new TypeError(`${method}("${tool}"): the arguments must be an object, such as { city: "Oslo" }`);
+}
+
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
 function toToolResult(name: string, result: JsonObject, throwOnError: boolean): CallToolResult {
-  const isResult = result["resultType"] === undefined || result["resultType"] === "complete";
-  const whole = !isResult || Array.isArray(result["content"]) ? result : { ...result, content: [] };
+  const { resultType = "complete", content } = result;
+  const whole = resultType === "complete" && content === undefined ? { ...result, content: [] } : result;
+  if (resultType === "complete" && !Array.isArray(whole["content"]))
+    throw new InvalidResponse(`${name}: the content of the result is not an array`);
   if (throwOnError && result["isError"] === true)
     throw new ToolCallError(name, whole as unknown as CallToolResult);
   return whole as unknown as CallToolResult;

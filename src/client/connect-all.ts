@@ -5,6 +5,7 @@ import type { CallToolResult, Tool } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
 import { connect, type Target } from "./connect.ts";
+import { knownConnectOptions } from "./settings/checks.ts";
 import type { CallOptions, ConnectOptions } from "./settings/options.ts";
 import { checkServerNames, fromPrefixed, toPrefixed } from "./tool-names.ts";
 
@@ -54,11 +55,14 @@ export async function connectAll(
   targets: { readonly [name: string]: Target },
   options: ConnectAllOptions = {},
 ): Promise<McpClients> {
+  const subject = "connectAll";
+  checkOptions({ subject }, options, { ...knownConnectOptions, servers: true });
   const { servers = {}, ...shared } = options;
   const names = Object.keys(targets);
   checkServerNames(names);
-  const known = Object.fromEntries(names.map((name) => [name, true]));
-  checkOptions({ subject: "connectAll" }, servers, known, "servers.");
+  const known = Object.fromEntries(names.map((name) => [name, knownConnectOptions]));
+  checkOptions({ subject }, servers, known, "servers.");
+  for (const own of Object.values(servers)) checkOptions({ subject }, own, knownConnectOptions);
   const clients = new McpClients(
     new Map(names.map((name) => [name, () => connect(targets[name]!, { ...shared, ...servers[name] })])),
   );

@@ -2,7 +2,6 @@
 import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
 import type { WireSource } from "../wire/wire.ts";
 import { HandlerAnswers } from "./answering/answers.ts";
 import { Calls } from "./calls/calls.ts";
@@ -12,7 +11,7 @@ import type { Transport } from "./channel/channel.ts";
 import { McpClient } from "./client.ts";
 import { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
-import { type ClientSettings, knownCommand, resolveOptions } from "./settings/checks.ts";
+import { checkCommand, type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
@@ -82,9 +81,10 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     remembered: options.remembered,
     answers,
     backoff,
+    limits,
     connectTimeoutMs,
     observe: observing,
-    tap: options.record && record?.(options.record),
+    tap: options.record && record?.(guarded(options.record), limits),
     takeId,
   });
   calls = new Calls(connection, answers, {
@@ -120,8 +120,8 @@ async function transportOf(
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")
       return new (await wireTransport.get())(target, limits);
-    if ("command" in target && typeof target.command === "string") {
-      checkOptions({ subject: "connect" }, target, knownCommand);
+    if ("command" in target) {
+      checkCommand(target);
       return platform.commandTransport(target, limits, observe);
     }
   }

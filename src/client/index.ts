@@ -3,7 +3,30 @@
  *
  * @module
  */
-export { HalyardError, InputCancelled, InputDeclined, ProtocolError } from "../errors.ts";
+export {
+  ConfigurationError,
+  HalyardError,
+  type HalyardErrorCode,
+  InputCancelled,
+  InputDeclined,
+  ProtocolError,
+} from "../errors.ts";
+export type { ModelPreferences, Root, SamplingContent, SamplingMessage } from "../protocol/asking.ts";
+export type {
+  CallToolResult,
+  CompleteResult,
+  ContentBlock,
+  GetPromptResult,
+  Implementation,
+  LogLevel,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  ServerCapabilities,
+  Tool,
+} from "../protocol/model.ts";
+export type { JsonObject } from "../wire/message.ts";
 export type { Wire, WireSource } from "../wire/wire.ts";
 export { chooseModel } from "./answering/choose-model.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";

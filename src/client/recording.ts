@@ -1,6 +1,8 @@
 // Records the messages of a client as lines of JSON, without secrets.
+import { parseWithin } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import type { Tap } from "./channel/channel.ts";
+import type { ClientLimits } from "./settings/limits.ts";
 
 /** One line of a recording. */
 export interface RecordedLine {
@@ -19,7 +21,7 @@ export interface RecordedLine {
  */
 const secretKeys: ReadonlySet<string> = new Set(
   (
-    "token accesstoken refreshtoken idtoken authtoken bearertoken apitoken sessiontoken csrftoken " +
+    "sessionid mcpsessionid token accesstoken refreshtoken idtoken authtoken bearertoken apitoken sessiontoken csrftoken " +
     "password passwd passphrase pin otp secret clientsecret privatekey secretkey accesskey apikey xapikey " +
     "authorization proxyauthorization credential credentials cookie setcookie requeststate"
   ).split(" "),
@@ -28,19 +30,13 @@ const secretKeys: ReadonlySet<string> = new Set(
 const redacted = "[redacted]";
 
 /** Passes each message to `record` as a line of JSON. */
-export function recorder(record: (line: string) => void): Tap {
+export function recorder(record: (line: string) => void, limits: ClientLimits): Tap {
   return (direction, stream, text) => {
-    const line: RecordedLine = { time: new Date().toISOString(), direction, stream, message: read(text) };
+    const parsed = parseWithin(text, limits);
+    const message = parsed.ok ? withoutSecrets(parsed.value) : `[unreadable: ${text.length} characters]`;
+    const line: RecordedLine = { time: new Date().toISOString(), direction, stream, message };
     record(JSON.stringify(line));
   };
-}
-
-function read(text: string): unknown {
-  try {
-    return withoutSecrets(JSON.parse(text));
-  } catch {
-    return `[unreadable: ${text.length} characters]`;
-  }
 }
 
 /** A copy of the value in which the secrets are replaced. */

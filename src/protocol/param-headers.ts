@@ -26,8 +26,12 @@ const dataKeywords = new Set(["default", "const", "enum", "examples"]);
 const mapKeywords = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
+const none: ParamHeaders = { ok: true, headers: [] };
+
 /** Reads the annotations. One outside a chain of `properties`, or a malformed one, makes the whole schema invalid. */
 export function readParamHeaders(schema: JsonObject): ParamHeaders {
+  // Few schemas have any, and a client reads those of whole lists.
+  if (!hasKey(schema, annotation)) return none;
   const headers: ParamHeader[] = [];
   const seen = new Set<string>();
   const problem = visit(schema, [], (path, node) => {
@@ -47,6 +51,16 @@ export function readParamHeaders(schema: JsonObject): ParamHeaders {
     return undefined;
   });
   return problem ? { ok: false, problem } : { ok: true, headers };
+}
+
+/** Whether an object or array of JSON, or anything in it, has this key. */
+function hasKey(value: object, key: string): boolean {
+  if (Object.hasOwn(value, key)) return true;
+  for (const name in value) {
+    const inner = (value as JsonObject)[name];
+    if (typeof inner === "object" && inner !== null && hasKey(inner, key)) return true;
+  }
+  return false;
 }
 
 type Check = (path: readonly string[], node: JsonObject) => string | undefined;

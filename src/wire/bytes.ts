@@ -6,6 +6,13 @@ export class GrowingBuffer {
   #buffer = new Uint8Array(0);
   #length = 0;
 
+  /** A buffer that begins with this piece. */
+  static of(piece: Uint8Array): GrowingBuffer {
+    const buffer = new GrowingBuffer();
+    buffer.add(piece);
+    return buffer;
+  }
+
   get length(): number {
     return this.#length;
   }

@@ -9,8 +9,8 @@ export type ParsedJson =
 
 /** Parses `text`. If a key appears twice, the last one wins, in every layer: nothing parses the text again. */
 export function parseJson(text: string, limits: MessageLimits): ParsedJson {
-  const problem = exceededLimit(text, limits);
-  if (problem) return refused(errorCodes.invalidRequest, problem);
+  const limit = exceededLimit(text, limits);
+  if (limit) return refused(errorCodes.invalidRequest, problems[limit](limits));
   try {
     return { ok: true, value: JSON.parse(text), weight: weightOf(text) };
   } catch {
@@ -18,13 +18,15 @@ export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   }
 }
 
-/** The same for a reader that does not count memory: weighing costs a scan of the text. */
+/** The same for a reader that does not count memory: weighing costs a scan of the text. `limit`: the one that the text exceeds. */
 export function parseWithin(
   text: string,
   limits: MessageLimits,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string } {
-  const problem = exceededLimit(text, limits);
-  if (problem) return { ok: false, problem };
+):
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string; readonly limit?: keyof MessageLimits } {
+  const limit = exceededLimit(text, limits);
+  if (limit) return { ok: false, problem: problems[limit](limits), limit };
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
@@ -104,15 +106,17 @@ function tooFull({ maxElements }: MessageLimits): string {
   return `The message holds more than ${maxElements} values`;
 }
 
-function exceededLimit(text: string, limits: MessageLimits): string | undefined {
-  if (exceedsBytes(text, limits.maxBytes)) return tooLarge(limits);
+/** What is wrong with a message that exceeds a limit. */
+const problems = { maxBytes: tooLarge, maxDepth: tooDeep, maxElements: tooFull };
+
+function exceededLimit(text: string, limits: MessageLimits): keyof typeof problems | undefined {
+  if (exceedsBytes(text, limits.maxBytes)) return "maxBytes";
   // Most messages are too short or too flat to exceed a limit, and need no scan.
   const flat = hasAtMost(text, "{", limits.maxDepth, hasAtMost(text, "[", limits.maxDepth, 0));
   if (flat >= 0 && text.length <= 2 * limits.maxElements) return undefined;
   const { depth, elements } = measure(text, limits);
-  if (depth > limits.maxDepth) return tooDeep(limits);
-  if (elements > limits.maxElements) return tooFull(limits);
-  return undefined;
+  if (depth > limits.maxDepth) return "maxDepth";
+  return elements > limits.maxElements ? "maxElements" : undefined;
 }
 
 /** UTF-8 takes one to three bytes per UTF-16 unit, so the length often decides without encoding the text. */
@@ -144,14 +148,10 @@ function measure(
   let level = 0;
   let depth = 0;
   let elements = 1;
-  let inString = false;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (inString) {
-      if (unit === backslash) at++;
-      else if (unit === quote) inString = false;
-    } else if (unit === quote) {
-      inString = true;
+    if (unit === quote) {
+      at = endOfString(text, at + 1);
     } else if (unit === 0x7b || unit === 0x5b) {
       elements++;
       if (++level > depth) depth = level;
@@ -163,4 +163,14 @@ function measure(
     if (depth > limits.maxDepth || elements > limits.maxElements) break;
   }
   return { depth, elements };
+}
+
+/** Where the string ends whose first character is at `from`: the next quote that is not escaped. */
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
+    let start = end;
+    while (start > from && text.charCodeAt(start - 1) === backslash) start--;
+    if ((end - start) % 2 === 0) return end;
+  }
+  return text.length;
 }

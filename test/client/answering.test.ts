@@ -72,7 +72,7 @@ describe.each(revisionsSince())("a client on %s", (revision) => {
     });
   });
 
-  test("refuses questions that it has no handler for [ROOTS-ERR]", async () => {
+  test("refuses questions that it has no handler for [ROOTS-ERR, INIT-RESPECT-CAPS]", async () => {
     const { put } = await openPut(revision, {});
     for (const method of ["roots/list", "sampling/createMessage", "elicitation/create", "no/such"]) {
       const outcome = await put({ method, params: {} });
@@ -100,7 +100,7 @@ describe.each(revisionsSince())("a client on %s", (revision) => {
     );
   });
 
-  test("asks the model, and returns its answer [SAMP-MAXTOKENS, SAMP-MSG-ROLE]", async () => {
+  test("asks the model, and returns its answer [SAMP-MAXTOKENS, SAMP-MSG-ROLE, DEPR-STILL-WORK]", async () => {
     const onSample = vi.fn(() => answer);
     const question = sampling({ maxTokens: 7, systemPrompt: "Be brief", temperature: 0.1 });
     expect(await putTo(revision, { onSample }, question)).toMatchObject({ result: answer });
@@ -162,7 +162,7 @@ describe.each(revisionsSince())("a client on %s", (revision) => {
     }
   });
 
-  test("returns its roots, given as a list or by a function [ROOTS-URI-FILE]", async () => {
+  test("returns its roots, given as a list or by a function [ROOTS-URI-FILE, DEPR-STILL-WORK]", async () => {
     const question = { method: "roots/list" };
     expect(await putTo(revision, { roots }, question)).toMatchObject({ result: { roots } });
     expect(await putTo(revision, { roots: async () => roots }, question)).toMatchObject({

@@ -44,7 +44,7 @@ async function askedTwice(hints: object, seconds = 0): Promise<number> {
 }
 
 describe("freshness", () => {
-  test("a result is fresh for its ttlMs, and is then requested again when it is needed [CACHE-TTL-POSITIVE] [CACHE-STALE-REFETCH] [CACHE-NOT-POLL]", async () => {
+  test("a result is fresh for its ttlMs, and is then requested again when it is needed [CACHE-TTL-POSITIVE, CACHE-STALE-REFETCH, CACHE-NOT-POLL]", async () => {
     expect(await askedTwice(minute, 59.999)).toBe(1);
     expect(await askedTwice(minute, 60)).toBe(2);
   });
@@ -103,7 +103,7 @@ describe("freshness", () => {
 });
 
 describe("keys", () => {
-  test("each method, URI and cursor has a result of its own [CACHE-KEY] [CACHE-PAGES-INDEPENDENT]", async () => {
+  test("each method, URI and cursor has a result of its own [CACHE-KEY, CACHE-PAGES-INDEPENDENT]", async () => {
     const server = new ScriptedServer({ answers: hinted(minute) });
     server.on("tools/list", ({ params }) =>
       params?.["cursor"] === undefined

@@ -1,5 +1,5 @@
 // Requests of a client: what goes over the wire, and what their results and errors mean.
-import { connect, InvalidResponse, RpcRejection, ToolCallError } from "halyard/client";
+import { type ClientEvent, connect, InvalidResponse, RpcRejection, ToolCallError } from "halyard/client";
 import { protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { legacyDates, metaKeys, newestLegacy, newestModern } from "../support/revisions.ts";
@@ -31,17 +31,18 @@ describe.each(protocolRevisions.map(({ date }) => date))("a client on %s", (revi
     expect(client.revision).toBe(revision);
   });
 
-  test("requests get distinct ids, which are also the tokens of their progress [BASE-REQ-ID-UNIQUE-INFLIGHT, BASE-REQ-ID-UNIQUE-SESSION, PROG-TOKEN-UNIQUE]", async () => {
+  test("requests get distinct ids, which are also the tokens of their progress [BASE-REQ-ID-UNIQUE-INFLIGHT, BASE-REQ-ID-UNIQUE-SESSION, PROG-TOKEN-UNIQUE, PROG-TOKEN-TYPE, BASE-REQ-ID-TYPE]", async () => {
     const { server, client } = await start({ revision });
     server.on("tools/call", () => said("done"));
     await Promise.all([client.callTool("a"), client.callTool("b"), client.callTool("c")]);
     const ids = server.received.flatMap(({ id }) => (id === undefined ? [] : [id]));
     expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.every((id) => Number.isSafeInteger(id))).toBe(true);
     for (const { id, params } of server.of("tools/call"))
       expect(params?.["_meta"]).toMatchObject({ progressToken: id });
   });
 
-  test("onProgress receives what the server reports for its own request, and nothing after the result [PROG-ACTIVE-ONLY]", async () => {
+  test("onProgress receives what the server reports for its own request, and nothing after the result [PROG-ACTIVE-ONLY, PROG-STOP]", async () => {
     const { server, client } = await start({ revision });
     const seen: unknown[] = [];
     server.on("tools/call", (call, end) => {
@@ -69,7 +70,8 @@ describe.each(protocolRevisions.map(({ date }) => date))("a client on %s", (revi
   });
 
   test("aborting tells the server which request it need not answer, and rejects with the reason [CANCEL-CLIENT-SEND, CANCEL-REF-LEGACY, CANCEL-REF-MODERN, STDIO-MODERN-CANCEL, CANCEL-LATE-RESPONSE]", async () => {
-    const { server, client } = await start({ revision });
+    const events: ClientEvent[] = [];
+    const { server, client } = await start({ revision }, { observe: (event) => events.push(event) });
     const called = deferred();
     const answer = deferred();
     server.on("tools/call", async () => {
@@ -86,6 +88,8 @@ describe.each(protocolRevisions.map(({ date }) => date))("a client on %s", (revi
     answer.resolve();
     server.on("tools/call", () => said("next"));
     await expect(client.callTool("next")).resolves.toMatchObject({ content: [{ text: "next" }] });
+    expect(events.filter(({ type }) => type === "ignored")).toEqual([]);
+    expect(server.ends).toHaveLength(1);
     expect(server.of("notifications/cancelled").map(({ params }) => params?.["requestId"])).toEqual([
       server.of("tools/call")[0]?.id,
     ]);
@@ -175,7 +179,7 @@ describe.each(protocolRevisions.map(({ date }) => date))("a client on %s", (revi
 });
 
 describe("a modern client", () => {
-  test("sends its revision, capabilities and name with each request [META-REQ-VERSION, META-REQ-CAPS, META-REQ-CLIENTINFO, VER-META-EVERY-REQUEST, STDIO-MODERN-META-INLINE]", async () => {
+  test("sends its revision, capabilities and name with each request [META-REQ-VERSION, META-REQ-CAPS, META-REQ-CLIENTINFO, VER-META-EVERY-REQUEST, STDIO-MODERN-META-INLINE, VER-CAP-EMPTY]", async () => {
     const info = { name: "tester", version: "3.0.0" };
     const { server, client } = await start({}, { info, roots: [] });
     server.on("tools/call", () => said("done")).on("custom/method", () => ({}));
@@ -263,7 +267,7 @@ describe("a modern client", () => {
     expect(server.received.filter(({ id }) => id === undefined)).toEqual([]);
   });
 
-  test("asks for log messages with each request, at the level of the call or the client", async () => {
+  test("asks for log messages with each request, at the level of the call or the client [DEPR-STILL-WORK]", async () => {
     const logged: unknown[] = [];
     const { server, client } = await start({}, { onLog: (entry) => logged.push(entry) });
     server.on("tools/call", (_, end) => {
@@ -281,7 +285,7 @@ describe("a modern client", () => {
 });
 
 describe.each(legacyDates)("a legacy client on %s", (revision) => {
-  test("sends params only if there are some, and no _meta of its own", async () => {
+  test("sends params only if there are some, and no _meta of its own [INIT-RESPECT-VERSION]", async () => {
     const { server, client } = await start({ revision });
     server.on("custom/method", () => ({}));
     await client.request("custom/method");
@@ -298,7 +302,7 @@ describe.each(legacyDates)("a legacy client on %s", (revision) => {
     expect(server.of("notifications/roots/list_changed")).toHaveLength(1);
   });
 
-  test("sets the level of log messages where the server has logging, and again in a new session", async () => {
+  test("sets the level of log messages where the server has logging, and again in a new session [INIT-RESPECT-CAPS]", async () => {
     const server = new ScriptedServer({ revision, capabilities: { logging: {} } });
     server.on("logging/setLevel", () => ({})).on("tools/call", () => said("done"));
     const client = await connect(server, { onLog: () => {}, logLevel: "warning", backoff: { firstMs: 1 } });
@@ -311,6 +315,8 @@ describe.each(legacyDates)("a legacy client on %s", (revision) => {
       { level: "error" },
       { level: "error" },
     ]);
+    const without = await start({ revision }, { onLog: () => {} });
+    expect(without.server.of("logging/setLevel")).toEqual([]);
   });
 
   test("connects to a server that rejects the level", async () => {

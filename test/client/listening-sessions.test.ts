@@ -80,7 +80,7 @@ describe("listen at a legacy server", () => {
     expect(most).toBeLessThanOrEqual(16);
   });
 
-  test("honours what the server declares and grants [SUB-ACK-CLIENT-CHECK]", async () => {
+  test("honours what the server declares and grants [SUB-ACK-CLIENT-CHECK, INIT-RESPECT-CAPS]", async () => {
     const server = legacyServer({ resources: { subscribe: true, listChanged: false }, tools: {} });
     server.on("resources/subscribe", ({ params }) => {
       if (params?.["uri"] === "a:") throw new Refuse(-32002, "No such resource");

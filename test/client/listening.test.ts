@@ -15,7 +15,7 @@ function makeServer(): McpServer {
 }
 
 describeClients("listen", {}, ({ connect, era }) => {
-  test("tells of changed lists, and of no others [SUB-REQUEST-SHAPE, STDIO-MODERN-SUB-CORRELATE]", async () => {
+  test("tells of changed lists, and of no others [SUB-REQUEST-SHAPE, STDIO-MODERN-SUB-CORRELATE, BASE-SUPPORT-CORE-MODERN]", async () => {
     const server = makeServer();
     await using client = await connect(server);
     const changes: Change[] = [];

@@ -33,7 +33,7 @@ async function connected(
 const namesOf = (entries: readonly { readonly name: string }[]): string[] => entries.map(({ name }) => name);
 
 describe.each(protocolRevisions.map(({ date }) => date))("on %s", (revision) => {
-  test("the four lists return all entries of all pages, and iterate over the same [PAGE-OPS] [PAGE-SIZE] [PAGE-END]", async () => {
+  test("the four lists return all entries of all pages, and iterate over the same [PAGE-OPS, PAGE-SIZE, PAGE-END]", async () => {
     const server = new McpServer({ name: "pages", version: "1.0.0" }, { pageSize: 3 });
     const names = Array.from({ length: 8 }, (_, index) => `entry-${index}`);
     for (const name of names) {
@@ -58,7 +58,7 @@ describe.each(protocolRevisions.map(({ date }) => date))("on %s", (revision) => 
   });
 });
 
-test("listTools sends each cursor as it came, the empty one too, and ends at null [PAGE-OPAQUE] [PAGE-EMPTY-STRING]", async () => {
+test("listTools sends each cursor as it came, the empty one too, and ends at null [PAGE-OPAQUE, PAGE-EMPTY-STRING]", async () => {
   const odd = ' {"page": 2}\u0000 ü ';
   const server = paged({
     first: { tools: [tool("a")], nextCursor: "" },

@@ -14,7 +14,7 @@ const refused: readonly (readonly [options: object, problem: RegExp])[] = [
   [{ info: { name: "", version: "1" } }, /info must have a name and a version/],
   [{ revision: "2025-01-01" }, /revision must be "auto" or one of .*2026-07-28/],
   [{ timeoutMs: 0 }, /timeoutMs must be a number of milliseconds from 1/],
-  [{ timeoutMs: "5" }, /timeoutMs must be/],
+  [{ timeoutMs: "5" }, /timeoutMs must be .*: got "5"$/],
   [{ maxTimeMs: 2 ** 31 }, /maxTimeMs must be .* to 2147483647/],
   [{ connectTimeoutMs: Number.NaN }, /connectTimeoutMs must be/],
   [{ reissue: "sometimes" }, /reissue must be "safe", "always" or "never"/],
@@ -22,7 +22,34 @@ const refused: readonly (readonly [options: object, problem: RegExp])[] = [
   [{ logLevel: "loud" }, /logLevel must be one of debug, info/],
   [{ limits: { maxBytes: 0 } }, /limits\.maxBytes must be a positive integer/],
   [{ backoff: { maxAttempts: 1.5 } }, /backoff\.maxAttempts must be a positive integer/],
-  [{ headers: { "X-A": 1 } }, /headers must be an object of names and texts/],
+  [{ headers: { "X-A": 1 } }, /headers must be a plain object of names and texts/],
+  [{ headers: new Map([["X-A", "1"]]) }, /headers must be a plain object/],
+  [{ headers: new Headers({ "X-A": "1" }) }, /headers must be a plain object/],
+  [{ headers: "Authorization: secret" }, /headers must be a plain object of names and texts$/],
+  [{ auth: 5 }, /auth must be a token, a function that returns one, or an object with headers\(\)/],
+  [{ auth: "" }, /auth must be a token/],
+  [{ auth: { token: "secret" } }, /auth must be a token/],
+  [{ onElicit: {} }, /onElicit must be a function, or an object with a function form, url or both/],
+  [{ onElicit: { form: () => {}, url: true } }, /onElicit must be a function/],
+  [{ onElicit: true }, /onElicit must be a function/],
+  [{ onSample: { tools: true } }, /onSample must be a function, or an object with a function answer/],
+  [{ onLog: "info" }, /onLog must be a function/],
+  [{ roots: "file:///x" }, /roots must be a list such as \[\{ uri: "file:/],
+  [{ remembered: "2026-07-28" }, /remembered must be what client\.remember\(\) returned/],
+  [{ remembered: { revision: "2026-07-28" } }, /remembered must be what/],
+  [{ revision: "2025-13-01" }, /revision must be "auto" or one of/],
+  [{ revision: 20250618 }, /revision must be "auto" or one of/],
+  [{ info: "my client" }, /info must be an object/],
+  [{ limits: 5 }, /limits must be an object/],
+  [{ limits: { maxBytes: -1 } }, /limits\.maxBytes must be a positive integer/],
+  [{ limits: { maxBytes: "1 MB" } }, /limits\.maxBytes must be a positive integer/],
+  [{ backoff: "slow" }, /backoff must be an object/],
+  [{ backoff: { firstMs: -1 } }, /backoff\.firstMs must be a positive integer/],
+  [{ capabilities: [] }, /capabilities must be an object/],
+  [{ cache: "no" }, /cache must be true or false/],
+  [{ fetch: "node-fetch" }, /fetch must be a function/],
+  [{ record: [] }, /record must be a function/],
+  [{ throwOnError: 1 }, /throwOnError must be true or false/],
   [{ observe: {} }, /observe must be a function/],
   [{ signal: {} }, /signal must be an AbortSignal/],
   [{ roots: [{ uri: "https://example.com" }] }, /file:\/\//],
@@ -45,6 +72,12 @@ describe("connect", () => {
     ],
     ["ftp://example.com", /not an http\(s\) URL/],
     [{ command: "node", arg: [] }, /arg is not an option: did you mean args\?/],
+    [{ command: ["node", "server.js"] }, /command must be the program to start/],
+    [{ command: "node", args: "server.js" }, /args must be a list of texts, such as \["server\.js"\]/],
+    [{ command: "node", args: ["server.js", 3000] }, /args must be a list of texts/],
+    [{ command: "node", cwd: 5 }, /cwd must be the path of a folder/],
+    [{ command: "node", env: { PORT: 3000 } }, /env must be a plain object of names and texts/],
+    [{ command: "node", restart: "always" }, /restart must be true or false/],
   ])("refuses the target %o", async (target, problem) => {
     await expect(connect(target as Target)).rejects.toThrow(problem);
   });
@@ -72,10 +105,12 @@ describe("connect", () => {
   });
 });
 
+type Client = Awaited<ReturnType<typeof connect>>;
+
 describe("a call", () => {
   const methods: readonly (readonly [
     name: string,
-    call: (client: Awaited<ReturnType<typeof connect>>, options: object) => Promise<unknown>,
+    call: (client: Client, options: object) => Promise<unknown>,
   ])[] = [
     ["callTool", (client, options) => client.callTool("a", {}, options)],
     ["getPrompt", (client, options) => client.getPrompt("a", {}, options)],
@@ -100,6 +135,46 @@ describe("a call", () => {
     await expect(call(client, { timeoutMs: -1 })).rejects.toThrow(`${name}: timeoutMs must be`);
     await expect(call(client, { inputRequired: "no" })).rejects.toThrow(/must be "answer" or "return"/);
     expect(server.received).toHaveLength(before);
+  });
+
+  test.each<[string, (client: Client) => Promise<unknown>, RegExp]>([
+    [
+      "callTool, arguments as a text",
+      (client) => client.callTool("a", '{"b":1}' as never),
+      /callTool\("a"\): the arguments must be an object/,
+    ],
+    [
+      "startTask, arguments as a list",
+      (client) => client.startTask("a", [1] as never),
+      /startTask\("a"\): the arguments must be an object/,
+    ],
+    [
+      "complete, a number as context",
+      (client) =>
+        client.complete({ type: "ref/prompt", name: "a" }, { name: "b", value: "" }, {
+          context: { c: 1 },
+        } as never),
+      /context must be a plain object of names and texts/,
+    ],
+    [
+      "listen, a callback that is none",
+      (client) => client.listen({ tools: true }, {} as never),
+      /listen: onChange must be a function/,
+    ],
+    [
+      "listen, a signal that is none",
+      (client) => client.listen({ tools: true }, () => {}, { signal: {} as never }),
+      /listen: signal must be an AbortSignal/,
+    ],
+    [
+      "on, another event",
+      async (client) => client.on("close" as "state", () => {}),
+      /there is no event close: use "state"/,
+    ],
+  ])("%s, is refused", async (_, call, problem) => {
+    const client = await connect(new ScriptedServer());
+    onTestFinished(() => client.close());
+    await expect(call(client)).rejects.toThrow(problem);
   });
 
   test("setLogLevel refuses a level that does not exist", async () => {

@@ -82,7 +82,7 @@ describe("with a server of Halyard, which compares them with the body", () => {
     return recording(fetchHandler(server));
   }
 
-  test("a cold call lists the tools first, and later ones do not [XMH-CLIENT-SUPPORT] [XMH-CLIENT-STEPS] [XMH-VALUE-PRESENT]", async () => {
+  test("a cold call lists the tools first, and later ones do not [XMH-CLIENT-SUPPORT, XMH-CLIENT-STEPS, XMH-VALUE-PRESENT]", async () => {
     const { fetch, of } = echo();
     const { client } = await connected(fetch);
     for (const count of [1, 2]) await client.callTool("echo", { text: "Oslo", count });
@@ -96,33 +96,32 @@ describe("with a server of Halyard, which compares them with the body", () => {
 
   const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;
   const values: readonly (readonly [string, object, object])[] = [
-    ["plain text [XMH-ENCODE-TYPES]", { text: "Oslo ~!" }, { text: "Oslo ~!" }],
-    ["an integer [XMH-ENCODE-TYPES]", { count: -42 }, { count: "-42" }],
-    ["zero and false [XMH-ENCODE-TYPES]", { count: 0, flag: false }, { count: "0", flag: "false" }],
-    ["true [XMH-ENCODE-TYPES]", { flag: true }, { flag: "true" }],
-    ["text beyond ASCII [XMH-ENCODE-BASE64]", { text: "Tromsø 🌧" }, { text: base64("Tromsø 🌧") }],
-    ["control characters [XMH-ENCODE-BASE64]", { text: "a\r\nX: y" }, { text: base64("a\r\nX: y") }],
-    ["spaces at the ends [XMH-ENCODE-BASE64]", { text: " a " }, { text: base64(" a ") }],
-    ["no text [XMH-ENCODE-BASE64]", { text: "" }, { text: base64("") }],
-    [
-      "the marks of encoding [XMH-ENCODE-SENTINEL-ESCAPE]",
-      { text: "=?base64?YQ==?=" },
-      { text: base64("=?base64?YQ==?=") },
-    ],
-    ["other marks [XMH-SENTINEL-EXACT]", { text: "=?BASE64?YQ==?=" }, { text: "=?BASE64?YQ==?=" }],
-    ["an inner argument [XMH-EXTRACT]", { deep: { er: "x" }, er: "y" }, { "deep.er": "x" }],
-    ["null and nothing [XMH-NULL-OMIT]", { free: "x" }, {}],
+    ["plain text", { text: "Oslo ~!" }, { text: "Oslo ~!" }],
+    ["an integer", { count: -42 }, { count: "-42" }],
+    ["zero and false", { count: 0, flag: false }, { count: "0", flag: "false" }],
+    ["true", { flag: true }, { flag: "true" }],
+    ["text beyond ASCII", { text: "Tromsø 🌧" }, { text: base64("Tromsø 🌧") }],
+    ["control characters", { text: "a\r\nX: y" }, { text: base64("a\r\nX: y") }],
+    ["spaces at the ends", { text: " a " }, { text: base64(" a ") }],
+    ["no text", { text: "" }, { text: base64("") }],
+    ["the marks of encoding", { text: "=?base64?YQ==?=" }, { text: base64("=?base64?YQ==?=") }],
+    ["other marks", { text: "=?BASE64?YQ==?=" }, { text: "=?BASE64?YQ==?=" }],
+    ["an inner argument", { deep: { er: "x" }, er: "y" }, { "deep.er": "x" }],
+    ["null and nothing", { free: "x" }, {}],
   ];
 
-  test.each(values)("%s arrives", async (_, args, expected) => {
-    const { fetch, params } = echo();
-    const { client } = await connected(fetch);
-    const { content } = await client.callTool("echo", args as { [name: string]: unknown });
-    expect(content).toEqual([{ type: "text", text: JSON.stringify(args) }]);
-    const named = Object.entries(expected).map(([name, value]) => [`mcp-param-${name}`, value as string]);
-    expect(params()).toEqual([Object.fromEntries(named)]);
-    await client.close();
-  });
+  test.each(values)(
+    "%s arrives [XMH-EXTRACT, XMH-ENCODE-TYPES, XMH-ENCODE-BASE64, XMH-ENCODE-SENTINEL-ESCAPE, XMH-SENTINEL-EXACT, XMH-NULL-OMIT]",
+    async (_, args, expected) => {
+      const { fetch, params } = echo();
+      const { client } = await connected(fetch);
+      const { content } = await client.callTool("echo", args as { [name: string]: unknown });
+      expect(content).toEqual([{ type: "text", text: JSON.stringify(args) }]);
+      const named = Object.entries(expected).map(([name, value]) => [`mcp-param-${name}`, value as string]);
+      expect(params()).toEqual([Object.fromEntries(named)]);
+      await client.close();
+    },
+  );
 
   test("a null argument has no header, and one of a wrong type is for the server to refuse [XMH-NULL-OMIT]", async () => {
     const { fetch, params } = echo();
@@ -157,7 +156,7 @@ describe("with a server whose definitions change", () => {
     return { ...fixture, rename: (name: string) => void (header = name) };
   }
 
-  test("-32020 lists the tools again and sends the call once more [XMH-RETRY-REFRESH]", async () => {
+  test("-32020 lists the tools again and sends the call once more [XMH-RETRY-REFRESH, BASE-ERR-MCP-RANGE-MEANING]", async () => {
     const { fetch, of, params, rename } = changing();
     const { client } = await connected(fetch);
     await client.callTool("forecast", { city: "Oslo" });
@@ -275,7 +274,7 @@ describe("annotations that are invalid", () => {
   });
 
   test.each(invalid)(
-    "%s: over HTTP the tool is left out and reported; others stay usable [XMH-REJECT-TOOL] [XMH-REJECT-WARN]",
+    "%s: over HTTP the tool is left out and reported; others stay usable [XMH-REJECT-TOOL, XMH-REJECT-WARN]",
     async (_, bad) => {
       const { fetch, params } = scripted(listing(bad));
       const { client, ignored } = await connected(fetch);

@@ -53,7 +53,7 @@ function withoutMeta({ params }: Sent): object {
 }
 
 describe("a modern client", () => {
-  test("answers all questions at once, and repeats the request with the answers under their keys [MRTR-CLIENT-FULFIL, MRTR-CLIENT-RETRY-PARAMS, MRTR-CLIENT-NEW-ID]", async () => {
+  test("answers all questions at once, and repeats the request with the answers under their keys [MRTR-CLIENT-FULFIL, MRTR-CLIENT-RETRY-PARAMS, MRTR-CLIENT-NEW-ID, BASE-SUPPORT-CORE-MODERN]", async () => {
     const both = [deferred(), deferred()];
     const meet = async (mine: number): Promise<void> => {
       both[mine]?.resolve();
@@ -93,7 +93,7 @@ describe("a modern client", () => {
     expect(second).toEqual({ ...first, inputResponses: { q: { action: "accept", content: {} } } });
   });
 
-  test("echoes the state byte for byte, and only that of the latest round [MRTR-CLIENT-STATE-ECHO, MRTR-CLIENT-STATE-OPAQUE, MRTR-CLIENT-STATE-ABSENT]", async () => {
+  test("echoes the state byte for byte, and only that of the latest round [MRTR-CLIENT-STATE-ECHO, MRTR-CLIENT-STATE-OPAQUE, MRTR-CLIENT-STATE-ABSENT, BASE-STATELESS-EXPLICIT-ID]", async () => {
     const { server, client } = await start();
     const states = ['{"a": 1,  "b":"\\u00e9"}', " \u2028\ud83d\udc4b\ttrailing ", "", "=?base64?x?="];
     const asked: object[] = states.map((requestState) => ({ inputRequests: { q: form }, requestState }));

@@ -412,7 +412,7 @@ describe("tasks of 2025-11-25", () => {
   );
 
   test.each([{ tools: {} }, { tools: {}, tasks: {} }, { tools: {}, tasks: { requests: { tools: {} } } }])(
-    "are never requested of a server that declares %o [TASK25-TOOL-NOCAP, TASK25-CAP-ABSENT]",
+    "are never requested of a server that declares %o [TASK25-TOOL-NOCAP, TASK25-CAP-ABSENT, INIT-RESPECT-CAPS]",
     async (capabilities) => {
       const server = new ScriptedServer({ revision: coreDate, capabilities });
       const tool = { name: "work", inputSchema: { type: "object" }, execution: { taskSupport: "required" } };

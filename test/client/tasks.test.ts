@@ -93,7 +93,7 @@ describe.each(revisionsSince("2025-11-25"))("tasks on %s", (revision) => {
     expect(error).toMatchObject({ code: -32602, message: "No such user", data: { user: 5 } });
   });
 
-  test("startTask returns a handle at once, whose result comes later", async () => {
+  test("startTask returns a handle at once, whose result comes later [VER-EXT-EMPTY-SETTINGS]", async () => {
     const work = new Work();
     const client = await connectTo(work.server, { revision });
     const task = await client.startTask("required", { n: 3 });
@@ -116,7 +116,7 @@ describe.each(revisionsSince("2025-11-25"))("tasks on %s", (revision) => {
     expect(work.calls).toBe(1);
   });
 
-  test("a stored task can be taken up by another client", async () => {
+  test("a stored task can be taken up by another client [BASE-STATELESS-EXPLICIT-ID]", async () => {
     const work = new Work();
     const first = await connect(work.server, { revision });
     const text = JSON.stringify(await first.startTask("optional"));
@@ -244,12 +244,13 @@ describe.each(revisionsSince().filter((date) => date < "2025-11-25"))(
   },
 );
 
-test("startTask tells where a server or a tool has no tasks [TASK25-TOOL-NOCAP, TASK25-TOOL-FORBIDDEN]", async () => {
+test("startTask tells where a server or a tool has no tasks [TASK25-TOOL-NOCAP, TASK25-TOOL-FORBIDDEN, VER-EXT-FALLBACK]", async () => {
   const plain = new McpServer({ name: "plain", version: "1.0.0" });
   plain.tool("hello", {}, () => "Hello");
   for (const revision of revisionsSince()) {
     const client = await connectTo(plain, { revision });
     await expect(client.startTask("hello")).rejects.toMatchObject({ code: "NO_TASKS" });
+    expect((await client.callTool("hello")).content).toEqual(said("Hello"));
   }
   const client = await connectTo(new Work().server, { revision: "2025-11-25" });
   await expect(client.startTask("plain")).rejects.toThrow("The tool plain cannot be called as a task");

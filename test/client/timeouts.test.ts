@@ -37,7 +37,7 @@ function watch(call: Promise<unknown>): { outcome: unknown } {
 }
 
 describe.each(protocolRevisions.map(({ date }) => date))("the time of a call on %s", (revision) => {
-  test("timeoutMs ends a silent call, names the tool and the limit, and tells the server [CANCEL-CLIENT-SEND, BASE-ERR-LOCAL]", async () => {
+  test("timeoutMs ends a silent call, names the tool and the limit, and tells the server [CANCEL-CLIENT-SEND, BASE-ERR-LOCAL, TIMEOUT-ALL, TIMEOUT-PER-REQUEST]", async () => {
     const { server, client, called } = await start(revision, { timeoutMs: 1000 });
     const call = watch(client.callTool("forecast"));
     const [{ id }] = await called;
@@ -52,7 +52,7 @@ describe.each(protocolRevisions.map(({ date }) => date))("the time of a call on 
     expect(server.of("notifications/cancelled").map(({ params }) => params?.["requestId"])).toEqual([id]);
   });
 
-  test("progress begins timeoutMs anew, also without onProgress, and maxTimeMs ends the call all the same", async () => {
+  test("progress begins timeoutMs anew, also without onProgress, and maxTimeMs ends the call all the same [TIMEOUT-PROGRESS-RESET, TIMEOUT-MAX]", async () => {
     const { client, called } = await start(revision);
     const call = watch(client.callTool("forecast", {}, { timeoutMs: 1000, maxTimeMs: 5000 }));
     const [{ id }, end] = await called;
@@ -88,7 +88,7 @@ describe.each(protocolRevisions.map(({ date }) => date))("the time of a call on 
     expect(vi.getTimerCount()).toBe(timers);
   });
 
-  test("the defaults are a minute of silence, and an hour in all", async () => {
+  test("the defaults are a minute of silence, and an hour in all [TIMEOUT-ALL, TIMEOUT-MAX]", async () => {
     const { client, called } = await start(revision);
     const silent = watch(client.callTool("forecast"));
     const [{ id }, end] = await called;

@@ -1,4 +1,5 @@
 // Elicitation: questions to the user, as forms to fill in or pages to visit.
+import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type {
@@ -35,7 +36,7 @@ export function readElicitation(params: JsonObject, handlers: ElicitHandlers, re
   if (typeof message !== "string") return refused("message must be a string");
   if (mode === "url" && url && "url" in declared) return readPage(params, message, url);
   if (mode === "form" && form) return readForm(params, message, form);
-  return refused(`The client did not declare elicitation in the mode ${JSON.stringify(mode)}`);
+  return refused(`The client did not declare elicitation in the mode ${clip(JSON.stringify(mode))}`);
 }
 
 function readForm(params: JsonObject, message: string, handler: OnElicit<FormQuestion>): Reading {
@@ -61,7 +62,9 @@ function readForm(params: JsonObject, message: string, handler: OnElicit<FormQue
 
 function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQuestion>): Reading {
   const { url, elicitationId } = params;
-  if (typeof url !== "string" || !URL.canParse(url)) return refused("url must be an absolute URL");
+  // Anything else, such as javascript:, could run in what the user opens it with.
+  if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    return refused("url must be an absolute URL with http or https");
   const question: UrlQuestion = {
     mode: "url",
     message,

@@ -20,8 +20,14 @@ const checks: Readonly<Record<string, Check>> = {
   array: checkList,
 };
 
+/** How many fields a form may have: nobody fills in more. */
+const maxFields = 1000;
+
 /** Why a schema cannot be shown as a form; undefined if it can. */
 export function formProblem(schema: unknown): string | undefined {
+  const { properties } = isObject(schema) ? schema : {};
+  if (isObject(properties) && Object.keys(properties).length > maxFields)
+    return `requestedSchema has more than ${maxFields} properties`;
   const isForm =
     isObject(schema) && isObject(schema["properties"]) && Object.values(schema["properties"]).every(isObject);
   return isForm ? undefined : "requestedSchema must be an object schema with properties";

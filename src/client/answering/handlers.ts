@@ -1,6 +1,6 @@
 // Answers the server's questions with the handlers of the client's user.
 import { untilAborted } from "../../async/promises.ts";
-import { errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../errors.ts";
+import { clip, errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -62,7 +62,7 @@ export class Handlers {
         ? this.#read(question, revision)
         : refused(`The client answers ${limits.maxQuestions} questions already`, errorCodes.internal);
     if (!reading.ok) {
-      const problem = `${server} sent ${question.method}, which cannot be answered: ${reading.error.message}`;
+      const problem = `${server} sent ${clip(question.method)}, which cannot be answered: ${reading.error.message}`;
       return { ok: false, error: reading.error, cause: new InvalidResponse(problem) };
     }
     this.#running++;
@@ -87,7 +87,7 @@ export class Handlers {
       if (method === "sampling/createMessage" && sample) return readSampling(params, sample, revision);
       if (method === "roots/list" && roots) return readRoots(roots);
     }
-    return refused(`The client did not declare that it answers ${method}`, errorCodes.methodNotFound);
+    return refused(`The client did not declare that it answers ${clip(method)}`, errorCodes.methodNotFound);
   }
 }
 

@@ -1,4 +1,5 @@
 // Rounds: a modern server responds with questions, and the client sends the request again with the answers.
+import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Answers, Question } from "./question.ts";
@@ -66,7 +67,7 @@ export function readQuestions(
   return entries.map(([key, request]) => {
     const { method, params = {} } = isObject(request) ? request : {};
     if (typeof method !== "string" || !isObject(params))
-      throw new InvalidResponse(`The question ${JSON.stringify(key)} must have a method and params`);
+      throw new InvalidResponse(`The question ${JSON.stringify(clip(key))} must have a method and params`);
     return [key, { method, params }];
   });
 }

@@ -25,7 +25,7 @@ export interface Pauses {
 export class Call implements Outgoing {
   id: RequestId = 0;
   text = "";
-  headers: HeaderFields | undefined;
+  mirrored: HeaderFields | undefined;
   params: JsonObject | undefined;
   readonly method: string;
   readonly options: CoreRequestOptions;
@@ -67,6 +67,10 @@ export class Call implements Outgoing {
   /** Whether the server may report progress, under the id of the request: it shows that the server is at work. */
   get hasToken(): boolean {
     return this.method === "tools/call" || this.options.onProgress !== undefined;
+  }
+
+  get headers(): HeaderFields | undefined {
+    return this.options.headers;
   }
 
   get isStream(): boolean {

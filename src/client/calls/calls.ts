@@ -1,15 +1,17 @@
 // What the features of a client stand on, over its connection. Every request of a client, its own and its user's, goes through here.
+import { untilAborted } from "../../async/promises.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
-import { ConnectionLost } from "../settings/errors.ts";
+import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Core, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
+import { checkMetaKeys } from "./request-text.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
 
 const noOptions: CoreRequestOptions = {};
@@ -91,7 +93,16 @@ export class Calls implements Core {
     const { revision } = this.peer;
     if (revision.era === "modern" && legacyNotifications.has(method))
       throw new RangeError(`${method} does not exist in ${revision.date}: send it to older servers only`);
-    await channel.send(encodeNotification(method, params));
+    checkMetaKeys(params?.["_meta"]);
+    await this.#inTime(channel.send(encodeNotification(method, params)), method);
+  }
+
+  /** Over HTTP and on a full pipe a message waits until the server has taken it. */
+  async #inTime(sending: Promise<void>, method: string): Promise<void> {
+    const { timeoutMs } = this.#settings;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new CallTimeout("timeoutMs", timeoutMs, method)), timeoutMs);
+    await untilAborted(sending, late.signal).finally(() => clearTimeout(timer));
   }
 
   onNotification(method: string, callback: (message: RpcNotification) => void): () => void {
@@ -130,8 +141,9 @@ export class Calls implements Core {
 
   /** Ends the calls and the connection. */
   async close(): Promise<void> {
-    this.#closing.abort(closedError());
-    this.#sender.close(closedError());
+    const closed = closedError();
+    this.#closing.abort(closed);
+    this.#sender.close(closed);
     await this.#connection.close();
   }
 }

@@ -7,7 +7,7 @@ import type { CallOptions } from "../settings/options.ts";
 
 /** The options of a request that a feature sends. */
 export interface CoreRequestOptions extends CallOptions {
-  /** Over HTTP, headers that repeat arguments (`Mcp-Param-*`). */
+  /** Over HTTP, headers that repeat arguments (`Mcp-Param-*`), with names in lower case. */
   readonly mirrored?: { readonly [name: string]: string } | undefined;
   /** Whether it may be sent again although the server may have run it; asked only when that matters. @default {by the method} */
   readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined;

@@ -1,5 +1,5 @@
 // Writes the text of requests: one JSON.stringify each, with `_meta` as text that was written before.
-import { metaKeys } from "../../protocol/meta.ts";
+import { metaKeyProblem, metaKeys } from "../../protocol/meta.ts";
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -57,7 +57,19 @@ function paramsText(params: JsonObject | undefined, meta: string): string {
 /** The members of the caller's `_meta`, and those of the client, which win. */
 function merged(own: unknown, meta: string): string {
   if (!isObject(own)) return meta;
+  checkMetaKeys(own);
   return JSON.stringify({ ...own, ...(JSON.parse(`{${meta}}`) as JsonObject) }).slice(1, -1);
+}
+
+const ofProtocol: ReadonlySet<string> = new Set(Object.values(metaKeys));
+
+/** Throws if the caller's `_meta` has a key that is malformed, or that MCP reserves and does not define. */
+export function checkMetaKeys(meta: unknown): void {
+  if (!isObject(meta)) return;
+  for (const key in meta) {
+    const problem = ofProtocol.has(key) ? undefined : metaKeyProblem(key);
+    if (problem !== undefined) throw new RangeError(`_meta ${problem}`);
+  }
 }
 
 function joined(one: string, other: string): string {

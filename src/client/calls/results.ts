@@ -1,5 +1,5 @@
 // What a response means: its result, or the error that the request rejects with.
-import { errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcResponse } from "../../wire/message.ts";
 import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
@@ -18,7 +18,7 @@ export function resultOf(call: Call, response: RpcResponse, revision: Revision):
 function checkType(call: Call, type: unknown): void {
   if (type === undefined || type === "complete" || type === "input_required") return;
   if (type === "task" && call.method === "tools/call") return;
-  throw invalid(call, `result has the resultType ${JSON.stringify(type)}, which it cannot have`);
+  throw invalid(call, `result has the resultType ${clip(JSON.stringify(type))}, which it cannot have`);
 }
 
 function rejectionOf(call: Call, error: unknown): Error {

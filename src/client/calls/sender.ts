@@ -143,7 +143,7 @@ export class Sender {
     call.onAbandoned = undefined;
     call.text = this.#text.write(revision, call, options.logLevel ?? this.logLevel);
     if (call.hasToken) this.#progress.add(call);
-    if (hasHeaders) call.headers = headersOf(call, revision);
+    if (hasHeaders) call.mirrored = mirroredOf(call, revision);
     options.onSent?.(call.id);
   }
 
@@ -220,13 +220,12 @@ export class Sender {
   }
 }
 
-/** Over HTTP, the headers of a request: those of the caller, and those that repeat parts of the message. */
-function headersOf(call: Call, revision: Revision): HeaderFields | undefined {
-  const { headers, mirrored } = call.options;
+/** Over HTTP, the headers that repeat parts of the message. */
+function mirroredOf(call: Call, revision: Revision): HeaderFields | undefined {
+  const { mirrored } = call.options;
   const mirrors = revision.requests.get(call.method)?.mirrors;
   const name = mirrors === undefined ? undefined : call.params?.[mirrors];
-  if (typeof name !== "string") return mirrored === undefined ? headers : { ...headers, ...mirrored };
-  return { ...headers, ...mirrored, "mcp-name": encodeHeaderValue(name) };
+  return typeof name === "string" ? { ...mirrored, "mcp-name": encodeHeaderValue(name) } : mirrored;
 }
 
 /** What the caller learns of a failure: a lost connection with the name of what was lost, and whether it may have run. */
@@ -236,7 +235,9 @@ function outcomeOf(call: Call, error: unknown): unknown {
   const outcome = mayHaveRun
     ? "The server may have run it: check before you send it again"
     : "The server did not run it";
-  return new ConnectionLost(error.reason, `${call.what}: ${error.message}. ${outcome}`, {
+  const advice = error.reason === "closed" ? ". Await your calls before you close the client" : "";
+  const problem = error.message.replace(`${call.method}: `, "");
+  return new ConnectionLost(error.reason, `${call.what}: ${problem}${advice}. ${outcome}`, {
     mayHaveRun,
     cause: error,
   });

@@ -2,7 +2,6 @@
 import { listChanged } from "../../protocol/notifications.ts";
 import type { Tool } from "../../protocol/model.ts";
 import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
-import { freeze } from "../cache/frozen.ts";
 import type { Core } from "../calls/core.ts";
 import { OutputCheck } from "./output-check.ts";
 
@@ -13,9 +12,10 @@ export class KnownTool {
   readonly output: OutputCheck | undefined;
   #headers: readonly ParamHeader[] | undefined;
 
-  constructor(tool: Tool, core: Core) {
+  /** `size`: about how many bytes it takes. */
+  constructor(tool: Tool, size: number, core: Core) {
     this.tool = tool;
-    this.size = freeze(tool);
+    this.size = size;
     this.output = tool.outputSchema === undefined ? undefined : new OutputCheck(tool, core);
   }
 
@@ -60,20 +60,21 @@ export class KnownTools {
     return this.#tools.get(name);
   }
 
-  /** Learns tools that were requested at the moment `since`. */
-  learn(tools: readonly Tool[], since: number): void {
+  /** Learns tools, which are frozen, that were requested at the moment `since` and take about `size` bytes together. */
+  learn(tools: readonly Tool[], size: number, since: number): void {
     if (since !== this.#moment) return;
-    for (const tool of tools) if (this.#tools.get(tool.name)?.tool !== tool) this.#add(tool);
+    for (const tool of tools)
+      if (this.#tools.get(tool.name)?.tool !== tool) this.#add(tool, size / tools.length);
   }
 
-  #add(tool: Tool): void {
+  #add(tool: Tool, size: number): void {
     const { maxListItems, maxListBytes } = this.#core.limits;
     const before = this.#tools.get(tool.name);
     if (before !== undefined) {
       this.#tools.delete(tool.name);
       this.#size -= before.size;
     }
-    const known = new KnownTool(tool, this.#core);
+    const known = new KnownTool(tool, size, this.#core);
     if (this.#tools.size >= maxListItems || this.#size + known.size > maxListBytes) return;
     this.#tools.set(tool.name, known);
     this.#size += known.size;

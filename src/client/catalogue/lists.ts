@@ -97,7 +97,7 @@ export class Lists {
       const onSent = (): void => void (since = this.#known.moment);
       const page = await this.#page(kind, cursor, { session, onSent }, options);
       const entries = page.entries.filter(isFirst);
-      if (kind === "tools") this.#known.learn(entries as readonly Entries["tools"][], since);
+      if (kind === "tools") this.#known.learn(entries as readonly Entries["tools"][], page.size, since);
       yield { ...page, entries };
       const { next } = page;
       if (next === undefined) return;

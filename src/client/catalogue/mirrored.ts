@@ -5,7 +5,7 @@ import type { JsonObject } from "../../wire/message.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
 /**
- * The headers that repeat `args`. An argument that is absent or null has none, nor has one that is an array or object: the server
+ * The headers that repeat `args`, with names in lower case. An argument that is absent or null has none, nor has one that is an array or object: the server
  * refuses it for its type.
  *
  * @throws {RangeError} if an integer is not safe: the server could not compare it
@@ -19,7 +19,7 @@ export function mirroredHeaders(headers: readonly ParamHeader[], args: JsonObjec
       throw new RangeError(
         `The argument ${path.join(".")} is ${value}, which is not a safe integer: the header Mcp-Param-${name} cannot carry it`,
       );
-    mirrored[`Mcp-Param-${name}`] = encodeHeaderValue(String(value));
+    mirrored[`mcp-param-${name.toLowerCase()}`] = encodeHeaderValue(String(value));
   }
   return mirrored;
 }

@@ -9,10 +9,9 @@ export interface Outgoing {
   readonly method: string;
   /** The whole message. */
   readonly text: string;
-  /**
-   * Over HTTP, the headers of this request: those that repeat parts of `params` (`Mcp-Name`, `Mcp-Param-*`), and those that the caller
-   * added. The channel adds what it knows itself.
-   */
+  /** Over HTTP, the headers that repeat parts of `params` (`Mcp-Name`, `Mcp-Param-*`), ready to be sent, with names in lower case. */
+  readonly mirrored?: HeaderFields | undefined;
+  /** Over HTTP, the headers that the caller added. The channel adds what it knows itself. */
   readonly headers?: HeaderFields | undefined;
   /**
    * Set by the channel: called at most once, with the reason, when nobody waits any longer. The channel then tells the server as its

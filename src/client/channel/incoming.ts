@@ -1,4 +1,5 @@
 // Reads the text of a message or batch that a server sent, within the limits of the client.
+import { clip } from "../../errors.ts";
 import { parseWithin } from "../../wire/json.ts";
 import { readMessage, type RpcNotification, type RpcRequest, type RpcResponse } from "../../wire/message.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -14,12 +15,22 @@ export interface IncomingSink {
 /** Passes on each message of a text, in order. */
 export function readIncomingText(text: string, limits: ClientLimits, sink: IncomingSink): void {
   const parsed = parseWithin(text, limits);
-  if (!parsed.ok) return sink.invalid(parsed.problem);
+  if (!parsed.ok) return sink.invalid(parsed.limit ? beyond(parsed.problem, parsed.limit) : parsed.problem);
   if (!Array.isArray(parsed.value)) return pass(parsed.value, sink);
   if (parsed.value.length > limits.maxBatch) {
-    return sink.invalid(`The batch holds more than ${limits.maxBatch} messages`);
+    return sink.invalid(beyond(`The batch holds more than ${limits.maxBatch} messages`, "maxBatch"));
   }
   for (const value of parsed.value) pass(value, sink);
+}
+
+/** What is wrong with something that exceeds a limit, and what to do if it is meant. */
+export function beyond(problem: string, limit: keyof ClientLimits): string {
+  return `${problem}: raise limits.${limit} if that is meant`;
+}
+
+/** The report of a response that belongs to no request. */
+export function answersNothing({ id }: RpcResponse): string {
+  return `A response to no request, with the id ${id === undefined ? "missing" : clip(JSON.stringify(id))}`;
 }
 
 function pass(value: unknown, sink: IncomingSink): void {

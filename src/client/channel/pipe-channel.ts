@@ -1,6 +1,6 @@
 // A channel over a wire: all messages share one pipe, so that responses are matched to their requests by id.
 import { isThenable } from "../../async/promises.ts";
-import { parseJson } from "../../wire/json.ts";
+import { parseWithin } from "../../wire/json.ts";
 import {
   encodeNotification,
   isRequestId,
@@ -11,6 +11,7 @@ import {
 import { CannotStart, ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
+import { answersNothing, beyond } from "./incoming.ts";
 import type { Wire } from "../../wire/wire.ts";
 
 /** Why the channel carries nothing any more. */
@@ -145,12 +146,15 @@ export class PipeChannel implements Channel {
   #read(text: string): void {
     if (this.#loss) return;
     this.#receiver.tap?.("received", stream, text);
-    const parsed = parseJson(text, this.#limits);
-    if (!parsed.ok) return this.refuse(text, parsed.error.message);
+    const parsed = parseWithin(text, this.#limits);
+    if (!parsed.ok)
+      return this.refuse(text, parsed.limit ? beyond(parsed.problem, parsed.limit) : parsed.problem);
     const { value } = parsed;
     if (!Array.isArray(value)) return this.#receive(value);
     if (value.length > this.#limits.maxBatch)
-      return this.#receiver.ignored(`A batch holds more than ${this.#limits.maxBatch} messages`);
+      return this.#receiver.ignored(
+        beyond(`A batch holds more than ${this.#limits.maxBatch} messages`, "maxBatch"),
+      );
     for (const message of value) this.#receive(message);
   }
 
@@ -169,7 +173,7 @@ export class PipeChannel implements Channel {
     const request = isRequestId(only) ? this.#take(only) : undefined;
     if (request) request.resolve(response);
     else if (!isRequestId(id) || !this.#cancelled.delete(id))
-      this.#receiver.ignored(`A response to no request, with the id ${JSON.stringify(id) ?? "missing"}`);
+      this.#receiver.ignored(answersNothing(response));
   }
 
   /**

@@ -29,6 +29,7 @@ export interface ConnectionSettings extends HandshakeSettings {
   readonly revision: string;
   readonly remembered?: Remembered | undefined;
   readonly tap?: Tap | undefined;
+  readonly limits: ReceptionSettings["limits"];
 }
 
 /** How often each request of the first handshake is tried. */
@@ -188,18 +189,22 @@ export class Connection {
     );
     const signals = [this.#closing.signal, late.signal, ...(signal ? [signal] : [])];
     try {
-      this.#adopt(await this.#shakeHands(step, tries, AbortSignal.any(signals)));
+      const agreed = await this.#shakeHands(step, tries, AbortSignal.any(signals));
+      if (this.#closing.signal.aborted) await agreed.reception.close();
+      this.#closing.signal.throwIfAborted();
+      this.#adopt(agreed);
     } finally {
       clearTimeout(timer);
     }
   }
 
   #shakeHands(step: Step, tries: number, signal: AbortSignal): Promise<Agreed> {
-    const { answers, observe, tap } = this.#settings;
+    const { answers, observe, tap, limits } = this.#settings;
     const receiving: ReceptionSettings = {
       answers,
       observe,
       tap,
+      limits,
       notified: (message) => this.#notify(message),
       gap: (reception) =>
         void (reception === this.#reception && this.#gapListeners.tell(undefined, this.#report)),

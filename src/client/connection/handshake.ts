@@ -1,5 +1,6 @@
 // Brings a client and a server to one revision: probes, initializes, tries again, and changes to an older transport where needed.
 import { untilAborted } from "../../async/promises.ts";
+import { clip } from "../../errors.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import { type ClientCapabilities, type Implementation, readImplementation } from "../../protocol/model.ts";
@@ -259,7 +260,10 @@ function isOfOlder(error: Error): boolean {
 function readResponse(response: RpcResponse): Finding {
   if (!("error" in response)) return { met: "result", result: response.result };
   const { error } = response;
-  return { met: "error", error: isRpcError(error) ? error : { code: 0, message: JSON.stringify(error) } };
+  return {
+    met: "error",
+    error: isRpcError(error) ? error : { code: 0, message: clip(JSON.stringify(error)) },
+  };
 }
 
 function isRpcError(error: unknown): error is RpcError {

@@ -1,5 +1,5 @@
 // Receives what arrives on one channel: answers the questions of a legacy server, and passes on everything else.
-import { errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import {
   encodeResponse,
@@ -13,12 +13,14 @@ import {
 import type { Answers } from "../answering/question.ts";
 import type { Channel, Receiver, Tap, Transport } from "../channel/channel.ts";
 import type { ClientEvent } from "../settings/events.ts";
+import type { ClientLimits } from "../settings/limits.ts";
 
 /** Where a reception passes on what arrives. */
 export interface ReceptionSettings {
   readonly answers: Answers;
   readonly tap: Tap | undefined;
   readonly observe: ((event: ClientEvent) => void) | undefined;
+  readonly limits: Pick<ClientLimits, "maxQuestions">;
   notified(message: RpcNotification): void;
   gap(reception: Reception): void;
   ended(reception: Reception, reason: Error): void;
@@ -28,6 +30,8 @@ export class Reception implements Receiver {
   readonly #settings: ReceptionSettings;
   /** The questions that are being answered. */
   readonly #asked = new Map<RequestId, AbortController>();
+  /** How many requests of the server have no response yet, or one that is not sent: those with a handler, and as many that are refused. */
+  #open = 0;
   #channel: Channel | undefined;
   #end: Error | undefined;
   /** The revision that the server speaks, or is asked to speak. */
@@ -105,13 +109,18 @@ export class Reception implements Receiver {
   #ask(request: RpcRequest): void {
     const { id, method } = request;
     const { revision } = this;
+    const { maxQuestions } = this.#settings.limits;
     // A modern client sends no responses: its server asks in results.
     if (revision?.era !== "legacy")
-      this.ignored(`The request ${method}: a modern server may not send requests`);
+      this.ignored(`The request ${clip(method)}: a modern server may not send requests`);
+    else if (this.#open >= 2 * maxQuestions)
+      this.ignored(
+        `The request ${clip(method)}: ${this.#open} others wait for their responses: raise limits.maxQuestions to answer more`,
+      );
     else if (method === "ping") this.#respond({ jsonrpc: "2.0", id, result: {} });
     else if (this.#asked.has(id)) this.#reject(id, errorCodes.invalidRequest, "This id is in use");
     else if (!revision.clientRequests.has(method))
-      this.#reject(id, errorCodes.methodNotFound, `Unknown method: ${method}`);
+      this.#reject(id, errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
     else void this.#answer(request, revision);
   }
 
@@ -119,6 +128,7 @@ export class Reception implements Receiver {
     const controller = new AbortController();
     const { signal } = controller;
     this.#asked.set(id, controller);
+    this.#open++;
     try {
       const answered = await this.#settings.answers.answer({ method, params }, revision, signal);
       if (signal.aborted) return;
@@ -127,6 +137,7 @@ export class Reception implements Receiver {
     } catch {
       if (!signal.aborted) this.#reject(id, errorCodes.internal, "The client failed to answer");
     } finally {
+      this.#open--;
       if (this.#asked.get(id) === controller) this.#asked.delete(id);
     }
   }
@@ -143,7 +154,9 @@ export class Reception implements Receiver {
   }
 
   #respond(response: RpcResponse): void {
-    const sent = this.#channel?.send(encodeResponse(response));
-    sent?.catch((error: unknown) => this.ignored(`A response could not be sent: ${String(error)}`));
+    this.#open++;
+    Promise.resolve(this.#channel?.send(encodeResponse(response)))
+      .catch((error: unknown) => this.ignored(`A response could not be sent: ${String(error)}`))
+      .finally(() => void this.#open--);
   }
 }

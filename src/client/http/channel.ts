@@ -1,9 +1,11 @@
 // A channel over Streamable HTTP: each message is a POST, and messages outside requests arrive on a stream that GET opens.
 import { later } from "../../async/later.ts";
 import { ignoreRejection } from "../../async/promises.ts";
+import { inBackground } from "../../async/timers.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { encodeNotification, type RequestId, type RpcResponse } from "../../wire/message.ts";
 import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
+import { answersNothing } from "../channel/incoming.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
@@ -16,6 +18,8 @@ import { Post } from "./post.ts";
 import type { Requester } from "./requester.ts";
 import type { HttpReply } from "./send.ts";
 
+/** How long a server may take to accept a notification, or an answer to its question. */
+const acceptMs = 60_000;
 /** How long a farewell may take: the end of a session, or of a request. */
 const farewellMs = 2000;
 
@@ -73,23 +77,22 @@ export class HttpChannel implements Channel, Link {
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (this.#end) return reject(this.#end);
-      const onSettled = (post: Post): void => {
-        this.#posts.delete(post.outgoing.id);
-        this.#stream?.revive();
-      };
-      const post = new Post(this, outgoing, { resolve, reject, onSettled });
+      const post = new Post(this, outgoing, resolve, reject);
       this.#posts.set(outgoing.id, post);
-      post.start();
+      void post.start();
     });
   }
 
   async send(text: string): Promise<void> {
     if (this.#end) throw this.#end;
     const { url } = this;
-    const { signal } = this.#closing;
+    const late = new AbortController();
+    const timer = inBackground(setTimeout(() => late.abort(notAccepted(url)), acceptMs));
+    const signal = AbortSignal.any([this.#closing.signal, late.signal]);
     this.receiver.tap?.("sent", "post", text);
     const headers = this.headers.ofMessage(text);
-    const reply = await this.requester.send({ url, method: "POST", headers, body: text, signal });
+    const sending = this.requester.send({ url, method: "POST", headers, body: text, signal });
+    const reply = await sending.finally(() => clearTimeout(timer));
     if (reply.status === 404 && this.hasSession) {
       reply.cancel();
       throw this.sessionGone();
@@ -146,12 +149,15 @@ export class HttpChannel implements Channel, Link {
     void this.#farewell("POST", this.headers.ofMessage(text), text);
   }
 
+  settled(id: RequestId): void {
+    this.#posts.delete(id);
+    this.#stream?.revive();
+  }
+
   respond(response: RpcResponse): void {
     const post = response.id == null || !this.isLegacy ? undefined : this.#posts.get(response.id);
-    if (post) return post.response(response);
-    this.receiver.ignored(
-      `A response to no request, with the id ${JSON.stringify(response.id) ?? "missing"}`,
-    );
+    if (post) return post.respondedElsewhere(response);
+    this.receiver.ignored(answersNothing(response));
   }
 
   async #listen(): Promise<void> {
@@ -170,4 +176,9 @@ export class HttpChannel implements Channel, Link {
       () => {},
     );
   }
+}
+
+function notAccepted(url: string): ConnectionLost {
+  const message = `${shown(url)} did not accept a message within ${acceptMs / 1000} s`;
+  return new ConnectionLost("cut", message, { mayHaveRun: true });
 }

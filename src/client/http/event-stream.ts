@@ -6,6 +6,8 @@ import type { Silence } from "./silence.ts";
 
 /** How many event ids are remembered, so that nothing is delivered twice. */
 const maxSeen = 1000;
+/** The ids that a request can send back: others cannot be resumed after. */
+const sendable = /^[\x20-\x7e]{1,1024}$/;
 
 export class EventStream {
   readonly #url: string;
@@ -61,8 +63,12 @@ export class EventStream {
     if (data) this.#take(data, event);
   }
 
-  #remember(id: string): void {
-    this.lastId = id === "" ? undefined : id;
+  #remember(given: string): void {
+    this.lastId = undefined;
+    if (!sendable.test(given)) return;
+    // A copy: a part of a text would keep the whole piece that it arrived in.
+    const id = JSON.parse(JSON.stringify(given)) as string;
+    this.lastId = id;
     this.#seen.add(id);
     if (this.#seen.size <= maxSeen) return;
     const [oldest = ""] = this.#seen;

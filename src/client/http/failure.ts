@@ -36,7 +36,7 @@ export async function failureOf(
   text?: string,
 ): Promise<HttpFailure | ConnectionLost> {
   const { status } = reply;
-  const body = text?.slice(0, maxExcerpt) ?? (await excerptOf(reply));
+  const body = text === undefined ? await excerptOf(reply) : excerpt(text, reply);
   const said = body.trim() === "" ? "" : `: ${firstLine(body)}`;
   if (isGatewayLoss(status)) {
     const message = `A gateway before ${shown(url)} lost the server: ${status}${said}`;
@@ -84,6 +84,20 @@ async function excerptOf(reply: HttpReply): Promise<string> {
   } catch (error) {
     if (error !== enough && !(error instanceof ConnectionLost) && !(error instanceof InvalidResponse))
       throw error;
+  }
+  return excerpt(text, reply);
+}
+
+/** The headers whose values are no secrets. */
+const plainHeaders = /^(?:accept|content-type|mcp-(?!session-id).*)$/;
+
+/** The start of a body, without the secrets of the request: some servers show in an error what they received. */
+function excerpt(body: string, { sent }: HttpReply): string {
+  let text = body.slice(0, 2 * maxExcerpt);
+  for (const [name, value] of Object.entries(sent)) {
+    if (plainHeaders.test(name)) continue;
+    for (const secret of [value, value.slice(value.indexOf(" ") + 1)])
+      if (secret.length >= 8) text = text.replaceAll(secret, "[redacted]");
   }
   return text.slice(0, maxExcerpt);
 }

@@ -42,7 +42,8 @@ export class GetStream {
 
   /** The server has just answered something else: a stream that was given up is tried once more, but not all the time. */
   revive(): void {
-    if (this.#givenUpAt === undefined || Date.now() - this.#givenUpAt < this.#link.backoff.maxMs) return;
+    if (this.#givenUpAt === undefined || this.#whole.signal.aborted) return;
+    if (Date.now() - this.#givenUpAt < this.#link.backoff.maxMs) return;
     this.#givenUpAt = undefined;
     this.start();
   }
@@ -54,7 +55,7 @@ export class GetStream {
   }
 
   async #run(): Promise<void> {
-    for (;;) {
+    while (!this.#whole.signal.aborted) {
       const outcome = await this.#connect();
       if (this.#whole.signal.aborted) return;
       const waitMs = this.#nextWait(outcome);
@@ -68,16 +69,22 @@ export class GetStream {
     this.#connection = new AbortController();
     this.#silentFor = undefined;
     const { signal } = this.#connection;
+    const silence = new Silence((reason) => {
+      this.#silentFor = reason;
+      this.#connection.abort(closed);
+    });
     try {
-      return await readByGet(this.#link, this.#events, { signal, onOpen: () => this.#opened() });
+      const onOpen = (): void => this.#opened();
+      return await readByGet(this.#link, this.#events, { signal, silence, onOpen });
     } catch {
-      return { kind: "ended", reason: this.#silentFor ?? "it was closed" };
+      return { kind: this.isOpen ? "ended" : "failed", reason: this.#silentFor ?? "it was closed" };
     } finally {
+      silence.stop();
       this.isOpen = false;
     }
   }
 
-  #opened(): Silence {
+  #opened(): void {
     const { receiver } = this.#link;
     const isGap = this.#mayHaveMissed || (this.#wasOpen && this.#events.lastId === undefined);
     receiver.stream(this.#wasOpen ? "resumed" : "opened", name);
@@ -85,10 +92,6 @@ export class GetStream {
     this.#mayHaveMissed = false;
     this.#openedAt = Date.now();
     if (isGap) receiver.gap();
-    return new Silence((reason) => {
-      this.#silentFor = reason;
-      this.#connection.abort(closed);
-    });
   }
 
   /** How long to wait before the next connection; undefined if there is none. */

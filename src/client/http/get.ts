@@ -18,19 +18,23 @@ export interface GetOutcome {
 
 export interface GetOptions {
   readonly signal: AbortSignal;
-  readonly onOpen?: () => Silence;
+  /** Watches the connection, from the request on: the head of its reply may never come. */
+  readonly silence?: Silence;
+  readonly onOpen?: () => void;
 }
 
 /** Rejects only when the signal is aborted. */
 export async function readByGet(link: Link, events: EventStream, options: GetOptions): Promise<GetOutcome> {
-  const { signal, onOpen } = options;
+  const { signal, silence, onOpen } = options;
   const { lastId } = events;
-  let silence: Silence | undefined;
+  let isOpen = false;
   try {
     const headers = link.headers.ofGet(lastId);
     const reply = await link.requester.send({ url: link.url, method: "GET", headers, signal });
     if (reply.status !== 200 || !isEventStream(reply)) return refusalOf(reply);
-    silence = onOpen?.();
+    isOpen = true;
+    silence?.heard();
+    onOpen?.();
     await events.read(reply, silence);
     return { kind: "ended", reason: "the server ended it" };
   } catch (error) {
@@ -39,12 +43,10 @@ export async function readByGet(link: Link, events: EventStream, options: GetOpt
     if (error instanceof InvalidResponse) link.receiver.ignored(reason);
     const isTransientLoss = error instanceof ConnectionLost;
     return {
-      kind: isTransientLoss ? (silence ? "ended" : "failed") : "refused",
+      kind: isTransientLoss ? (isOpen ? "ended" : "failed") : "refused",
       reason,
       ...(status && { status }),
     };
-  } finally {
-    silence?.stop();
   }
 }
 

@@ -66,9 +66,10 @@ export class ChannelHeaders {
     this.#others = { ...this.#common, ...agreed };
   }
 
-  ofRequest({ method, headers }: Outgoing): Record<string, string> {
+  ofRequest({ method, headers, mirrored }: Outgoing): Record<string, string> {
     const fields = this.#isModern ? { ...this.#posts, "mcp-method": method } : { ...this.#posts };
-    return headers === undefined ? fields : Object.assign(fields, checkHeaders(headers));
+    if (headers !== undefined) Object.assign(fields, checkHeaders(headers));
+    return mirrored === undefined ? fields : Object.assign(fields, mirrored);
   }
 
   /** Those of a notification, or of an answer to the server. */

@@ -22,6 +22,8 @@ export interface Link {
   takeSession(reply: HttpReply): void;
   /** Tells the server that nobody waits for a request any longer. */
   cancel(id: string | number): void;
+  /** A request has its outcome. */
+  settled(id: string | number): void;
   /** Takes a response that arrived on the stream of another request. */
   respond(response: RpcResponse): void;
 }

@@ -14,7 +14,8 @@ interface SystemError {
 /** The error for a request that got no reply, or whose reply broke off. `fetch` hides the reason in `cause`. */
 export function lossOf(error: unknown, url: string, hasReply = false): ConnectionLost {
   const { code, message } = ((error as SystemError).cause ?? error) as SystemError;
-  const what = [code, message].filter((part) => part !== undefined && part !== "").join(": ");
+  const parts = String(message).includes(String(code)) ? [message] : [code, message];
+  const what = parts.filter((part) => part !== undefined && part !== "").join(": ");
   const isOpaque = code === undefined && error instanceof TypeError;
   if (!hasReply && (beforeSending.test(String(code)) || beforeSending.test(String(message)))) {
     const text = `Could not reach ${shown(url)}: ${what}: check the address, and that the server runs`;

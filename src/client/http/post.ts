@@ -29,7 +29,6 @@ export class Post implements IncomingSink {
   readonly #link: Link;
   readonly #resolve: (response: RpcResponse) => void;
   readonly #reject: (reason: unknown) => void;
-  readonly #onSettled: (post: Post) => void;
   readonly #controller = new AbortController();
   #isSettled = false;
   #attempts: Attempts | undefined;
@@ -39,22 +38,37 @@ export class Post implements IncomingSink {
   constructor(
     link: Link,
     outgoing: Outgoing,
-    settling: {
-      readonly resolve: (response: RpcResponse) => void;
-      readonly reject: (reason: unknown) => void;
-      readonly onSettled: (post: Post) => void;
-    },
+    resolve: (response: RpcResponse) => void,
+    reject: (reason: unknown) => void,
   ) {
     this.#link = link;
     this.outgoing = outgoing;
-    this.#resolve = settling.resolve;
-    this.#reject = settling.reject;
-    this.#onSettled = settling.onSettled;
+    this.#resolve = resolve;
+    this.#reject = reject;
     outgoing.onAbandoned = (reason) => this.#abandon(reason);
   }
 
-  start(): void {
-    this.#exchange().catch((error: unknown) => this.fail(error));
+  async start(): Promise<void> {
+    try {
+      const link = this.#link;
+      const { outgoing } = this;
+      const { url, receiver } = link;
+      const { signal } = this.#controller;
+      const headers = link.headers.ofRequest(outgoing);
+      receiver.tap?.("sent", this.#name, outgoing.text);
+      const reply = await link.requester.send({ url, method: "POST", headers, body: outgoing.text, signal });
+      if (this.#isSettled) return reply.cancel();
+      const type = reply.header("content-type");
+      if (reply.status !== 200) return await this.#refuse(reply, type);
+      if (outgoing.method === "initialize") link.takeSession(reply);
+      if (isJson(type)) {
+        this.#receive(await reply.text(link.limits.maxBytes));
+        if (!this.#isSettled) this.fail(this.#noResponse());
+      } else if (isEventStream(reply)) await this.#readStream(reply);
+      else this.fail(await wrongTypeOf(reply, url));
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   /** Ends it without a response. */
@@ -64,12 +78,18 @@ export class Post implements IncomingSink {
     this.#controller.abort(over);
   }
 
-  /** Ends it with a response, whichever stream that came on. */
+  /** Ends it with a response, or passes on one to another request. */
   response(response: RpcResponse): void {
     const { id } = response;
     const isOurs = id === this.outgoing.id || (id == null && "error" in response);
     if (!isOurs) return this.#link.respond(response);
     if (this.#settle()) this.#resolve(response);
+  }
+
+  /** Ends it with a response from the stream of another request: nothing more is expected on its own. */
+  respondedElsewhere(response: RpcResponse): void {
+    this.response(response);
+    this.#controller.abort(over);
   }
 
   message(message: RpcRequest | RpcNotification): void {
@@ -89,7 +109,7 @@ export class Post implements IncomingSink {
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;
-    this.#onSettled(this);
+    this.#link.settled(this.outgoing.id);
     return true;
   }
 
@@ -98,25 +118,6 @@ export class Post implements IncomingSink {
     const { id, isUncancellable } = this.outgoing;
     this.fail(reason);
     if (this.#link.isLegacy && !isUncancellable) this.#link.cancel(id);
-  }
-
-  async #exchange(): Promise<void> {
-    const link = this.#link;
-    const { outgoing } = this;
-    const { url, receiver } = link;
-    const { signal } = this.#controller;
-    const headers = link.headers.ofRequest(outgoing);
-    receiver.tap?.("sent", this.#name, outgoing.text);
-    const reply = await link.requester.send({ url, method: "POST", headers, body: outgoing.text, signal });
-    if (this.#isSettled) return reply.cancel();
-    const type = reply.header("content-type");
-    if (reply.status !== 200) return this.#refuse(reply, type);
-    if (outgoing.method === "initialize") link.takeSession(reply);
-    if (isJson(type)) {
-      this.#receive(await reply.text(link.limits.maxBytes));
-      if (!this.#isSettled) this.fail(this.#noResponse());
-    } else if (isEventStream(reply)) await this.#readStream(reply);
-    else this.fail(await wrongTypeOf(reply, url));
   }
 
   #receive(text: string): void {

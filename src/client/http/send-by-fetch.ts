@@ -1,4 +1,6 @@
 // Sends HTTP requests with `fetch`, the global one or your own.
+import type { HeaderFields } from "../settings/auth.ts";
+import { GrowingBuffer } from "../../wire/bytes.ts";
 import { lossOf, tooLarge } from "./loss.ts";
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
@@ -36,22 +38,25 @@ class FetchReply implements HttpReply {
     return this.#response.type === "opaqueredirect" ? 302 : this.#response.status;
   }
 
+  get sent(): HeaderFields {
+    return this.#request.headers;
+  }
+
   header(name: string): string | undefined {
     return this.#response.headers.get(name) ?? undefined;
   }
 
   async text(maxBytes: number): Promise<string> {
     let first: Uint8Array | undefined;
-    let rest: Uint8Array[] | undefined;
+    let all: GrowingBuffer | undefined;
     let size = 0;
     await this.read((piece) => {
       size += piece.length;
       if (size > maxBytes) throw tooLarge(this.#request.url, maxBytes);
       if (first === undefined) first = piece;
-      else (rest ??= []).push(piece);
+      else (all ??= GrowingBuffer.of(first)).add(piece);
     });
-    if (first === undefined) return "";
-    return rest === undefined ? decoder.decode(first) : decodeAll([first, ...rest]);
+    return decoder.decode(all?.bytes ?? first);
   }
 
   async read(take: (piece: Uint8Array) => void): Promise<void> {
@@ -77,11 +82,4 @@ class FetchReply implements HttpReply {
   cancel(): void {
     this.#response.body?.cancel().catch(() => {});
   }
-}
-
-function decodeAll(pieces: readonly Uint8Array[]): string {
-  const streaming = new TextDecoder();
-  let text = "";
-  for (const piece of pieces) text += streaming.decode(piece, { stream: true });
-  return text + streaming.decode();
 }

@@ -56,6 +56,9 @@ const kinds: Readonly<Record<keyof ListenFilter, KindRow>> = {
   },
 };
 
+/** The longest URI that a change names: many of them may wait for a reader. */
+const maxUri = 8192;
+
 type Member = keyof ListenFilter;
 const members = Object.keys(kinds) as Member[];
 const known: Known<ListenFilter> = kinds;
@@ -136,7 +139,8 @@ export function changeOf(
   const { kind } = kinds[member];
   if (member !== "resources") return { kind, cause: "changed" };
   const uri = params?.["uri"];
-  return typeof uri === "string" ? { kind, uri, cause: "changed" } : undefined;
+  if (typeof uri !== "string") return undefined;
+  return uri.length > maxUri ? { kind, cause: "gap" } : { kind, uri, cause: "changed" };
 }
 
 /** The changes that say "read again" for all that a filter asks for. */

@@ -1,5 +1,5 @@
 // Subscriptions at a modern server: one `subscriptions/listen` stream each, whose messages carry the id of their request.
-import { errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import { isObject, type RequestId, type RpcNotification } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
@@ -81,7 +81,7 @@ export class ListenStreams implements Source {
         const id = isObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
         const stream = this.#open.get(id);
         if (stream) take(stream, message);
-        else this.#ignore(`${name} names no open subscription: ${JSON.stringify(id)}`);
+        else this.#ignore(`${name} names no open subscription: ${clip(JSON.stringify(id) ?? "missing")}`);
       });
     on(acknowledged, (stream, message) => this.#acknowledge(stream, message));
     for (const name of changeNotifications.keys()) {
@@ -106,7 +106,7 @@ export class ListenStreams implements Source {
       this.#core.peer.revision,
     );
     if (unasked.length > 0)
-      this.#ignore(`The server acknowledged what nobody asked for: ${unasked.join(", ")}`);
+      this.#ignore(`The server acknowledged what nobody asked for: ${clip(unasked.join(", "))}`);
     if (isEmpty(honoured)) return stream.stop.abort(nothingOffered(stream.wanted, this.#core.peer.address));
     stream.honoured = honoured;
     stream.sink.acknowledged(honoured);

@@ -1,6 +1,7 @@
 // Opens listenings, the same on every revision.
-import { checkOptions, type Known } from "../../options.ts";
+import type { Known } from "../../options.ts";
 import type { Core } from "../calls/core.ts";
+import { checkCallOptions } from "../settings/checks.ts";
 import type { Backoff } from "../settings/limits.ts";
 import { checkFilter, type ListenFilter } from "./filter.ts";
 import { ListenStreams } from "./listen-streams.ts";
@@ -13,7 +14,7 @@ import {
 } from "./listening.ts";
 import { SessionSubscriptions } from "./session-subscriptions.ts";
 
-const knownOptions: Known<ListenOptions> = { signal: true };
+const knownOptions: Known<ListenOptions> & { readonly onChange: unknown } = { signal: true, onChange: true };
 
 /** The listenings of one client. */
 export class Listenings {
@@ -30,7 +31,8 @@ export class Listenings {
     onChange: OnChange | undefined,
     options: ListenOptions = {},
   ): Promise<Listening> {
-    checkOptions({ subject: "listen" }, options, knownOptions);
+    checkCallOptions("listen", options, knownOptions);
+    checkCallOptions("listen", { onChange }, knownOptions);
     const wanted = checkFilter(filter);
     const { signal } = options;
     signal?.throwIfAborted();

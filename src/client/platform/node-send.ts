@@ -8,14 +8,18 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
-import { lossOf, tooLarge } from "../http/loss.ts";
+import { GrowingBuffer } from "../../wire/bytes.ts";
+import { lossOf, shown, tooLarge } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
+import type { HeaderFields } from "../settings/auth.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 
 /** How long a connection stays open without a request: less than the 5 seconds after which many servers close it. */
 const idleMs = 4000;
 /** How long the rest of an unwanted body may take before its connection is closed. */
 const restMs = 1000;
+
+const noBytes = new Uint8Array(0);
 
 /** A way to send to one kind of server: with or without TLS. */
 interface Way {
@@ -100,22 +104,27 @@ class NodeReply implements HttpReply {
     this.status = message.statusCode ?? 0;
   }
 
+  get sent(): HeaderFields {
+    return this.#asked.headers;
+  }
+
   header(name: string): string | undefined {
     const value = this.#message.headers[name];
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
   async text(maxBytes: number): Promise<string> {
-    const pieces: Uint8Array[] = [];
+    let first: Uint8Array | undefined;
+    let all: GrowingBuffer | undefined;
     let size = 0;
     await this.read((piece) => {
       size += piece.length;
       if (size > maxBytes) throw tooLarge(this.#asked.url, maxBytes);
-      pieces.push(piece);
+      if (first === undefined) first = piece;
+      else (all ??= GrowingBuffer.of(first)).add(piece);
     });
-    const [first] = pieces;
-    if (first === undefined) return "";
-    return (pieces.length === 1 ? (first as Buffer) : Buffer.concat(pieces)).toString();
+    const { buffer, byteOffset, length } = all?.bytes ?? first ?? noBytes;
+    return Buffer.from(buffer, byteOffset, length).toString();
   }
 
   read(take: (piece: Uint8Array) => void): Promise<void> {
@@ -129,7 +138,7 @@ class NodeReply implements HttpReply {
       if (coding !== "identity") {
         return fail(
           new InvalidResponse(
-            `${this.#asked.url} sent the body as ${coding}, which the client did not accept`,
+            `${shown(this.#asked.url)} sent the body as ${coding}, which the client did not accept`,
           ),
         );
       }

@@ -177,7 +177,9 @@ class LastLines {
     this.#maxBytes = maxBytes;
   }
 
-  add(line: string): void {
+  add(text: string): void {
+    // A copy: a part of a text would keep the whole piece that it arrived in.
+    const line = Buffer.from(text).toString();
     this.#lines.push(line);
     this.#bytes += Buffer.byteLength(line);
     while (this.#bytes > this.#maxBytes) this.#bytes -= Buffer.byteLength(this.#lines.shift() ?? "");

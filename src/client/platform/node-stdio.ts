@@ -1,7 +1,7 @@
 // The transport of stdio servers: each channel starts a process.
-import { isTimerMs } from "../../async/timers.ts";
-import { clip, ConfigurationError } from "../../errors.ts";
+import { clip } from "../../errors.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
+import { beyond } from "../channel/incoming.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -22,7 +22,6 @@ export class StdioTransport implements Transport {
   readonly #observe: (event: ClientEvent) => void;
 
   constructor(target: CommandTarget, limits: ClientLimits, observe: (event: ClientEvent) => void) {
-    checkTarget(target);
     const { command, args = [], cwd = process.cwd(), env, restart = false, graceMs = 2000 } = target;
     this.address = [command, ...args].join(" ");
     this.reopens = restart;
@@ -40,18 +39,13 @@ export class StdioTransport implements Transport {
         if (stray++ < maxStrayReports)
           receiver.ignored(`A line of standard output is not a message: ${clip(line)}`);
       },
-      tooLong: (start) => channel.refuse(start, `The message is larger than ${this.#limits.maxBytes} bytes`),
+      tooLong: (start) =>
+        channel.refuse(
+          start,
+          beyond(`The message is larger than ${this.#limits.maxBytes} bytes`, "maxBytes"),
+        ),
     });
     const channel = new PipeChannel(server, receiver, this.#limits);
     return channel;
   }
-}
-
-function checkTarget(target: CommandTarget): void {
-  const fail = (field: string, problem: string): never => {
-    throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field }, problem);
-  };
-  if (target.command === "") fail("command", "is empty: pass the program to start");
-  if (target.graceMs !== undefined && !isTimerMs(target.graceMs))
-    fail("graceMs", `is ${target.graceMs}: pass a whole number of milliseconds above 0`);
 }

@@ -1,5 +1,5 @@
 // The errors of a client. Each says what happened, whether the server may have acted, and what you can do.
-import { HalyardError } from "../../errors.ts";
+import { clip, HalyardError } from "../../errors.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { RpcError } from "../../wire/message.ts";
 
@@ -47,9 +47,12 @@ export type LossReason =
  *
  * @example
  * ```ts
+ * import { McpServer } from "halyard";
  * import { connect, ConnectionLost } from "halyard/client";
  *
- * await using client = await connect("https://mcp.example.com/mcp");
+ * const server = new McpServer({ name: "bank", version: "1.0.0" });
+ * server.tool("pay", {}, () => "Paid");
+ * await using client = await connect(server);
  * try {
  *   await client.callTool("pay", { amount: 20 });
  * } catch (error) {
@@ -74,7 +77,19 @@ export class ConnectionLost extends HalyardError {
   }
 }
 
-/** An HTTP reply that carries no JSON-RPC message. */
+/**
+ * An HTTP reply that carries no JSON-RPC message.
+ *
+ * @example
+ * ```ts
+ * import { connect, HttpFailure } from "halyard/client";
+ *
+ * // stands for a server: replies to every request like this
+ * const fetch = async (): Promise<Response> => new Response("Not here", { status: 410 });
+ * const error = await connect("https://mcp.example.com/mcp", { fetch }).catch((reason: unknown) => reason);
+ * if (error instanceof HttpFailure) console.log(error.status, error.body); // 410 Not here
+ * ```
+ */
 export class HttpFailure extends HalyardError {
   readonly status: number;
   readonly url: string;
@@ -100,7 +115,19 @@ export class HttpFailure extends HalyardError {
   }
 }
 
-/** The server requires credentials (401), or other ones (403). */
+/**
+ * The server requires credentials (401), or other ones (403).
+ *
+ * @example
+ * ```ts
+ * import { connect, AuthRequired } from "halyard/client";
+ *
+ * // stands for a server: replies to every request like this
+ * const fetch = async (): Promise<Response> => new Response("", { status: 401 });
+ * const error = await connect("https://mcp.example.com/mcp", { fetch }).catch((reason: unknown) => reason);
+ * if (error instanceof AuthRequired) console.log(error.status, error.challenge); // let the user sign in
+ * ```
+ */
 export class AuthRequired extends HalyardError {
   readonly status: 401 | 403;
   readonly url: string;
@@ -126,7 +153,21 @@ export class AuthRequired extends HalyardError {
 /** The limits of time that a call or `connect` can meet. */
 export type TimeLimit = "timeoutMs" | "maxTimeMs" | "connectTimeoutMs";
 
-/** A request took too long. */
+/**
+ * A request took too long.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { CallTimeout, connect } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("slow", {}, () => new Promise<string>(() => {}));
+ * await using client = await connect(server);
+ * const error = await client.callTool("slow", {}, { timeoutMs: 50 }).catch((reason: unknown) => reason);
+ * if (error instanceof CallTimeout) console.log(error.limit); // timeoutMs
+ * ```
+ */
 export class CallTimeout extends HalyardError {
   /** The option whose time is over. */
   readonly limit: TimeLimit;
@@ -138,7 +179,21 @@ export class CallTimeout extends HalyardError {
   }
 }
 
-/** The server and the client have no protocol revision in common. */
+/**
+ * The server and the client have no protocol revision in common.
+ *
+ * @example
+ * ```ts
+ * import { connect, NoCommonRevision } from "halyard/client";
+ *
+ * // stands for a server that speaks the first revision only
+ * const result = { protocolVersion: "2024-11-05", capabilities: {}, serverInfo: { name: "old", version: "1" } };
+ * const fetch = async (): Promise<Response> => Response.json({ jsonrpc: "2.0", id: 1, result });
+ * const options = { fetch, revision: "2025-11-25" };
+ * const error = await connect("https://mcp.example.com/mcp", options).catch((reason: unknown) => reason);
+ * if (error instanceof NoCommonRevision) console.log(error.theirs);
+ * ```
+ */
 export class NoCommonRevision extends HalyardError {
   readonly ours: readonly string[];
   readonly theirs: readonly string[];
@@ -146,7 +201,7 @@ export class NoCommonRevision extends HalyardError {
   constructor(ours: readonly string[], theirs: readonly string[], options?: { cause?: unknown }) {
     super(
       "NO_COMMON_REVISION",
-      `The server supports ${theirs.join(", ") || "no revision that it names"}; this client was asked for ${ours.join(", ")}`,
+      `The server supports ${clip(theirs.join(", ")) || "no revision that it names"}; this client was asked for ${ours.join(", ")}`,
       options,
     );
     this.ours = ours;
@@ -154,25 +209,78 @@ export class NoCommonRevision extends HalyardError {
   }
 }
 
-/** The server sent something that the protocol does not allow, or that exceeds a limit of the client. */
+/**
+ * The server sent something that the protocol does not allow, or that exceeds a limit of the client.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, InvalidResponse } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("talk", {}, () => "x".repeat(100_000));
+ * await using client = await connect(server, { limits: { maxBytes: 10_000 } });
+ * const error = await client.callTool("talk").catch((reason: unknown) => reason);
+ * if (error instanceof InvalidResponse) console.log(error.message);
+ * ```
+ */
 export class InvalidResponse extends HalyardError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("INVALID_RESPONSE", message, options);
   }
 }
 
-/** With `throwOnError`, a tool result that has `isError`. */
+/**
+ * With `throwOnError`, a tool result that has `isError`.
+ *
+ * @example
+ * ```ts
+ * import { McpServer, ToolError } from "halyard";
+ * import { connect, ToolCallError } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("read", {}, () => {
+ *   throw new ToolError("There is no such file");
+ * });
+ * await using client = await connect(server, { throwOnError: true });
+ * const error = await client.callTool("read").catch((reason: unknown) => reason);
+ * if (error instanceof ToolCallError) console.log(error.message, error.result.content);
+ * ```
+ */
 export class ToolCallError extends HalyardError {
   readonly result: CallToolResult;
 
   constructor(tool: string, result: CallToolResult) {
-    const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    // A server may send anything as a block.
+    const blocks = result.content as readonly ({ type?: unknown; text?: unknown } | null)[];
+    const text = blocks
+      .flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []))
+      .join("\n");
     super("TOOL_CALL", `${tool}: ${text || "the tool failed"}`);
     this.result = result;
   }
 }
 
-/** With `strict`, a structured result that does not match the tool's output schema. */
+/**
+ * With `strict`, a structured result that does not match the tool's output schema.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, OutputMismatch } from "halyard/client";
+ * import * as z from "zod";
+ *
+ * const server = new McpServer({ name: "weather", version: "1.0.0" });
+ * server.tool("forecast", { output: z.object({ celsius: z.number() }) }, () => ({ celsius: 21 }));
+ * await using client = await connect(server, { strict: true });
+ * client.use(async ({ method }, next) => {
+ *   const result = await next();
+ *   return method === "tools/call" ? { ...result, structuredContent: { celsius: "warm" } } : result;
+ * });
+ * const error = await client.callTool("forecast").catch((reason: unknown) => reason);
+ * if (error instanceof OutputMismatch) console.log(error.message, error.result.structuredContent);
+ * ```
+ */
 export class OutputMismatch extends HalyardError {
   readonly result: CallToolResult;
 
@@ -191,13 +299,34 @@ export type TaskEndReason =
   /** The server does not know the task: it has expired, the server has lost it, or it belongs to another caller. */
   | "unknown";
 
-/** A task has no result. */
+/** The id of a task in an error: as it is, unless it is long or has characters that could pass for other text. */
+export function shownId(id: string): string {
+  return /^[\x21-\x7e]{1,100}$/.test(id) ? id : clip(JSON.stringify(id));
+}
+
+/**
+ * A task has no result.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, TaskEnded } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("report", { task: "optional" }, () => new Promise<string>(() => {}));
+ * await using client = await connect(server);
+ * const task = await client.startTask("report");
+ * await task.cancel();
+ * const error = await task.result().catch((reason: unknown) => reason);
+ * if (error instanceof TaskEnded) console.log(error.reason); // cancelled
+ * ```
+ */
 export class TaskEnded extends HalyardError {
   readonly taskId: string;
   readonly reason: TaskEndReason;
 
   constructor(taskId: string, reason: TaskEndReason, problem: string, options?: { cause?: unknown }) {
-    super("TASK_ENDED", `Task ${taskId} has no result: ${problem}`, options);
+    super("TASK_ENDED", `Task ${shownId(taskId)} has no result: ${problem}`, options);
     this.taskId = taskId;
     this.reason = reason;
   }

@@ -26,7 +26,7 @@ export interface FormQuestion {
   readonly params: JsonObject;
 }
 
-/** A page for the user to visit. Show the whole URL, ask for consent, and open it outside the client; never fetch it yourself. */
+/** A page for the user to visit, with `http` or `https`: the client refuses others. Show the whole URL, ask for consent, and open it outside the client; never fetch it yourself. */
 export interface UrlQuestion {
   readonly mode: "url";
   readonly message: string;

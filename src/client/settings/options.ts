@@ -71,7 +71,7 @@ export interface ConnectOptions extends CallSettings {
   readonly onLog?: (entry: LogEntry) => void;
   /** The lowest level of those. @default {"info", if there is onLog} */
   readonly logLevel?: LogLevel;
-  /** Further capabilities to declare, such as extensions. */
+  /** Further capabilities to declare, such as extensions, whose identifiers have the form `vendor.prefix/name`. */
   readonly capabilities?: Pick<ClientCapabilities, "experimental" | "extensions">;
   /** How long connecting may take. @default {30000} */
   readonly connectTimeoutMs?: number;

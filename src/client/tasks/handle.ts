@@ -1,11 +1,13 @@
 // The handle of a task: what the user of a client does with it, now or in another process.
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { longestTimerMs } from "../../async/timers.ts";
+import type { Known } from "../../options.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Core } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { TaskRequests } from "./requests.ts";
@@ -60,6 +62,8 @@ export interface TaskHandle {
 
 /** The options of requests about a task. */
 export type TaskOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
+
+const knownTaskOptions: Known<TaskOptions> = { signal: true, timeoutMs: true, headers: true };
 
 /** What tasks need of their client. */
 export interface TaskParts {
@@ -119,16 +123,19 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   async status(options: TaskOptions = {}): Promise<TaskState> {
+    checkCallOptions("status", options, knownTaskOptions);
     this.learn(await this.requests.get({ ...this.#options, ...options }));
     return this.#state;
   }
 
   async result(options: CallOptions = {}): Promise<CallToolResult> {
+    checkCallOptions("result", options);
     const settings = { ...this.#options, ...options };
     return this.#parts.finish(this.tool, await this.wait(settings, performance.now()), settings);
   }
 
   async cancel(options: TaskOptions = {}): Promise<void> {
+    checkCallOptions("cancel", options, knownTaskOptions);
     await this.requests.cancel({ ...this.#options, ...options });
   }
 
@@ -223,6 +230,7 @@ export class FinishedTask implements TaskHandle {
   }
 
   async result(options: CallOptions = {}): Promise<CallToolResult> {
+    checkCallOptions("result", options);
     return this.#parts.finish(this.tool, this.#result, options);
   }
 

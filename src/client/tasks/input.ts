@@ -3,7 +3,7 @@ import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { answerAll, readQuestions } from "../answering/rounds.ts";
 import type { Core } from "../calls/core.ts";
-import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
+import { InvalidResponse, RpcRejection, shownId } from "../settings/errors.ts";
 import { isPassing, type TaskRequestOptions, type TaskRequests } from "./requests.ts";
 import { hasEnded, type ReadTask } from "./task.ts";
 
@@ -41,7 +41,7 @@ export class UpdateInput implements TaskInput {
     const questions = readQuestions(task.body["inputRequests"] ?? {}, core.limits);
     const open = questions.filter(([key]) => !asked.has(key));
     if (asked.size + open.length > maxQuestions * maxRounds) {
-      const problem = `Task ${task.id} asks more than ${maxQuestions * maxRounds} questions`;
+      const problem = `Task ${shownId(task.id)} asks more than ${maxQuestions * maxRounds} questions`;
       throw new InvalidResponse(`${problem}: raise limits.maxRounds or limits.maxQuestions if it needs more`);
     }
     if (open.length > 0) this.#answer(open).catch(reject);

@@ -1,7 +1,8 @@
 // A task as the client sees it, the same for both generations: those of 2025-11-25, and those of the extension.
+import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { InvalidResponse } from "../settings/errors.ts";
+import { InvalidResponse, shownId } from "../settings/errors.ts";
 
 /** What a task is doing. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
@@ -50,9 +51,13 @@ export function readTask(body: JsonObject, expected?: string): ReadTask {
   const { taskId: id, status } = body;
   if (typeof id !== "string" || id === "") throw new InvalidResponse("A task must have a taskId");
   if (expected !== undefined && id !== expected)
-    throw new InvalidResponse(`The server responded with task ${id} to a request for task ${expected}`);
+    throw new InvalidResponse(
+      `The server responded with task ${shownId(id)} to a request for task ${shownId(expected)}`,
+    );
   if (typeof status !== "string" || !Object.hasOwn(isFinal, status))
-    throw new InvalidResponse(`Task ${id} has the unknown status ${JSON.stringify(status)}`);
+    throw new InvalidResponse(
+      `Task ${shownId(id)} has the unknown status ${clip(JSON.stringify(status) ?? "missing")}`,
+    );
   const ttlMs = body["ttlMs"] === undefined ? body["ttl"] : body["ttlMs"];
   const state: TaskState = {
     status: status as TaskStatus,

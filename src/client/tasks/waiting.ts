@@ -6,7 +6,7 @@ import type { Answers } from "../answering/question.ts";
 import type { Core } from "../calls/core.ts";
 import { reportProgress } from "../calls/progress.ts";
 import { Attempts } from "../channel/backoff.ts";
-import { InvalidResponse, RpcRejection, TaskEnded } from "../settings/errors.ts";
+import { InvalidResponse, RpcRejection, shownId, TaskEnded } from "../settings/errors.ts";
 import { defaultBackoff } from "../settings/limits.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { type InputParts, ResultInput, type TaskInput, UpdateInput } from "./input.ts";
@@ -150,7 +150,7 @@ export class Waiting {
       return this.#task.requests.send("tasks/result", {}, this.#options);
     const { result, error } = body;
     if (status === "failed") throw rejectionOf(error, statusMessage);
-    if (!isObject(result)) throw new InvalidResponse(`Task ${id} is completed, but has no result`);
+    if (!isObject(result)) throw new InvalidResponse(`Task ${shownId(id)} is completed, but has no result`);
     return result;
   }
 

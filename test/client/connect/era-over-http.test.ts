@@ -94,7 +94,7 @@ describe("the server is modern", () => {
     expect(headers).toMatchObject({ "mcp-protocol-version": newestModern, "mcp-method": "server/discover" });
   });
 
-  test("-32022 with a common version: one more try, with that version [VER-UNSUPPORTED-CLIENT-RETRY, VER-ERA-RECOGNIZED-ERROR, HTTP26-ERA-INSPECT-400]", async () => {
+  test("-32022 with a common version: one more try, with that version [VER-UNSUPPORTED-CLIENT-RETRY, VER-ERA-RECOGNIZED-ERROR, HTTP26-ERA-INSPECT-400, BASE-ERR-MCP-RANGE-MEANING]", async () => {
     let probes = 0;
     const refusal = rejected(400, -32022, {
       supported: ["2099-01-01", newestModern],

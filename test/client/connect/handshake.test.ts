@@ -36,7 +36,7 @@ const full = {
 
 describe("initialize", () => {
   test.each(legacyDates)(
-    "agrees on %s with a server that speaks nothing newer [INIT-VERSION-CLIENT-LATEST, INIT-VERSION-CLIENT-SUPPORTED]",
+    "agrees on %s with a server that speaks nothing newer [INIT-VERSION-CLIENT-LATEST, INIT-VERSION-CLIENT-SUPPORTED, BASE-SUPPORT-CORE-LEGACY]",
     async (revision) => {
       const server = new ScriptedServer({ revision });
       const client = await open(server);
@@ -45,7 +45,7 @@ describe("initialize", () => {
     },
   );
 
-  test("sends version, capabilities and info, and initialized once it has the response [INIT-REQUEST-FIELDS, INIT-INITIALIZED, INIT-CLIENT-NO-EARLY-REQUESTS, INIT-FIRST]", async () => {
+  test("sends version, capabilities and info, and initialized once it has the response [INIT-REQUEST-FIELDS, INIT-INITIALIZED, INIT-CLIENT-NO-EARLY-REQUESTS, INIT-FIRST, BASE-SUPPORT-CORE-LEGACY]", async () => {
     const gate = deferred<object>();
     const server = new ScriptedServer({ revision: newestLegacy }).on("initialize", () => gate.promise);
     const opening = open(server, {

@@ -54,6 +54,28 @@ describe.each([newestModern, newestLegacy])("a wire of %s that breaks", (revisio
     expect(names()).toEqual(["connecting", "ready", "reconnecting", "ready"]);
   });
 
+  test("leaves nothing open if the client is closed at any moment of the new handshake", async () => {
+    for (let turns = 0; turns < 40; turns++) {
+      const server = new ScriptedServer({ revision });
+      const { client } = await open(server);
+      const answer = (): object => {
+        void (async () => {
+          for (let turn = 0; turn < turns; turn++) await undefined;
+          await client.close();
+        })();
+        return revision === newestModern
+          ? { resultType: "complete", supportedVersions: [revision], capabilities: {}, ttlMs: 0 }
+          : { protocolVersion: revision, capabilities: {}, serverInfo: { name: "s", version: "1" } };
+      };
+      server.on(handshake, answer);
+      server.end.cut();
+      await until(() => server.of(handshake).length === 2);
+      await nextTurn();
+      await nextTurn();
+      expect(server.isOpen, `after ${turns} turns`).toBe(false);
+    }
+  });
+
   test("while nobody calls is opened again by itself", async () => {
     const server = new ScriptedServer({ revision });
     const { client, states } = await open(server);

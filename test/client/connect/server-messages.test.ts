@@ -30,10 +30,12 @@ async function open(revision: string, options: ConnectOptions = {}): Promise<Ope
 }
 
 describe.each(legacyDates)("a server of %s", (revision) => {
-  test("gets an empty result for its ping, with any id [PING-RESPOND]", async () => {
+  test("gets an empty result for its ping, with any id [PING-RESPOND, BASE-RESP-ID-ECHO]", async () => {
     const { server, answer } = await open(revision);
     server.end.send({ jsonrpc: "2.0", id: "p-1", method: "ping" });
     server.end.send({ jsonrpc: "2.0", id: 0, method: "ping" });
+    server.end.send({ jsonrpc: "2.0", id: "7", method: "ping" });
+    expect(await answer("7")).toEqual({ jsonrpc: "2.0", id: "7", result: {} });
     expect(await answer("p-1")).toEqual({ jsonrpc: "2.0", id: "p-1", result: {} });
     expect(await answer(0)).toMatchObject({ id: 0, result: {} });
   });
@@ -118,8 +120,8 @@ describe("messages on a wire", () => {
     expect(ignored[0]).toContain("999");
   });
 
-  test("in a batch are read one by one", async () => {
-    const { server, client } = await open(newestLegacy);
+  test("in a batch are read one by one [BASE-BATCH-RECEIVE]", async () => {
+    const { server, client } = await open("2025-03-26");
     server.on("tools/call", ({ id }, end) =>
       end.send([
         { jsonrpc: "2.0", id: 1, method: "ping" },

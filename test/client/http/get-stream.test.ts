@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   type Asked,
   event,
+  failing,
   logged,
   newestModern,
   quick,
@@ -127,6 +128,22 @@ describe.each(legacyDates)("the GET stream of %s", (revision) => {
     expect(server.sessions).toEqual(["session-1", "session-2"]);
   });
 
+  test("that was given up is not tried again while the client closes", async () => {
+    const started = await start({ revision }, (script) => script.on("GET", ({ refuse }) => refuse(503)));
+    const { server, client } = started;
+    await until(() => statesOf(started).includes("given-up"));
+    const tried = server.of("GET").length;
+    const givenUpAt = Date.now();
+    server.on("work", () => {});
+    const call = failing(client.request("work"));
+    await server.next("work");
+    await until(() => Date.now() - givenUpAt > quick.maxMs);
+    await client.close();
+    expect(await call).toMatchObject({ reason: "closed" });
+    await until(() => server.sockets.size === 0);
+    expect(server.of("GET")).toHaveLength(tried);
+  });
+
   test("ends with the client", async () => {
     const { server, client } = await start({ revision }, (script) =>
       script.on("GET", ({ stream }) => void stream()),
@@ -179,6 +196,22 @@ describe("a GET stream that is silent", () => {
     await pass(75);
     await reopened(started);
     expect(statesOf(started)).toContain("lost");
+  });
+
+  test("whose reply never begins is opened again after 15 minutes", async () => {
+    holdClocks("setTimeout", "clearTimeout");
+    const started = await start({ revision: legacyDates[0] as string, connectTimeoutMs: 1e9 }, (script) =>
+      script.on("GET", ({ stream }) => {
+        if (script.of("GET").length > 1) stream()(event(logged("at last")));
+      }),
+    );
+    while (started.server.of("GET").length < 1) await nextTurn();
+    await pass(14 * 60);
+    expect(started.server.of("GET")).toHaveLength(1);
+    await pass(75);
+    await reopened(started);
+    while (started.logs.length < 1) await nextTurn();
+    expect(started.logs).toEqual(["at last"]);
   });
 
   test("stays open as long as something arrives", async () => {

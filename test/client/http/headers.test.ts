@@ -7,7 +7,7 @@ import { legacyDates, metaKeys } from "../../support/revisions.ts";
 const both = "application/json, text/event-stream";
 
 describe("a modern client", () => {
-  test("posts each request alone, with the headers that repeat it [HTTP26-POST-EACH, HTTP26-ACCEPT, HTTP26-META-HEADERS, HTTP26-BODY-SINGLE, HTTP26-VERSION-HEADER, HTTP26-VERSION-HEADER-MATCH, HTTP26-MCP-METHOD, HTTP26-MCP-NAME]", async () => {
+  test("posts each request alone, with the headers that repeat it [HTTP26-POST-EACH, HTTP26-ACCEPT, HTTP26-META-HEADERS, HTTP26-BODY-SINGLE, HTTP26-VERSION-HEADER, HTTP26-VERSION-HEADER-MATCH, HTTP26-MCP-METHOD, HTTP26-MCP-NAME, BASE-BATCH-REMOVED]", async () => {
     const { server, client } = await start();
     for (const method of ["prompts/get", "resources/read", "work"])
       server.on(method, ({ result }) => result());
@@ -47,6 +47,36 @@ describe("a modern client", () => {
     expect(server.of("prompts/get")[0]?.headers["mcp-name"]).toBe(header);
   });
 
+  test("sends methods and names in the case that they have [HTTP26-HEADER-VALUE-CS]", async () => {
+    const { server, client } = await start();
+    for (const method of ["Work/Hard", "prompts/get"]) server.on(method, ({ result }) => result());
+    await client.request("Work/Hard");
+    await client.request("prompts/get", { name: "GreeT" });
+    expect(server.of("Work/Hard")[0]?.headers["mcp-method"]).toBe("Work/Hard");
+    expect(server.of("prompts/get")[0]?.headers).toMatchObject({
+      "mcp-method": "prompts/get",
+      "mcp-name": "GreeT",
+    });
+  });
+
+  test.each([
+    ["node:http", {}],
+    ["fetch", { fetch: globalThis.fetch }],
+  ])(
+    "compares the names of headers without regard to case, over %s [HTTP26-HEADER-NAME-CI]",
+    async (_, way) => {
+      const headers = { "X-TEAM": "weather", authorization: "Bearer all" };
+      const { server, client } = await start({ headers, ...way });
+      server.on("work", ({ result }) => result());
+      await client.request("work", {}, { headers: { "x-Team": "rain", AUTHORIZATION: "Bearer own" } });
+      expect(server.of("work")[0]?.headers).toMatchObject({ "x-team": "rain", authorization: "Bearer own" });
+      for (const name of ["MCP-METHOD", "mCp-PrOtOcOl-vErSiOn"])
+        expect(await failing(client.request("work", {}, { headers: { [name]: "x" } }))).toMatchObject({
+          code: "INVALID_OPTION",
+        });
+    },
+  );
+
   test("sends the method of a notification as a header, too [HTTP26-NOTIF-MCP-METHOD-TOLERANT]", async () => {
     const { server, client } = await start();
     await client.notify("notifications/custom", { a: 1 });
@@ -58,10 +88,11 @@ describe("a modern client", () => {
 });
 
 describe.each(legacyDates)("a client of %s", (revision) => {
-  test("posts each message alone, and names the revision once it is agreed on [HTTP-POST-EACH, HTTP-POST-ACCEPT, HTTP-POST-BODY-SINGLE, HTTP-VERSION-HEADER, HTTP-VERSION-HEADER-VALUE, HTTP-VERSION-HEADER-NONE, SESS-ECHO]", async () => {
+  test("posts each message alone, and names the revision once it is agreed on [HTTP-POST-EACH, HTTP-POST-ACCEPT, HTTP-POST-BODY-SINGLE, HTTP-VERSION-HEADER, HTTP-VERSION-HEADER-VALUE, HTTP-VERSION-HEADER-NONE, SESS-ECHO, INIT-RESPECT-VERSION, BASE-BATCH-REMOVED]", async () => {
     const { server, client } = await start({ revision });
     server.on("work", ({ result }) => result());
     await client.request("work");
+    await server.next("GET");
     await client.close();
     const version = revision < "2025-06-18" ? undefined : revision;
     const later = server.asked.slice(1);

@@ -133,7 +133,7 @@ test("a lost stream fails the requests that wait, and the client connects again"
   expect(old.server.of("GET").length).toBeGreaterThan(1);
 });
 
-test("closing the client closes its stream, and the process keeps no connection", async () => {
+test("closing the client closes its stream, and the process keeps no connection [INIT-SHUTDOWN-HTTP]", async () => {
   const old = await oldServer();
   const client = await open(old);
   const { response } = old.stream();

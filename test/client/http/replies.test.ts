@@ -2,6 +2,7 @@
 import { ConnectionLost, HttpFailure, InvalidResponse, RpcRejection } from "halyard/client";
 import { describe, expect, test } from "vitest";
 import {
+  type Asked,
   event,
   failing,
   logged,
@@ -20,7 +21,7 @@ describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
     expect(await client.request("work")).toMatchObject({ a: 1 });
   });
 
-  test("may be JSON in pieces that split a character", async () => {
+  test("may be JSON in pieces that split a character [BASE-UTF8]", async () => {
     const { server, client } = await start({ revision });
     server.on("work", async (asked) => {
       const text = JSON.stringify(responseTo(asked, { a: "€uro 𝄞" }));
@@ -43,6 +44,42 @@ describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
     });
     expect(await client.request("work")).toMatchObject({ a: 1 });
     expect(logs).toEqual([1, 2]);
+  });
+
+  test("may have comments anywhere between its lines, which say nothing [HTTP26-SSE-COMMENTS-IGNORE]", async () => {
+    const { server, client, logs, events } = await start({ revision });
+    server.on("work", (asked) => {
+      const write = asked.stream();
+      write(":\n\n:\r\n: data: {}\n", `:x\n${event(logged(1))}`, `::: id: 7\n${event(logged(2))}`);
+      write(event(responseTo(asked, { a: 1 })).replace(/\n\n$/, "\n: between\n\n"));
+    });
+    expect(await client.request("work")).toMatchObject({ a: 1 });
+    expect(logs).toEqual([1, 2]);
+    expect(events.filter(({ type }) => type === "ignored")).toEqual([]);
+  });
+
+  test("has header names in any case, and spaces around their values [HTTP26-HEADER-NAME-CI]", async () => {
+    const { server, client } = await start({ revision });
+    const reply = (asked: Asked, type: string, body: string): void => {
+      const head = `HTTP/1.1 200 OK\r\ncOnTeNt-TYPE:   ${type}  \r\nCONTENT-length: ${Buffer.byteLength(body)}`;
+      asked.socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+    };
+    server.on("work", (asked) =>
+      reply(asked, "application/json", JSON.stringify(responseTo(asked, { a: 1 }))),
+    );
+    server.on("flow", (asked) => reply(asked, "text/event-stream", event(responseTo(asked, { a: 2 }))));
+    expect(await client.request("work")).toMatchObject({ a: 1 });
+    expect(await client.request("flow")).toMatchObject({ a: 2 });
+  });
+
+  test("to text beyond ASCII has the same text, as UTF-8 [BASE-UTF8]", async () => {
+    const { server, client } = await start({ revision });
+    const text = "Tromsø 🌧 \u2028 \0 漢字";
+    server.on("work", ({ message, result }) => result({ echo: message.params?.["text"] }));
+    expect(await client.request("work", { text })).toMatchObject({ echo: text });
+    const { body, headers } = await server.next("work");
+    expect(Number(headers["content-length"] ?? Buffer.byteLength(body))).toBe(Buffer.byteLength(body));
+    expect(headers["content-type"]).toBe("application/json");
   });
 
   test("is complete with the response, even if the stream stays open; then the client closes it", async () => {
@@ -134,7 +171,7 @@ describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
   });
 });
 
-test("a batch may carry the response and other messages, where batches exist [HTTP-POST-BODY-BATCH]", async () => {
+test("a batch may carry the response and other messages, where batches exist [HTTP-POST-BODY-BATCH, BASE-BATCH-RECEIVE]", async () => {
   const { server, client, logs } = await start({ revision: "2025-03-26" });
   server.on("work", (asked) => {
     asked.response.writeHead(200, { "content-type": "application/json" });
@@ -157,7 +194,21 @@ test("a response may arrive on the stream of another request of the session", as
   expect(await first).toMatchObject({ a: 1 });
 });
 
-test("an error without an id is the response to the request that it replies to", async () => {
+test("the stream of a request whose response arrived on another one is closed", async () => {
+  const { server, client } = await start({ revision: newestLegacy });
+  server.on("first", ({ stream }) => void stream());
+  server.on("second", async (asked) => {
+    const first = await server.next("first");
+    asked.stream()(event(responseTo(first, { a: 1 })), event(responseTo(asked, { a: 2 })));
+  });
+  const first = client.request("first");
+  const { response } = await server.next("first");
+  await client.request("second");
+  await first;
+  await until(() => response.destroyed);
+});
+
+test("an error without an id is the response to the request that it replies to [BASE-ERR-ID-UNREADABLE]", async () => {
   for (const revision of [newestModern, newestLegacy]) {
     const { server, client } = await start({ revision });
     const error = { code: -32700, message: "Unreadable" };
@@ -169,4 +220,24 @@ test("an error without an id is the response to the request that it replies to",
       expect(rejection).toMatchObject({ code: -32700 });
     }
   }
+});
+
+test("requests that a modern server sends get no response: nothing is posted [HTTP26-BODY-NO-RESPONSE, BASE-CLIENT-NO-RESPONSES]", async () => {
+  const { server, client, events } = await start({
+    roots: [],
+    onSample: () => ({ role: "assistant" }) as never,
+  });
+  const methods = ["ping", "roots/list", "sampling/createMessage", "elicitation/create", "no/such"];
+  const questions = methods.map((method, id) => ({ jsonrpc: "2.0", id, method, params: {} }));
+  server.on("work", (asked) => {
+    asked.stream()(...questions.map((question) => event(question)), event(responseTo(asked, { a: 1 })));
+  });
+  expect(await client.request("work")).toMatchObject({ a: 1 });
+  server.on("after", ({ result }) => result());
+  await client.request("after");
+  expect(server.asked.map(({ message }) => message.method)).toEqual(["server/discover", "work", "after"]);
+  const ignored = events.flatMap((seen) => (seen.type === "ignored" ? [seen.reason] : []));
+  expect(ignored).toEqual(
+    methods.map((method) => `The request ${method}: a modern server may not send requests`),
+  );
 });

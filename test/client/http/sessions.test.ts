@@ -53,6 +53,44 @@ describe.each(legacyDates)("a session of %s", (revision) => {
     await until(() => server.sockets.size === 0);
   });
 
+  test("ends with its connections: no message says so [INIT-SHUTDOWN-HTTP]", async () => {
+    const { server, client } = await start({ revision }, (script) =>
+      script.on("GET", ({ stream }) => void stream()),
+    );
+    await server.next("GET");
+    server.on("work", ({ stream }) => void stream());
+    const waiting = failing(client.request("work"));
+    await server.next("work");
+    const posted = server.asked.filter(({ method }) => method === "POST").length;
+    await client.close();
+    expect(await waiting).toMatchObject({ reason: "closed" });
+    await until(() => server.sockets.size === 0);
+    expect(server.asked.filter(({ method }) => method === "POST")).toHaveLength(posted);
+  });
+
+  test("has an id that goes to its server only, and into nothing that a user keeps or shows [SESS-ID-CLIENT-SECURE]", async () => {
+    const elsewhere = await HttpScript.open(revision);
+    const record: string[] = [];
+    const { server, client, events } = await start({ revision, record: (line) => record.push(line) });
+    server.on("moved", ({ refuse }) => refuse(307, "", { location: elsewhere.url }));
+    server.on("broken", ({ socket }) => socket.destroy());
+    server.on("wrong", ({ refuse }) => refuse(400, "No"));
+    server.on("gone", ({ refuse }) => refuse(404));
+    const errors = [];
+    for (const method of ["moved", "broken", "wrong", "gone"])
+      errors.push(await failing(client.request(method)));
+    await client.close();
+    expect(server.of("gone").length).toBeGreaterThan(1);
+    expect(server.sessions).toContain("session-2");
+    expect(elsewhere.asked).toEqual([]);
+    const shown = errors.flatMap(({ message, stack, ...rest }) => [message, stack, JSON.stringify(rest)]);
+    const kept = [...record, JSON.stringify([events, client.remember(), client.state]), ...shown];
+    expect(record.length).toBeGreaterThan(5);
+    for (const text of kept) expect(text).not.toMatch(/session-\d/);
+    const others = server.asked.map(({ path, body }) => path + body);
+    for (const text of others) expect(text).not.toMatch(/session-\d/);
+  });
+
   test("that does not exist is not ended, and a refused DELETE is no error", async () => {
     const without = await start({ revision }, (script) =>
       script.on("initialize", ({ result }) => result(initialized)),

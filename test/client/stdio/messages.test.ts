@@ -27,7 +27,7 @@ describe.each([
 ])("to a %s server", (era, probe) => {
   const options: ConnectOptions = { roots: [{ uri: "file:///work" }] };
 
-  test("each message is one line of JSON, whatever it carries [STDIO-FRAME-NEWLINE] [STDIO-SINGLE-MESSAGE] [STDIO-STDIN-CLEAN]", async () => {
+  test("each message is one line of JSON, whatever it carries [STDIO-FRAME-NEWLINE, STDIO-SINGLE-MESSAGE, STDIO-STDIN-CLEAN]", async () => {
     const started = await start(recorder(probe), options);
     const args = { text: "one\ntwo\r\n\u2028three\u2029\u0085\0" };
     const { content } = await started.client.callTool("echo", args);
@@ -50,7 +50,7 @@ describe.each([
     expect(cancelled).toMatchObject({ params: { requestId: held?.["id"] } });
   });
 
-  test("a request of the server is answered by a legacy client, never by a modern one [STDIO-MODERN-NO-CLIENT-RESPONSES] [BASE-CLIENT-NO-RESPONSES]", async () => {
+  test("a request of the server is answered by a legacy client, never by a modern one [STDIO-MODERN-NO-CLIENT-RESPONSES, BASE-CLIENT-NO-RESPONSES]", async () => {
     const started = await start(recorder(probe), options);
     await started.client.callTool("ask", {});
     await started.client.callTool("echo", {});
@@ -73,7 +73,7 @@ test("a modern request carries its metadata in the message [STDIO-MODERN-META-IN
     });
 });
 
-describe("the first message is server/discover [STDIO-PROBE-DISCOVER] [STDIO-PROBE-RESULT]", () => {
+describe("the first message is server/discover [STDIO-PROBE-DISCOVER, STDIO-PROBE-RESULT]", () => {
   test("a result means a modern server, which is not sent initialize", async () => {
     const started = await start(recorder("modern"));
     expect(started.client.revision).toBe("2026-07-28");

@@ -5,7 +5,7 @@ import { scriptCommand, serverCommand, start } from "./start.ts";
 import { until } from "../../support/turns.ts";
 
 describe("standard error", () => {
-  test("is reported line by line, and is no error by itself [STDIO-STDERR-NOT-ERROR] [STDIO-STDERR-HANDLE]", async () => {
+  test("is reported line by line, and is no error by itself [STDIO-STDERR-NOT-ERROR, STDIO-STDERR-HANDLE]", async () => {
     const { client, stderr } = await start(serverCommand());
     expect(await client.callTool("say", { number: 3 })).toMatchObject({ content: [{ text: "said" }] });
     await until(() => stderr().length === 3);

@@ -9,7 +9,7 @@ import { isRunning, pidsOf, serverCommand, start, untilGone } from "./start.ts";
 const parent = fileURLToPath(new URL("fixtures/parent.mjs", import.meta.url));
 
 describe("close", () => {
-  test("closes the input, and a server that ends by itself gets no signal [STDIO-SHUTDOWN-CLIENT] [INIT-SHUTDOWN-STDIO]", async () => {
+  test("closes the input, and a server that ends by itself gets no signal [STDIO-SHUTDOWN-CLIENT, INIT-SHUTDOWN-STDIO]", async () => {
     const started = await start(serverCommand([], { graceMs: 60_000 }));
     const pids = await pidsOf(started);
     await started.client.close();
@@ -17,7 +17,7 @@ describe("close", () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  test("terminates a server that outlives the end of its input [STDIO-SHUTDOWN-CLIENT] [INIT-SHUTDOWN-STDIO]", async () => {
+  test("terminates a server that outlives the end of its input [STDIO-SHUTDOWN-CLIENT, INIT-SHUTDOWN-STDIO]", async () => {
     const started = await start(serverCommand(["--deaf"], { graceMs: 2000 }));
     const pids = await pidsOf(started);
     await started.client.close();
@@ -25,7 +25,7 @@ describe("close", () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  test("kills a server that outlives SIGTERM [STDIO-SHUTDOWN-CLIENT] [INIT-SHUTDOWN-STDIO]", async () => {
+  test("kills a server that outlives SIGTERM [STDIO-SHUTDOWN-CLIENT, INIT-SHUTDOWN-STDIO]", async () => {
     const started = await start(serverCommand(["--stubborn"], { graceMs: 1500 }));
     const pids = await pidsOf(started);
     await started.client.close();

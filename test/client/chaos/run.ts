@@ -1,0 +1,258 @@
+// One client behind a proxy that breaks things, beside what the server knows: every violation of what the client promises.
+import {
+  CallTimeout,
+  type ClientEvent,
+  connect,
+  ConnectionLost,
+  HttpFailure,
+  InvalidResponse,
+  type McpClient,
+  RpcRejection,
+  TaskEnded,
+} from "halyard/client";
+import { Random } from "../../fuzz/random.ts";
+import { ChaosProxy } from "../../support/chaos-proxy.ts";
+import { until } from "../../support/turns.ts";
+import { repeatable, Subject, toolNames } from "./subject.ts";
+import { Watch } from "./watch.ts";
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly revision: string;
+  /** How many exchanges are broken. */
+  readonly cuts: number;
+  /** Whether the ids of events are taken out. */
+  readonly dropsIds: boolean;
+}
+
+export interface ChaosReport {
+  readonly cuts: Readonly<Record<string, number>>;
+  readonly restarts: number;
+  /** The outcomes of the calls. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly requests: number;
+  readonly retries: number;
+  readonly reopened: number;
+  readonly changes: number;
+  readonly gaps: number;
+  /** Everything that the client promises and did not keep. */
+  readonly violations: readonly string[];
+}
+
+const maxTimeMs = 4000;
+/** How long an outcome may come late: only a machine that halts for so long makes it fail. */
+const graceMs = 30_000;
+const maxAtOnce = 16;
+
+class Run {
+  readonly #options: ChaosOptions;
+  readonly #random: Random;
+  readonly #subject = new Subject();
+  readonly #outcomes: Record<string, number> = {};
+  readonly #violations: string[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #endings: Promise<void>[] = [];
+  /** What each call said, to be compared with what the server knows when all is over. */
+  readonly #said: (() => void)[] = [];
+  readonly #counts = { retry: 0, ready: 0, attempts: 0, changes: 0, gaps: 0 };
+  #keys = 0;
+  #watches = 0;
+
+  constructor(options: ChaosOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed + 1);
+  }
+
+  async run(): Promise<ChaosReport> {
+    const { seed, revision, dropsIds } = this.#options;
+    const proxy = await ChaosProxy.open(await this.#subject.open(), { seed, rate: 0.35, dropsIds });
+    const client = await connect(proxy.url, {
+      revision,
+      timeoutMs: 600,
+      maxTimeMs,
+      connectTimeoutMs: 600,
+      backoff: { firstMs: 2, maxMs: 20, maxAttempts: 200 },
+      cache: false,
+      onElicit: () => ({ action: "accept", content: { name: "Ada" } }),
+      observe: (event) => this.#observe(event),
+    });
+    try {
+      proxy.rage();
+      await this.#rage(client, proxy);
+      proxy.calm();
+      await Promise.all([...this.#running, ...this.#endings]);
+      await this.#recover(client);
+      for (const check of this.#said) check();
+      await client.close();
+      await until(() => proxy.connections.length === 0).catch(() =>
+        this.#violations.push(`connections stay open: ${proxy.connections.join(", ")}`),
+      );
+      this.#checkRequests(proxy);
+      return this.#report(proxy);
+    } finally {
+      await client.close();
+      await proxy.close();
+      await this.#subject.close();
+    }
+  }
+
+  #observe(event: ClientEvent): void {
+    if (event.type === "retry") this.#counts.retry++;
+    if (event.type === "state" && event.state.name === "ready") this.#counts.ready++;
+    if (event.type === "request") this.#counts.attempts += event.attempts;
+  }
+
+  async #rage(client: McpClient, proxy: ChaosProxy): Promise<void> {
+    const random = this.#random;
+    const watches: (Watch | undefined)[] = [undefined, undefined];
+    while (proxy.cuts < this.#options.cuts) {
+      const at = random.below(watches.length);
+      const watch = watches[at];
+      if (watch === undefined || watch.hasFailed) watches[at] = this.#watch(client);
+      else if (watch.isOpen && random.chance(0.25)) await watch.publish();
+      if (watch?.isExhausted) {
+        watches[at] = undefined;
+        this.#endings.push(this.#end(watch));
+      }
+      if (random.chance(0.1)) this.#subject.changeTools();
+      if (random.chance(0.01)) this.#subject.restart();
+      if (this.#running.size < maxAtOnce) this.#begin(this.#act(client));
+      await new Promise((resolve) => setTimeout(resolve, random.below(4)));
+    }
+    for (const watch of watches) if (watch) this.#endings.push(this.#end(watch));
+  }
+
+  /** Lets something run beside the rest, which must end within the time of a call. */
+  #begin(work: Promise<void>): void {
+    const running = work.finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  #watch(client: McpClient): Watch {
+    const watch = new Watch(this.#subject, ++this.#watches);
+    this.#begin(this.#settle("listen", watch.open(client)));
+    return watch;
+  }
+
+  async #end(watch: Watch): Promise<void> {
+    await watch.close(graceMs);
+    this.#violations.push(...watch.wrong);
+    this.#counts.changes += watch.changes;
+    this.#counts.gaps += watch.gaps;
+  }
+
+  #act(client: McpClient): Promise<void> {
+    const random = this.#random;
+    const name = random.pick([...toolNames, "list", "read", "prompt"] as const);
+    const key = `${name}-${++this.#keys}`;
+    if (name === "list") return this.#settle(name, client.listTools());
+    if (name === "read") return this.#settle(name, client.readResource(`note:///${key}`));
+    if (name === "prompt") return this.#settle(name, client.getPrompt("greet"));
+    const streams = random.chance(0.5);
+    return this.#settle(name, client.callTool(name, { key, streams }), (result, error) =>
+      this.#checkCall(name, key, result, error),
+    );
+  }
+
+  /** Waits for the one outcome of a call, and counts it. */
+  async #settle<T>(
+    name: string,
+    call: Promise<T>,
+    check: (result: T | undefined, error: unknown) => void = () => {},
+  ): Promise<void> {
+    const late = Symbol("late");
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<typeof late>((resolve) => {
+      timer = setTimeout(() => resolve(late), maxTimeMs + graceMs);
+    });
+    const settled = call.then(
+      (result) => ({ result, error: undefined }),
+      (error: unknown) => ({ result: undefined, error }),
+    );
+    const outcome = await Promise.race([settled, deadline]);
+    clearTimeout(timer);
+    if (outcome === late) return void this.#violations.push(`${name} has no outcome`);
+    const kind = outcome.error === undefined ? "result" : kindOf(outcome.error);
+    const counted = `${name}: ${kind}`;
+    this.#outcomes[counted] = (this.#outcomes[counted] ?? 0) + 1;
+    if (kind.startsWith("unexpected")) this.#violations.push(`${name}: ${kind}`);
+    this.#said.push(() => check(outcome.result, outcome.error));
+  }
+
+  /** Compares what a call said with how often the server ran it. */
+  #checkCall(name: string, key: string, result: unknown, error: unknown): void {
+    const runs = this.#subject.runsOf(key);
+    const wrong = (problem: string): void =>
+      void this.#violations.push(`${key} ${problem}: it ran ${runs} times: ${String(error ?? "result")}`);
+    if (result !== undefined) {
+      const { content } = result as { content: [{ text?: string }] };
+      if (runs < 1) wrong("has a result");
+      if (content[0].text !== key) wrong(`has the result ${JSON.stringify(content)}`);
+    }
+    if (runs > (repeatable.has(name) ? 3 : 1)) wrong("ran too often");
+    if (error instanceof ConnectionLost && !error.mayHaveRun && runs > 0) wrong("is said not to have run");
+    if (error instanceof HttpFailure && !repeatable.has(name) && runs > 0) wrong("was refused");
+  }
+
+  /** The client is as new: a call succeeds, and its state says so. */
+  async #recover(client: McpClient): Promise<void> {
+    const works = async (): Promise<boolean> => {
+      await client.callTool("look", { key: "last" });
+      return client.state.name === "ready";
+    };
+    await until(() => works().catch(() => false), graceMs).catch(() =>
+      this.#violations.push(`the client does not recover: ${client.state.name}, ${client.state.reason}`),
+    );
+  }
+
+  /** No storm: all requests are attempts of calls, handshakes and streams, of which none comes without a reason. */
+  #checkRequests({ passed, cuts }: ChaosProxy): void {
+    const { restarts } = this.#subject;
+    const handshake = new Set([
+      "initialize",
+      "server/discover",
+      "notifications/initialized",
+      "GET",
+      "DELETE",
+      "notifications/cancelled",
+      "response",
+    ]);
+    const others = passed.filter(({ what }) => handshake.has(what)).length;
+    const calls = passed.length - others;
+    if (calls > this.#counts.attempts) {
+      this.#violations.push(`${calls} requests for ${this.#counts.attempts} attempts`);
+    }
+    const most = 20 + 4 * (cuts + restarts);
+    if (others > most) this.#violations.push(`${others} handshakes, streams and farewells for ${cuts} cuts`);
+  }
+
+  #report({ faults, passed }: ChaosProxy): ChaosReport {
+    const { retry, ready, changes, gaps } = this.#counts;
+    return {
+      cuts: Object.fromEntries(faults),
+      restarts: this.#subject.restarts,
+      outcomes: this.#outcomes,
+      requests: passed.length,
+      retries: retry,
+      reopened: ready - 1,
+      changes,
+      gaps,
+      violations: this.#violations,
+    };
+  }
+}
+
+/** How a call failed: one of the errors that a client of this server has to expect, or none of these. */
+function kindOf(error: unknown): string {
+  if (error instanceof ConnectionLost) return `lost, ${error.mayHaveRun ? "may have run" : "did not run"}`;
+  if (error instanceof CallTimeout) return error.limit;
+  if (error instanceof HttpFailure) return `answered ${error.status}`;
+  if (error instanceof InvalidResponse) return "invalid response";
+  if (error instanceof TaskEnded) return `task ${error.reason}`;
+  if (error instanceof RpcRejection) return `error ${error.code}`;
+  return `unexpected ${String(error)}`;
+}
+
+export function chaos(options: ChaosOptions): Promise<ChaosReport> {
+  return new Run(options).run();
+}

@@ -1,0 +1,109 @@
+// Listens for resources of which each changes once, and tells what was lost or came twice.
+import type { Change, Listening, McpClient } from "halyard/client";
+import { until } from "../../support/turns.ts";
+import type { Subject } from "./subject.ts";
+
+const urisOfOne = 6;
+
+/** What became of one resource. */
+interface Watched {
+  isPublished: boolean;
+  /** Told since it was published, by a change or a gap. */
+  isTold: boolean;
+  /** How often it was told by a change, since the last gap. */
+  changes: number;
+  most: number;
+}
+
+/** One listening for a few resources and the list of tools. */
+export class Watch {
+  readonly #subject: Subject;
+  readonly #watched: ReadonlyMap<string, Watched>;
+  #listening: Listening | undefined;
+  #toolsRead: number;
+  /** How often the server announced everything that may have been missed: only then the prompts, which never change. */
+  #announced = 0;
+  readonly wrong: string[] = [];
+  /** The server could not be brought to listen. */
+  hasFailed = false;
+  gaps = 0;
+  changes = 0;
+
+  constructor(subject: Subject, number: number) {
+    this.#subject = subject;
+    this.#toolsRead = subject.toolsVersion;
+    this.#watched = new Map(
+      Array.from({ length: urisOfOne }, (_, at) => [
+        `note:///${number}-${at}`,
+        { isPublished: false, isTold: false, changes: 0, most: 0 },
+      ]),
+    );
+  }
+
+  async open(client: McpClient): Promise<void> {
+    const resources = [...this.#watched.keys()];
+    const filter = { tools: true, prompts: true, resources };
+    this.#listening = await client
+      .listen(filter, (change) => this.#hear(change))
+      .catch((error: unknown) => {
+        this.hasFailed = true;
+        throw error;
+      });
+    // The client reads what it listens for when it begins to.
+    this.#toolsRead = this.#subject.toolsVersion;
+  }
+
+  get isOpen(): boolean {
+    return this.#listening !== undefined;
+  }
+
+  get isExhausted(): boolean {
+    return [...this.#watched.values()].every(({ isPublished }) => isPublished);
+  }
+
+  /** Publishes a change of the next resource. */
+  async publish(): Promise<void> {
+    for (const [uri, watched] of this.#watched) {
+      if (watched.isPublished) continue;
+      watched.isPublished = true;
+      return this.#subject.server.resources.updated(uri);
+    }
+  }
+
+  /** Waits until everything is told that was published, and ends. Adds what is not told in time to `wrong`. */
+  async close(timeMs: number): Promise<void> {
+    if (!this.#listening) return;
+    await until(() => this.#missing().length === 0 && this.#doubled().length === 0, timeMs).catch(() => {});
+    this.wrong.push(...this.#missing().map((what) => `lost without a gap: ${what}`));
+    this.wrong.push(...this.#doubled().map((what) => `told too often without a gap: ${what}`));
+    await this.#listening.close();
+    const error = await this.#listening.ended;
+    if (error !== undefined) this.wrong.push(`the listening ended: ${String(error)}`);
+  }
+
+  #missing(): string[] {
+    const { toolsVersion } = this.#subject;
+    const untold = [...this.#watched].filter(([, { isPublished, isTold }]) => isPublished && !isTold);
+    const stale = this.#toolsRead < toolsVersion ? [`tools ${this.#toolsRead + 1} to ${toolsVersion}`] : [];
+    return [...untold.map(([uri]) => uri), ...stale];
+  }
+
+  #hear({ kind, uri, cause }: Change): void {
+    if (cause === "gap") this.gaps++;
+    else this.changes++;
+    if (kind === "tools") this.#toolsRead = this.#subject.toolsVersion;
+    if (kind === "prompts" && cause === "changed") this.#announced++;
+    const watched = this.#watched.get(uri ?? "");
+    if (!watched) return;
+    watched.changes = cause === "gap" ? 0 : watched.changes + 1;
+    watched.most = Math.max(watched.most, watched.changes);
+    watched.isTold ||= watched.isPublished;
+  }
+
+  /** What was told more often than it happened, and the server announced. That announcement may come later. */
+  #doubled(): string[] {
+    const isDoubled = ({ isPublished, most }: Watched): boolean =>
+      most > Number(isPublished) + this.#announced;
+    return [...this.#watched].filter(([, watched]) => isDoubled(watched)).map(([uri]) => uri);
+  }
+}

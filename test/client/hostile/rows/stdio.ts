@@ -1,0 +1,55 @@
+// A stdio server that writes without end, on either stream, or does not read what it is sent.
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import type { Row } from "../row.ts";
+import { attackVictim, type Report } from "../victim.ts";
+
+const server = fileURLToPath(new URL("../fixtures/flooding-server.mjs", import.meta.url));
+
+async function flooded(kind: string, again: boolean): Promise<Report> {
+  const report = await attackVictim({
+    target: { command: process.execPath, args: [server, kind], graceMs: 100 },
+    options: { revision: "2025-06-18", limits: { maxBytes: 1024 * 1024 } },
+    flags: { again },
+  });
+  expect(report.outcome).toEqual({ ok: true });
+  if (again) expect(report.again).toEqual({ ok: true });
+  expect(report.polluted).toEqual([]);
+  expect(report.peakMb).toBeLessThan(80);
+  return report;
+}
+
+export const stdioRows: readonly Row[] = [
+  {
+    name: "a million pings of a server that reads none of the answers take no memory",
+    limit: "maxQuestions",
+    async attack() {
+      const { keptMb } = await flooded("pings", false);
+      expect(keptMb).toBeLessThan(8);
+    },
+  },
+  {
+    name: "standard error without end is kept up to its limit, and not the pieces that its lines came in",
+    limit: "maxStderrBytes",
+    async attack() {
+      const { keptMb } = await flooded("stderr", true);
+      expect(keptMb).toBeLessThan(8);
+    },
+  },
+  {
+    name: "a line of standard output without end is skipped",
+    limit: "maxBytes",
+    async attack() {
+      const { keptMb } = await flooded("line", true);
+      expect(keptMb).toBeLessThan(8);
+    },
+  },
+  {
+    name: "lines of standard output that are no messages are reported a hundred times, and no more",
+    async attack() {
+      const { keptMb, seen } = await flooded("garbage", true);
+      expect(keptMb).toBeLessThan(8);
+      expect(seen).toBeLessThan(120);
+    },
+  },
+];

@@ -1,0 +1,4 @@
+// The types of the program beside.
+import type { McpServer, ServerOptions } from "halyard";
+
+export function application(): (options?: ServerOptions) => McpServer;
