@@ -140,13 +140,13 @@ async function measureClient(): Promise<void> {
   const sources = await bundle([], split);
   const connected = await bundle([], split, ofHttpClient);
   const whole = await bundle([], { ...split, splitting: false });
-  hold("bundled client for browsers, bytes minified", published.bytes, 50_000, largestOf(sources.parts));
+  hold("bundled client for browsers, bytes minified", published.bytes, 53_000, largestOf(sources.parts));
   report("  gzip", published.gzip);
   for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
   hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
-  hold("  with what calls over HTTP load", connected.bytes, 82_000, largestOf(connected.parts));
+  hold("  with what calls over HTTP load", connected.bytes, 89_000, largestOf(connected.parts));
   report("  gzip", connected.gzip);
-  hold("  with everything, in one file", whole.bytes, 125_000, largestOf(whole.parts));
+  hold("  with everything, in one file", whole.bytes, 132_500, largestOf(whole.parts));
   report("  gzip", whole.gzip);
   const ofServers = [...whole.parts.keys()].filter((file) => !sharedWithClient.test(file));
   if (ofServers.length > 0) problems.push(`A bundled client has code of a server: ${ofServers.join(", ")}`);
