@@ -134,6 +134,7 @@ describe("a message that the official schema does not allow", () => {
   test("is found out on the wire of a test client, and names the message and the test", async () => {
     const wire: Wire = {
       onMessage: () => {},
+      onClose: () => {},
       send: () => wire.onMessage(JSON.stringify(resultOf({ ...complete, surprise: 1 }))),
       close: async () => {},
     };

@@ -4,12 +4,12 @@ import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { WireSource } from "../wire/wire.ts";
 import { HandlerAnswers } from "./answering/answers.ts";
-import { Calls } from "./calls/calls.ts";
+import { type Calls, joinCalls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";
 import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
 import { McpClient } from "./client.ts";
-import { Connection } from "./connection/connection.ts";
+import type { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { checkCommand, type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
@@ -64,34 +64,14 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     catalogue.get(),
     options.record && recorder.get(),
   ]);
-  const { info, limits, backoff, observe } = settings;
-  const observing = observe ?? (() => {});
-  const answers = await HandlerAnswers.create({
-    ...options,
-    server: transport.address,
-    limits,
-    observe: observing,
-  });
-  let lastId = 0;
-  const takeId = (): number => ++lastId;
-  const { revision, connectTimeoutMs } = settings;
-  connection = new Connection(transport, {
-    info,
-    revision,
-    remembered: options.remembered,
-    answers,
-    backoff,
-    limits,
-    connectTimeoutMs,
-    observe: observing,
-    tap: options.record && record?.(guarded(options.record), limits),
-    takeId,
-  });
-  calls = new Calls(connection, answers, {
+  const { limits, observe = () => {} } = settings;
+  const answers = await HandlerAnswers.create({ ...options, server: transport.address, limits, observe });
+  const joined = joinCalls(transport, answers, {
     ...settings,
-    takeId,
-    credentials: () => transport.credentials?.(),
+    remembered: options.remembered,
+    tap: options.record && record?.(guarded(options.record), limits),
   });
+  ({ connection, calls } = joined);
   const logging = new Logging(calls, options.onLog);
   const client = new McpClient<Tools>({
     connection,

@@ -1,4 +1,9 @@
-// The questions in a result, and the retry that answers them.
+// The questions of a server to a test client: those in a result, the retry that answers them, and the answers of a function.
+import { untilAborted } from "../async/promises.ts";
+import type { Answered, Answers, Question as Asked } from "../client/answering/question.ts";
+import { errorCodes } from "../errors.ts";
+import type { ClientCapabilities } from "../protocol/model.ts";
+import type { Revision } from "../protocol/revision.ts";
 import type { JsonObject } from "../wire/message.ts";
 
 /** A question from the server to the client. */
@@ -65,3 +70,46 @@ export function retryOf(result: JsonObject, answer: Respond): JsonObject {
   });
   return { inputResponses: Object.fromEntries(answers), requestState: result["requestState"] };
 }
+
+/** The function left a question of a result to the test. */
+export class Unanswered extends Error {}
+
+/** Answers with the function of a test, and declares what the test says. */
+export class TestAnswers implements Answers {
+  readonly isBusy = false;
+  readonly lastEndedAt: number = Number.NEGATIVE_INFINITY;
+  readonly #declared: ClientCapabilities;
+  readonly #respond: Respond;
+  readonly #failed: (error: unknown) => void;
+
+  /** `failed` receives what the function throws when a request of the server asks; in a round the call rejects with it. */
+  constructor(declared: ClientCapabilities, respond: Respond, failed: (error: unknown) => void) {
+    this.#declared = declared;
+    this.#respond = respond;
+    this.#failed = failed;
+  }
+
+  capabilities(): ClientCapabilities {
+    return this.#declared;
+  }
+
+  async answer(
+    { key = "", method, params }: Asked,
+    { era }: Revision,
+    signal: AbortSignal,
+  ): Promise<Answered> {
+    try {
+      const result = this.#respond({ key, method, params });
+      if (result !== undefined) return { ok: true, result };
+      if (era === "modern") throw new Unanswered();
+    } catch (cause) {
+      if (era === "modern") return { ok: false, error: failure, cause };
+      this.#failed(cause);
+    }
+    // The server waits: the test responds itself, or never.
+    return untilAborted(new Promise<never>(() => {}), signal);
+  }
+}
+
+/** Sent to nobody: only the call learns why a round has no answer. */
+const failure = { code: errorCodes.internal, message: "The client could not answer" };

@@ -1,51 +1,49 @@
 // A client for tests: it sends messages on a given revision and records every message that it receives.
-import { metaKeys } from "../protocol/meta.ts";
+import { isThenable } from "../async/promises.ts";
+import { type Calls, joinCalls } from "../client/calls/calls.ts";
+import { WireTransport } from "../client/channel/wire-transport.ts";
+import type { Connection } from "../client/connection/connection.ts";
+import { requestMeta } from "../client/connection/handshake.ts";
+import type { Step } from "../client/connection/verdicts.ts";
+import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
+import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
+import type { Revision } from "../protocol/revision.ts";
 import { findRevision } from "../protocol/revisions/index.ts";
-import type { JsonObject, RequestId, RpcError, RpcNotification, RpcResponse } from "../wire/message.ts";
-import { type Respond, questionsIn, retryOf } from "./answering.ts";
-
-/** The other end of a pipe. */
-export interface Wire {
-  send(text: string): void;
-  /** Called with each message that arrives. */
-  onMessage: (text: string) => void;
-  close(): Promise<void>;
-  /** The exceptions in the server, by the error id that the client received; only if both run in one process. */
-  readonly failures?: ReadonlyMap<unknown, unknown>;
-}
+import {
+  isObject,
+  isRequestId,
+  type JsonObject,
+  type RequestId,
+  type RpcNotification,
+  type RpcResponse,
+} from "../wire/message.ts";
+import type { Wire } from "../wire/wire.ts";
+import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 
 /** Long enough for a busy machine; only a failing test waits this long. */
 const defaultTimeoutMs = 10_000;
 
+/** The server under test may send anything. */
+const noLimits = Object.fromEntries(
+  Object.keys(defaultClientLimits).map((name) => [name, Number.POSITIVE_INFINITY]),
+) as unknown as ClientLimits;
+
+const settings = {
+  info: { name: "test-client", version: "1.0.0" },
+  limits: noLimits,
+  backoff: defaultBackoff,
+  connectTimeoutMs: defaultTimeoutMs,
+  timeoutMs: defaultTimeoutMs,
+  maxTimeMs: defaultTimeoutMs,
+  reissue: "never",
+  strict: false,
+  throwOnError: false,
+  observe: undefined,
+} as const;
+
 /** A message from the server. */
 export type Received = RpcNotification | RpcResponse;
-
-/**
- * The error response to a request. If the response has only an error id, `cause` is the exception in the server.
- *
- * @example
- * ```ts
- * import { McpServer } from "halyard";
- * import { connect, RpcRejection } from "halyard/testing";
- *
- * const client = await connect(new McpServer({ name: "demo", version: "1.0.0" }), { revision: "2026-07-28" });
- * const error = await client.request("no/such/method").catch((reason: unknown) => reason);
- * if (error instanceof RpcRejection) console.log(error.code);
- * await client.close();
- * ```
- */
-export class RpcRejection extends Error {
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(error: RpcError, cause?: unknown) {
-    super(error.message, cause === undefined ? undefined : { cause });
-    this.name = "RpcRejection";
-    this.code = error.code;
-    this.data = error.data;
-  }
-}
 
 export interface TestClientOptions {
   /** The date of the revision to speak. */
@@ -77,53 +75,74 @@ export class TestClient {
   /** Every message that has arrived, in order. */
   readonly received: Received[] = [];
   readonly #wire: Wire;
+  readonly #revision: Revision;
   readonly #capabilities: ClientCapabilities;
-  readonly #answer: Respond | undefined;
+  readonly #answers: boolean;
+  readonly #failures: ReadonlyMap<unknown, unknown> | undefined;
+  readonly #connection: Connection;
+  readonly #calls: Calls;
+  /** The end of the wire that the client has, once it is open. */
+  #line: Wire | undefined;
+  #opening: Promise<void> | undefined;
+  #isOpen = false;
   readonly #waiting = new Set<() => void>();
-  /** The error that `answer` threw, until it rejects a pending or later wait. */
+  /** Reject what waits at the moment. */
+  readonly #rejections = new Set<(error: unknown) => void>();
+  /** The error that `answer` threw, until it rejects a later wait. */
   #thrown: { readonly error: unknown } | undefined;
-  #nextId = 1;
 
-  constructor(wire: Wire, options: TestClientOptions) {
+  /** `failures`: the exceptions in the server, by the error id that the client receives, if both run in one process. */
+  constructor(wire: Wire, options: TestClientOptions, failures?: ReadonlyMap<unknown, unknown>) {
+    const { capabilities = {}, answer } = options;
     const revision = findRevision(options.revision);
     if (revision === undefined) throw new RangeError(`Unknown protocol revision: ${options.revision}`);
     this.revision = revision.date;
     this.era = revision.era;
+    this.#revision = revision;
     this.#wire = wire;
-    this.#capabilities = options.capabilities ?? {};
-    this.#answer = options.answer;
-    wire.onMessage = (text) => {
-      const messages = [JSON.parse(text) as Received | Received[]].flat();
-      this.received.push(...messages);
-      for (const look of this.#waiting) look();
-      for (const message of messages) this.#reply(message);
-    };
+    this.#capabilities = capabilities;
+    this.#answers = answer !== undefined;
+    this.#failures = failures;
+    wire.onMessage = (text) => this.#receive(text);
+    wire.onClose = (reason) => this.#line?.onClose(reason);
+    const transport = new WireTransport({ openWire: () => this.#openLine(), reopens: false }, noLimits);
+    const answers = new TestAnswers(capabilities, answer ?? (() => undefined), (error) => this.#fail(error));
+    const joined = joinCalls(transport, answers, { ...settings, revision: revision.date });
+    this.#connection = joined.connection;
+    this.#calls = joined.calls;
   }
 
   /** Makes the handshake if the revision has one. Returns the result of `initialize`. */
   async open(): Promise<JsonObject | undefined> {
-    if (this.era === "modern") return undefined;
-    const result = await this.request("initialize", {
-      protocolVersion: this.revision,
-      capabilities: this.#capabilities,
-      clientInfo: { name: "test-client", version: "1.0.0" },
+    if (this.era === "modern") {
+      await this.#assume();
+      return undefined;
+    }
+    const before = this.received.length;
+    await this.#connect().catch((error: unknown) => {
+      const rejection = error instanceof NoCommonRevision ? (error.cause ?? error) : error;
+      throw this.#withCause(rejection);
     });
-    this.notify("notifications/initialized");
-    return result;
+    const response = this.received.slice(before).find((message) => "result" in message);
+    return response?.result;
   }
 
   /** Sends a request and resolves with its result. An error response rejects with an {@link RpcRejection}. */
-  async request(method: string, params?: JsonObject, id: RequestId = this.#nextId++): Promise<JsonObject> {
-    const before = this.received.length;
-    this.send({ jsonrpc: "2.0", id, method, ...this.withMeta(params) });
-    const response = await this.#find(
-      (message): message is RpcResponse => "id" in message && message.id === id,
-      before,
-    );
-    if ("error" in response) throw new RpcRejection(response.error, this.#causeOf(response.error));
-    const { result } = response;
-    const retry = result["resultType"] === "input_required" && this.#retry(result);
-    return retry ? this.request(method, { ...params, ...retry }) : result;
+  async request(method: string, params?: JsonObject, id?: RequestId): Promise<JsonObject> {
+    if (!this.#isOpen) await this.#assume();
+    let sentAs: RequestId | undefined;
+    const running = this.#calls.request(method, this.withMeta(params).params, {
+      verbatim: { id },
+      inputRequired: this.#answers ? "answer" : "return",
+      onSent: (last) => (sentAs = last),
+    });
+    try {
+      return await this.#unlessAnswerThrows(running);
+    } catch (error) {
+      if (error instanceof Unanswered) return this.#resultOf(sentAs);
+      if (error instanceof CallTimeout) throw this.#noneWithin(defaultTimeoutMs);
+      throw this.#withCause(error);
+    }
   }
 
   /** Sends a notification. */
@@ -138,12 +157,13 @@ export class TestClient {
 
   /** Sends any text, unchanged. */
   sendText(text: string): void {
-    this.#wire.send(text);
+    const sent = this.#wire.send(text);
+    if (isThenable(sent)) sent.then(undefined, (error: Error) => this.#line?.onClose(error));
   }
 
   /** Resolves with the first message that `matches`, among those received so far and later ones. */
   waitFor(matches: (message: Received) => boolean, timeoutMs: number = defaultTimeoutMs): Promise<Received> {
-    return this.#find((message): message is Received => matches(message), 0, timeoutMs);
+    return this.#unlessAnswerThrows(this.#find(matches, timeoutMs));
   }
 
   /** The notifications of that method received so far. */
@@ -154,59 +174,89 @@ export class TestClient {
   }
 
   /** Ends the connection. */
-  close(): Promise<void> {
-    return this.#wire.close();
+  async close(): Promise<void> {
+    await this.#calls.close();
+    await this.#wire.close();
   }
 
   /** Adds the `_meta` that every modern request carries. */
   withMeta(params: JsonObject = {}): { params?: JsonObject } {
     if (this.era === "legacy") return Object.keys(params).length > 0 ? { params } : {};
-    const meta = {
-      [metaKeys.protocolVersion]: this.revision,
-      [metaKeys.clientCapabilities]: this.#capabilities,
-      [metaKeys.clientInfo]: { name: "test-client", version: "1.0.0" },
-    };
+    const meta = requestMeta(settings.info, this.#capabilities, this.#revision);
     return { params: { ...params, _meta: { ...meta, ...(params["_meta"] as object | undefined) } } };
   }
 
-  /** The exception behind an error id. */
-  #causeOf({ data }: RpcError): unknown {
-    return this.#wire.failures?.get((data as { errorId?: unknown } | null | undefined)?.errorId);
+  /** Connects without a message: the test makes the handshake itself, or the revision has none. */
+  #assume(): Promise<void> {
+    return this.#opening ?? this.#connect({ do: "speak", revision: this.#revision, result: {} });
   }
 
-  /** The parameters that answer the questions in a result, or undefined if `answer` answers none. */
-  #retry(result: JsonObject): JsonObject | undefined {
-    const retry = this.#answer && retryOf(result, this.#answer);
-    const isEmpty = Object.keys(retry?.["inputResponses"] ?? {}).length === 0;
-    return isEmpty && questionsIn(result).length > 0 ? undefined : retry;
+  #connect(first?: Step): Promise<void> {
+    const opening = this.#connection.open(undefined, first);
+    this.#opening = opening.then(
+      () => void (this.#isOpen = true),
+      (error: unknown) => {
+        this.#opening = undefined;
+        throw error;
+      },
+    );
+    return this.#opening;
   }
 
-  /** Answers a request of the server. An error that `answer` throws, such as a failed assertion, rejects the current wait. */
-  #reply(message: Received): void {
-    if (!("method" in message) || !("id" in message)) return;
-    const { method, params = {} } = message;
-    try {
-      const result = this.#answer?.({ key: "", method, params });
-      if (result !== undefined) this.send({ jsonrpc: "2.0", id: message.id, result });
-    } catch (error) {
-      this.#thrown = { error };
-      for (const look of this.#waiting) look();
-    }
+  /** The client's end of the wire. The test sends on the same wire, and goes on when the client gives up. */
+  #openLine(): Wire {
+    this.#line = {
+      send: (text) => this.sendText(text),
+      onMessage: () => {},
+      onClose: () => {},
+      close: async () => {},
+    };
+    return this.#line;
   }
 
-  #find<T extends Received>(
-    matches: (message: Received) => message is T,
-    from: number,
-    timeoutMs = defaultTimeoutMs,
-  ): Promise<T> {
+  #receive(text: string): void {
+    const messages = [JSON.parse(text) as Received | Received[]].flat();
+    this.received.push(...messages);
+    for (const look of this.#waiting) look();
+    // An error without an id concerns what the test sent, although a client takes it for the response to its only request.
+    const own = messages.filter((message) => "method" in message || isRequestId(message.id));
+    if (own.length > 0) this.#line?.onMessage(own.length === messages.length ? text : JSON.stringify(own));
+  }
+
+  #resultOf(id: RequestId | undefined): JsonObject {
+    const response = this.received.findLast((message) => "result" in message && message.id === id);
+    return (response as { readonly result: JsonObject }).result;
+  }
+
+  /** The rejection, with the exception in the server if its response has only the id of one. */
+  #withCause(error: unknown): unknown {
+    if (!(error instanceof RpcRejection) || !isObject(error.data)) return error;
+    const cause = this.#failures?.get(error.data["errorId"]);
+    return cause === undefined ? error : new RpcRejection(error, cause);
+  }
+
+  /** Rejects what has waited the longest, or the next wait. */
+  #fail(error: unknown): void {
+    const [reject] = this.#rejections;
+    if (reject) reject(error);
+    else this.#thrown = { error };
+  }
+
+  /** Settles like `work`, unless `answer` throws before, such as a failed assertion. */
+  #unlessAnswerThrows<T>(work: Promise<T>): Promise<T> {
+    if (!this.#answers) return work;
     return new Promise((resolve, reject) => {
-      let at = from;
+      this.#rejections.add(reject);
+      work.then(resolve, reject).finally(() => this.#rejections.delete(reject));
+      if (this.#thrown) reject(this.#thrown.error as Error);
+      this.#thrown = undefined;
+    });
+  }
+
+  #find(matches: (message: Received) => boolean, timeoutMs: number): Promise<Received> {
+    return new Promise((resolve, reject) => {
+      let at = 0;
       const look = (): void => {
-        if (this.#thrown !== undefined) {
-          fail(this.#thrown.error);
-          this.#thrown = undefined;
-          return;
-        }
         for (; at < this.received.length; at++) {
           const message = this.received[at];
           if (message !== undefined && matches(message)) {
@@ -215,13 +265,9 @@ export class TestClient {
           }
         }
       };
-      const fail = (error: unknown): void => {
-        stop();
-        reject(error as Error);
-      };
       const timer = setTimeout(() => {
-        const received = JSON.stringify(this.received.slice(-5));
-        fail(new Error(`No such message within ${timeoutMs} ms; received ${received}`));
+        stop();
+        reject(this.#noneWithin(timeoutMs));
       }, timeoutMs);
       const stop = (): void => {
         clearTimeout(timer);
@@ -230,5 +276,10 @@ export class TestClient {
       this.#waiting.add(look);
       look();
     });
+  }
+
+  #noneWithin(timeoutMs: number): Error {
+    const received = JSON.stringify(this.received.slice(-5));
+    return new Error(`No such message within ${timeoutMs} ms; received ${received}`);
   }
 }

@@ -6,7 +6,9 @@
 export { type Respond, type Question, questionsIn, retryOf } from "./answering.ts";
 export { backplaneContract } from "./backplane.ts";
 export { connect, type ConnectOptions } from "./memory.ts";
-export { type Received, RpcRejection, TestClient, type Wire } from "./client.ts";
+export { type Received, TestClient } from "./client.ts";
 export { protocolRevisions } from "./protocol-revisions.ts";
 export { replay } from "./replay.ts";
 export type { StoreCheck } from "./store-check.ts";
+export { RpcRejection } from "../client/settings/errors.ts";
+export type { Wire } from "../wire/wire.ts";

@@ -38,7 +38,7 @@ export async function connect(server: Servable, options: ConnectOptions): Promis
   checkOptions({ subject: "connect" }, options, knownOptions);
   const failures = new Map<string, unknown>();
   const wire = memoryWire(portOf(server, "connect"), (errorId, error) => void failures.set(errorId, error));
-  const client = new TestClient(Object.assign(wire, { failures }), options);
+  const client = new TestClient(wire, options, failures);
   if (options.handshake !== false) await client.open();
   return client;
 }

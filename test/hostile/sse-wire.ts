@@ -6,6 +6,7 @@ import { until } from "../support/turns.ts";
 
 export class SseWire implements Wire {
   onMessage: (text: string) => void = () => {};
+  onClose: () => void = () => {};
   /** The path that takes this client's messages. */
   readonly endpoint: string;
   readonly #port: number;

@@ -40,7 +40,7 @@ function callbackPair(server: Servable): Callbacks {
 
 async function overCallbacks(server: Servable): Promise<Wire> {
   const { toServer, toClient, pipe } = callbackPair(server);
-  const wire: Wire = { onMessage: () => {}, send: toServer, close: () => pipe.end(50) };
+  const wire: Wire = { onMessage: () => {}, onClose: () => {}, send: toServer, close: () => pipe.end(50) };
   toClient.callback = (text) => wire.onMessage(text);
   return wire;
 }
@@ -55,6 +55,7 @@ async function overPort(server: Servable): Promise<Wire> {
   port1.on("message", (text: string) => void pipe.receive(text));
   const wire: Wire = {
     onMessage: () => {},
+    onClose: () => {},
     send: (text) => port2.postMessage(text),
     close: async () => {
       await pipe.end(50);
@@ -77,6 +78,7 @@ async function overSocket(server: Servable): Promise<Wire> {
   await once(socket, "connect");
   const wire: Wire = {
     onMessage: () => {},
+    onClose: () => {},
     send: (text) => void socket.write(`${text}\n`),
     close: async () => {
       socket.end();

@@ -34,6 +34,7 @@ async function overPipe(
 ): Promise<TestClient> {
   const wire: Wire = {
     onMessage: () => {},
+    onClose: () => {},
     send: (text) => void pipe.receive(text),
     close: () => pipe.end(1000),
   };
@@ -54,6 +55,7 @@ async function overStreams(
   const stdio = await serveStdio(server, { input, output, ...options });
   const wire: Wire = {
     onMessage: () => {},
+    onClose: () => {},
     send: (text) => void input.write(`${text}\n`),
     close: () => stdio.close(),
   };
@@ -214,6 +216,7 @@ describe("what is pushed to a pipe", () => {
     const server = scopedServer();
     const wire: Wire = {
       onMessage: () => {},
+      onClose: () => {},
       send: (text) => void pipe.receive(text, { principal: sender }),
       close: () => pipe.end(0),
     };

@@ -133,7 +133,8 @@ describe("legacy sessions on a pipe", () => {
     const { client, written } = new PipePeer(server, { revision: "2025-11-25" });
     const opening = client.open();
     await nextTurn();
-    await client.request("ping");
+    client.send({ jsonrpc: "2.0", id: "early", method: "ping" });
+    await client.waitFor((message) => "id" in message && message.id === "early");
     server.tool("second", {}, () => "second");
     await server.push.broadcast(method, hello);
     await nextTurn();

@@ -34,6 +34,7 @@ export async function startChild(name: string, options: ChildOptions = {}): Prom
   const lines: string[] = [];
   const wire: Wire = {
     onMessage: () => {},
+    onClose: () => {},
     send: (text) => void child.stdin.write(`${text}\n`),
     close: async () => {
       child.stdin.end();

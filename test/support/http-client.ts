@@ -28,6 +28,7 @@ export class HttpWire implements Wire {
   /** What the server answered initialize with. */
   #agreed = "";
   onMessage: (text: string) => void = () => {};
+  onClose: () => void = () => {};
 
   constructor(
     port: number,

@@ -26,6 +26,7 @@ export class PipePeer {
   ) {
     const wire = {
       onMessage: (_text: string) => {},
+      onClose: () => {},
       send: (text: string) => void this.pipe.receive(text),
       close: () => this.pipe.end(0),
     };

@@ -11,6 +11,7 @@ export async function openStdio(server: Servable): Promise<{ wire: Wire; output:
   const stdio = await serveStdio(server, { input, output, graceMs: 1000 });
   const wire: Wire = {
     onMessage: () => {},
+    onClose: () => {},
     send: (text) => void input.write(`${text}\n`),
     close: async () => {
       input.end();

@@ -5,8 +5,8 @@ import { extensionIds } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { ConnectOptions } from "../settings/options.ts";
-import type { Handlers } from "./handlers.ts";
-import type { Answered, Answers, AnswersOptions, Question } from "./question.ts";
+import type { AnswersOptions, Handlers } from "./handlers.ts";
+import type { Answered, Answers, Question } from "./question.ts";
 
 /** Answers questions with the handlers of the client's user. */
 export class HandlerAnswers implements Answers {

@@ -6,10 +6,24 @@ import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcError, rpcErrorOf } from "../../wire/message.ts";
 import { InvalidResponse } from "../settings/errors.ts";
+import type { ClientEvent } from "../settings/events.ts";
+import type { ClientLimits } from "../settings/limits.ts";
+import type { ConnectOptions } from "../settings/options.ts";
 import { elicitCapability, elicitHandlers, type ElicitHandlers, readElicitation } from "./elicitation.ts";
-import { type Answered, type AnswersOptions, type Question, type Reading, refused } from "./question.ts";
+import { type Answered, type Question, type Reading, refused } from "./question.ts";
 import { checkRoots, readRoots } from "./roots.ts";
 import { readSampling, sampleCapability, sampleHandler, type SampleHandler } from "./sampling.ts";
+
+/** What answers depend on. */
+export interface AnswersOptions extends Pick<
+  ConnectOptions,
+  "onElicit" | "onSample" | "roots" | "capabilities"
+> {
+  /** The server as the user dialled it: handlers show it. */
+  readonly server: string;
+  readonly limits: Pick<ClientLimits, "maxQuestions">;
+  readonly observe: (event: ClientEvent) => void;
+}
 
 /** The handlers of one client. */
 export class Handlers {

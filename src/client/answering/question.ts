@@ -1,15 +1,14 @@
-// A question of the server, its answer, and the seam between those who pass on questions and those who answer them.
+// A question of the server and its answer, and what a handler makes of it: read and checked, ready to be answered.
 import { errorCodes } from "../../errors.ts";
+import type { JsonObject, RpcError } from "../../wire/message.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { JsonObject, RpcError } from "../../wire/message.ts";
-import type { ClientEvent } from "../settings/events.ts";
 import type { QuestionContext } from "../settings/handlers.ts";
-import type { ClientLimits } from "../settings/limits.ts";
-import type { ConnectOptions } from "../settings/options.ts";
 
 /** A question of the server. */
 export interface Question {
+  /** Its key in `inputRequests`; absent if the question is a request of its own. */
+  readonly key?: string;
   readonly method: string;
   readonly params: JsonObject;
 }
@@ -25,27 +24,16 @@ export type Answered =
       readonly cause: unknown;
     };
 
-/** What answers depend on. */
-export interface AnswersOptions extends Pick<
-  ConnectOptions,
-  "onElicit" | "onSample" | "roots" | "capabilities"
-> {
-  /** The server as the user dialled it: handlers show it. */
-  readonly server: string;
-  readonly limits: Pick<ClientLimits, "maxQuestions">;
-  readonly observe: (event: ClientEvent) => void;
-}
-
-/** Answers questions. */
+/** Answers the questions of a server. */
 export interface Answers {
-  /** The capabilities that the client declares on that revision: because it has handlers, and besides. */
-  capabilities(revision: Revision): ClientCapabilities;
-  /** Never rejects. When `signal` is aborted, it resolves at once, and the answer is of no use any more. */
-  answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered>;
   /** Whether a handler is at work: limits of silence do not run out meanwhile. */
   readonly isBusy: boolean;
   /** When the last one ended, by `performance.now()`: the time of the client's user is not the server's silence. */
   readonly lastEndedAt: number;
+  /** The capabilities that the client declares on that revision. */
+  capabilities(revision: Revision): ClientCapabilities;
+  /** Never rejects. When `signal` is aborted, it resolves at once, and the answer is of no use any more. */
+  answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered>;
 }
 
 /** A question that a handler can answer: calls the handler and returns the result. Or why the server may not ask it. */

@@ -68,7 +68,7 @@ export function readQuestions(
     const { method, params = {} } = isObject(request) ? request : {};
     if (typeof method !== "string" || !isObject(params))
       throw new InvalidResponse(`The question ${JSON.stringify(clip(key))} must have a method and params`);
-    return [key, { method, params }];
+    return [key, { key, method, params }];
   });
 }
 

@@ -66,7 +66,8 @@ export class Call implements Outgoing {
 
   /** Whether the server may report progress, under the id of the request: it shows that the server is at work. */
   get hasToken(): boolean {
-    return this.method === "tools/call" || this.options.onProgress !== undefined;
+    const { onProgress, verbatim } = this.options;
+    return (this.method === "tools/call" || onProgress !== undefined) && verbatim === undefined;
   }
 
   get headers(): HeaderFields | undefined {

@@ -4,7 +4,8 @@ import { Callbacks } from "../../async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
-import type { Connection } from "../connection/connection.ts";
+import type { Transport } from "../channel/channel.ts";
+import { Connection, type ConnectionSettings } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
 import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
@@ -146,6 +147,22 @@ export class Calls implements Core {
     this.#sender.close(closed);
     await this.#connection.close();
   }
+}
+
+/** What the parts of a client have in common. */
+export type JoinSettings = Omit<ConnectionSettings & SenderSettings, "answers" | "takeId">;
+
+/** Makes a connection, not open yet, and the calls over it. */
+export function joinCalls(
+  transport: Transport,
+  answers: Answers,
+  settings: JoinSettings,
+): { readonly connection: Connection; readonly calls: Calls } {
+  let lastId = 0;
+  const takeId = (): number => ++lastId;
+  const connection = new Connection(transport, { ...settings, answers, takeId });
+  const credentials = (): string | undefined | Promise<string> => transport.credentials?.();
+  return { connection, calls: new Calls(connection, answers, { ...settings, takeId, credentials }) };
 }
 
 function closedError(): ConnectionLost {

@@ -1,5 +1,5 @@
 // What the features of a client stand on: requests, notifications, and news of the connection.
-import type { JsonObject, RpcNotification } from "../../wire/message.ts";
+import type { JsonObject, RequestId, RpcNotification } from "../../wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -13,6 +13,8 @@ export interface CoreRequestOptions extends CallOptions {
   readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined;
   /** The response is a stream that stays open: neither timeout applies, and the request is never sent again by itself. */
   readonly isStream?: boolean;
+  /** The message is sent as it is given, once, under this id if there is one, and its result may be of any type: for tests of servers. */
+  readonly verbatim?: { readonly id: RequestId | undefined } | undefined;
   /** Called with the id under which the request is sent, each time it is. */
   readonly onSent?: ((id: string | number) => void) | undefined;
 }

@@ -22,7 +22,8 @@ export class RequestText {
 
   /** The text of a call's next attempt. `logLevel`: of the log messages about it, which only modern requests ask for. */
   write(revision: Revision, call: Call, logLevel: LogLevel | undefined): string {
-    const { id, params } = call;
+    const { id, method, params, options } = call;
+    if (options.verbatim) return JSON.stringify({ jsonrpc: "2.0", id, method, params });
     let meta = revision === this.#revision ? this.#meta : this.#writeMeta(revision);
     if (call.hasToken) meta = joined(`"progressToken":${id}`, meta);
     if (logLevel !== undefined && revision.era === "modern")
@@ -32,7 +33,7 @@ export class RequestText {
       own === undefined
         ? paramsText(params, meta)
         : paramsText({ ...params, _meta: undefined }, merged(own, meta));
-    const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}`;
+    const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
     return body === "" ? `${head}}` : `${head},"params":${body}}`;
   }
 

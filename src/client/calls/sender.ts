@@ -138,7 +138,7 @@ export class Sender {
     const { revision, hasHeaders } = this.#connection.peer;
     const { options } = call;
     if (call.hasToken) this.#progress.remove(call.id);
-    call.id = this.#settings.takeId();
+    call.id = (call.attempts === 0 ? options.verbatim?.id : undefined) ?? this.#settings.takeId();
     call.attempts++;
     call.onAbandoned = undefined;
     call.text = this.#text.write(revision, call, options.logLevel ?? this.logLevel);
@@ -151,6 +151,7 @@ export class Sender {
   async #recover(call: Call, channel: Channel | undefined, error: unknown): Promise<void> {
     if (call.end !== undefined) throw call.end.reason;
     if (channel === undefined || this.#closed) throw call.loss ?? error;
+    if (call.options.verbatim) throw error;
     if (isUrlRequired(error, this.#connection.peer.revision))
       return this.#pausing(call, this.#visitPages(call, error));
     const isMisjudged = this.#connection.failed(channel, error);

@@ -105,10 +105,10 @@ export class Connection {
     return this.#gapListeners.add(callback);
   }
 
-  /** Connects. Rejects with the reason if that is not possible; nothing stays open then. */
-  async open(signal?: AbortSignal): Promise<void> {
+  /** Connects, from what is remembered or another first step. Rejects with the reason if that is not possible; nothing stays open then. */
+  async open(signal?: AbortSignal, first?: Step): Promise<void> {
     const { remembered } = this.#settings;
-    const step = firstStep(this.#wanted, remembered);
+    const step = first ?? firstStep(this.#wanted, remembered);
     this.#enter("connecting", `Connecting to ${this.#transport.address}`);
     try {
       await this.#establish(step, connectTries, signal);

@@ -230,11 +230,12 @@ class Handshake {
 
   async #agree(revision: Revision, result: JsonObject): Promise<Agreed> {
     const transport = this.#transport;
-    const reception = this.#reception ?? (await this.#open({ do: "probe", revision }));
+    const asked = this.#reception;
+    const reception = asked ?? (await this.#open({ do: "probe", revision }));
     const { channel } = reception;
     reception.revision = revision;
     channel.speak(revision);
-    if (revision.era === "legacy") {
+    if (asked && revision.era === "legacy") {
       await untilAborted(channel.send(encodeNotification("notifications/initialized")), this.#task.signal);
       channel.listen();
     }

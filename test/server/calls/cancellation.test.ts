@@ -220,6 +220,7 @@ describeMatrix("cancellation", {}, (cell) => {
 
   test.skipIf(cell.transport === "http")("calls that never look at their signal are given none", async () => {
     const server = new McpServer({ name: "test", version: "1.0.0" });
+    const client = await cell.connect(server);
     const { AbortController: Original } = globalThis;
     let made = 0;
     globalThis.AbortController = class extends Original {
@@ -231,7 +232,6 @@ describeMatrix("cancellation", {}, (cell) => {
     try {
       server.tool("quick", {}, () => "done");
       server.tool("looks", {}, (_, ctx) => String(ctx.signal.aborted));
-      const client = await cell.connect(server);
       await client.request("tools/call", { name: "quick" });
       expect(made).toBe(0);
       await client.request("tools/call", { name: "looks" });
