@@ -35,6 +35,7 @@ const clientCodes = {
   TASK_ENDED: "TaskEnded",
   NO_TASKS: "HalyardError",
   CANNOT_START: "CannotStart",
+  CANNOT_LOAD: "HalyardError",
 };
 
 ({ ...halyardCodes, ...clientCodes }) satisfies Record<HalyardErrorCode, string>;
