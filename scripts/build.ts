@@ -65,8 +65,8 @@ async function widenReach(): Promise<Plugin> {
   const clients = [...clientEntries, ...platformFiles];
   const [ofServers, ofClients] = [await reachOf(servers), await reachOf(clients)];
   const ofEntries = await reachOf(clientEntries);
-  const sharedBy = (files: ReadonlySet<string>): string[] =>
-    [...files].filter((file) => ofServers.atOnce.has(file) && !file.startsWith("src/client/"));
+  const sharedBy = (reached: ReadonlySet<string>): string[] =>
+    [...reached].filter((file) => ofServers.atOnce.has(file) && !file.startsWith("src/client/"));
   const shared = sharedBy(ofClients.atOnce);
   const parts = [...ofClients.later].filter((file) => file.startsWith("src/client/"));
   const sharedLater = sharedBy((await reachOf(parts)).atOnce);

@@ -16,6 +16,8 @@ const validator = "src/schema/json-schema";
 const droppableRemedy = "see that scripts/droppable.ts marks what bundlers cannot drop";
 /** The files that a bundled client may have. */
 const sharedWithClient = /^src\/((errors|options)\.ts$|(async|wire|protocol|schema|client)\/)|^<stdin>$/;
+/** What a client loads when it connects to a URL, besides what its page loads at once. */
+const ofHttpClient = ["src/client/http/transport.ts", "src/client/catalogue/catalogue.ts"];
 const leaveOutValidator: Plugin = {
   name: "leave-out-validator",
   setup: ({ onResolve }) => onResolve({ filter: /\/json-schema(\/|\.ts$)/ }, () => ({ external: true })),
@@ -124,7 +126,7 @@ async function measureOneName(): Promise<void> {
   );
 }
 
-/** A client in a browser: what a page loads at once, without the validator, which is loaded when a result needs it. */
+/** A client in a browser, without the validator: what a page loads at once, what it has loaded when it calls a tool, and all. */
 async function measureClient(): Promise<void> {
   const contents = 'export { connect } from "halyard/client";';
   const options: BuildOptions = {
@@ -134,12 +136,19 @@ async function measureClient(): Promise<void> {
   };
   const published = await bundle([], options);
   const alias = { ...fromSources, "#client-platform": "./src/client/platform/web.ts" };
-  const sources = await bundle([], { ...options, alias });
-  hold("bundled client for browsers, bytes minified", published.bytes, 60_000, largestOf(sources.parts));
+  const split = { ...options, alias, plugins: [leaveOutValidator] };
+  const sources = await bundle([], split);
+  const connected = await bundle([], split, ofHttpClient);
+  const whole = await bundle([], { ...split, splitting: false });
+  hold("bundled client for browsers, bytes minified", published.bytes, 53_000, largestOf(sources.parts));
   report("  gzip", published.gzip);
   for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
   hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
-  const ofServers = [...sources.parts.keys()].filter((file) => !sharedWithClient.test(file));
+  hold("  with what calls over HTTP load", connected.bytes, 89_000, largestOf(connected.parts));
+  report("  gzip", connected.gzip);
+  hold("  with everything, in one file", whole.bytes, 132_500, largestOf(whole.parts));
+  report("  gzip", whole.gzip);
+  const ofServers = [...whole.parts.keys()].filter((file) => !sharedWithClient.test(file));
   if (ofServers.length > 0) problems.push(`A bundled client has code of a server: ${ofServers.join(", ")}`);
 }
 
@@ -162,11 +171,16 @@ interface Bundled {
   readonly parts: ReadonlyMap<string, number>;
 }
 
-async function bundle(entryPoints: string[], options: BuildOptions = {}): Promise<Bundled> {
+/** `later`: the files that are imported later, and count all the same. */
+async function bundle(
+  entryPoints: string[],
+  options: BuildOptions = {},
+  later: readonly string[] = [],
+): Promise<Bundled> {
   const settings = { entryPoints, bundle: true, minify: true, format: "esm", platform: "node" } as const;
   const outcome = { metafile: true, write: false, outdir: "out", logLevel: "error" } as const;
   const { metafile, outputFiles } = await build({ ...settings, ...options, ...outcome });
-  const loaded = loadedAtOnce(metafile);
+  const loaded = loadedAtOnce(metafile, later);
   const outputs = [...loaded].flatMap((path) => metafile.outputs[path] ?? []);
   const files = outputFiles
     .filter(({ path }) => loaded.has(relative(".", path)))
@@ -183,14 +197,16 @@ async function bundle(entryPoints: string[], options: BuildOptions = {}): Promis
   };
 }
 
-/** The output of the entry, and the outputs that it imports in turn; not those that one of them may import later. */
-function loadedAtOnce({ outputs }: Metafile): Set<string> {
+/** The outputs of the entry and of these files, and the outputs that they import in turn; not those that one may import later. */
+function loadedAtOnce({ outputs }: Metafile, later: readonly string[]): Set<string> {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
-  const later = new Set(imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path));
-  const entry = Object.keys(outputs).find(
-    (path) => outputs[path]?.entryPoint !== undefined && !later.has(path),
+  const dynamic = new Set(imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path));
+  const loaded = new Set(
+    Object.keys(outputs).filter((path) => {
+      const { entryPoint } = outputs[path] ?? {};
+      return entryPoint !== undefined && (!dynamic.has(path) || later.includes(entryPoint));
+    }),
   );
-  const loaded = new Set(entry === undefined ? [] : [entry]);
   for (const path of loaded)
     for (const { kind, path: imported } of outputs[path]?.imports ?? [])
       if (kind === "import-statement" && imported in outputs) loaded.add(imported);

@@ -21,7 +21,6 @@ import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
-import type { Entries, ListKind } from "./catalogue/kinds.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
@@ -44,6 +43,15 @@ export interface CompleteOptions extends CallOptions {
 const knownCompleteOptions = { ...knownCallOptions, context: true };
 const knownStartTaskOptions = { ...knownCallOptions, ttlMs: true };
 
+/** The parts of a client. */
+export interface ClientParts {
+  readonly connection: Connection;
+  readonly calls: Calls;
+  readonly logging: Logging;
+  readonly catalogue: Catalogue;
+  readonly settings: ClientSettings;
+}
+
 /**
  * A client of one server. {@link connect} makes one.
  *
@@ -63,27 +71,23 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   readonly #calls: Calls;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
-  readonly #catalogue: Later<Catalogue>;
+  readonly #catalogue: Catalogue;
   readonly #tasks: Later<Tasks>;
   readonly #listenings: Later<Listenings>;
 
   /** @internal */
-  constructor(connection: Connection, calls: Calls, logging: Logging, settings: ClientSettings) {
+  constructor({ connection, calls, logging, catalogue, settings }: ClientParts) {
     this.#connection = connection;
     this.#calls = calls;
     this.#logging = logging;
     this.#settings = settings;
-    this.#catalogue = later(
-      () => import("./catalogue/catalogue.ts"),
-      ({ Catalogue }) => new Catalogue(calls, settings.cache),
-    );
+    this.#catalogue = catalogue;
     this.#tasks = later(
       () => import("./tasks/tasks.ts"),
-      async ({ Tasks }) => {
-        const catalogue = await this.#catalogue.get();
+      ({ Tasks }) => {
         const { answers } = calls;
         const { maxTimeMs } = settings;
-        const finish = this.#finish.bind(this, catalogue);
+        const finish = this.#finish.bind(this);
         return new Tasks({ core: calls, answers, catalogue, maxTimeMs, finish });
       },
     );
@@ -141,13 +145,12 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     checkCallOptions("callTool", options);
     const startedAt = performance.now();
     const params = { name, arguments: args as JsonObject | undefined };
-    const catalogue = this.#catalogue.loaded ?? (await this.#catalogue.get());
     let result = areTasksRequested(this.#calls.peer)
       ? await (await this.#tasks.get()).call(params, options)
-      : await catalogue.toolCalls.request(params, options);
+      : await this.#catalogue.toolCalls.request(params, options);
     if (result["resultType"] === "task")
       result = await (await this.#tasks.get()).finish(name, result, options, startedAt);
-    const checked = this.#finish(catalogue, name, result, options);
+    const checked = this.#finish(name, result, options);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
   }
 
@@ -172,49 +175,49 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   /** Lists all tools. What it returns is frozen. */
   async listTools(options?: CallOptions): Promise<Tool[]> {
     checkCallOptions("listTools", options);
-    return this.#all("tools", options);
+    return this.#catalogue.lists.all("tools", options);
   }
 
   /** Iterates over the tools; the next page is requested when it is needed. */
   eachTool(options?: CallOptions): AsyncIterable<Tool> {
     checkCallOptions("eachTool", options);
-    return this.#each("tools", options);
+    return this.#catalogue.lists.each("tools", options);
   }
 
   /** Lists all prompts. What it returns is frozen. */
   async listPrompts(options?: CallOptions): Promise<Prompt[]> {
     checkCallOptions("listPrompts", options);
-    return this.#all("prompts", options);
+    return this.#catalogue.lists.all("prompts", options);
   }
 
   /** Iterates over the prompts; the next page is requested when it is needed. */
   eachPrompt(options?: CallOptions): AsyncIterable<Prompt> {
     checkCallOptions("eachPrompt", options);
-    return this.#each("prompts", options);
+    return this.#catalogue.lists.each("prompts", options);
   }
 
   /** Lists all resources. What it returns is frozen. */
   async listResources(options?: CallOptions): Promise<Resource[]> {
     checkCallOptions("listResources", options);
-    return this.#all("resources", options);
+    return this.#catalogue.lists.all("resources", options);
   }
 
   /** Iterates over the resources; the next page is requested when it is needed. */
   eachResource(options?: CallOptions): AsyncIterable<Resource> {
     checkCallOptions("eachResource", options);
-    return this.#each("resources", options);
+    return this.#catalogue.lists.each("resources", options);
   }
 
   /** Lists all resource templates. What it returns is frozen. */
   async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
     checkCallOptions("listResourceTemplates", options);
-    return this.#all("resourceTemplates", options);
+    return this.#catalogue.lists.all("resourceTemplates", options);
   }
 
   /** Iterates over the resource templates; the next page is requested when it is needed. */
   eachResourceTemplate(options?: CallOptions): AsyncIterable<ResourceTemplate> {
     checkCallOptions("eachResourceTemplate", options);
-    return this.#each("resourceTemplates", options);
+    return this.#catalogue.lists.each("resourceTemplates", options);
   }
 
   /** Gets a prompt, filled in with these arguments. */
@@ -236,7 +239,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   /** Reads a resource. What it returns is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
     checkCallOptions("readResource", options);
-    return (await this.#catalogue.get()).readResource(String(uri), options);
+    return this.#catalogue.readResource(String(uri), options);
   }
 
   /** Asks how an argument of a prompt, or a variable of a resource template, can be completed. */
@@ -307,25 +310,13 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** The result of a tool as the user receives it. */
   #finish(
-    catalogue: Catalogue,
     name: string,
     result: JsonObject,
     options: CallOptions | undefined,
   ): CallToolResult | Promise<CallToolResult> {
     const { strict, throwOnError } = this.#settings;
     const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);
-    return catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
-  }
-
-  async #all<Kind extends ListKind>(kind: Kind, options: CallOptions | undefined): Promise<Entries[Kind][]> {
-    return (await this.#catalogue.get()).lists.all(kind, options);
-  }
-
-  async *#each<Kind extends ListKind>(
-    kind: Kind,
-    options: CallOptions | undefined,
-  ): AsyncIterable<Entries[Kind]> {
-    yield* (await this.#catalogue.get()).lists.each(kind, options);
+    return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
   }
 
   async #request<Result>(

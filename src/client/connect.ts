@@ -8,21 +8,31 @@ import { type Calls, joinCalls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";
 import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
-import { WireTransport } from "./channel/wire-transport.ts";
 import { McpClient } from "./client.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
-import { sendByFetch } from "./http/send-by-fetch.ts";
-import { HttpTransport } from "./http/transport.ts";
 import { checkCommand, type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
 export type Target = string | URL | CommandTarget | WireSource;
 
-const recording = later(
+// What a client needs besides its core, loaded by the first `connect` that needs it.
+const httpTransport = later(
+  () => import("./http/transport.ts"),
+  ({ HttpTransport }) => HttpTransport,
+);
+const wireTransport = later(
+  () => import("./channel/wire-transport.ts"),
+  ({ WireTransport }) => WireTransport,
+);
+const catalogue = later(
+  () => import("./catalogue/catalogue.ts"),
+  ({ Catalogue }) => Catalogue,
+);
+const recorder = later(
   () => import("./recording.ts"),
-  ({ recorder }) => recorder,
+  (module) => module.recorder,
 );
 
 /**
@@ -46,60 +56,55 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   const settings = resolveOptions(options);
   let calls: Calls | undefined;
   let connection: Connection | undefined;
-  const transport = transportOf(target, options, settings, {
-    onCredentials: () => calls?.credentialsChanged(),
-    onAuthorizing: (isWaiting) => connection?.authorizing(isWaiting),
-  });
+  const [transport, Catalogue, record] = await Promise.all([
+    transportOf(target, options, settings, {
+      onCredentials: () => calls?.credentialsChanged(),
+      onAuthorizing: (isWaiting) => connection?.authorizing(isWaiting),
+    }),
+    catalogue.get(),
+    options.record && recorder.get(),
+  ]);
   const { limits, observe = () => {} } = settings;
   const answers = await HandlerAnswers.create({ ...options, server: transport.address, limits, observe });
   const joined = joinCalls(transport, answers, {
     ...settings,
     remembered: options.remembered,
-    tap: options.record && (await recording.get())(guarded(options.record), limits),
+    tap: options.record && record?.(guarded(options.record), limits),
   });
   ({ connection, calls } = joined);
   const logging = new Logging(calls, options.onLog);
-  const client = new McpClient<Tools>(connection, calls, logging, settings);
+  const client = new McpClient<Tools>({
+    connection,
+    calls,
+    logging,
+    catalogue: new Catalogue(calls, settings.cache),
+    settings,
+  });
   await connection.open(options.signal);
   if (settings.logLevel) await logging.begin(settings.logLevel);
   return client;
 }
 
 /** The transport to a target. Over HTTP, it tells `events` of credentials. */
-function transportOf(
+async function transportOf(
   target: Target,
-  options: ConnectOptions,
-  settings: ClientSettings,
+  { headers, auth, fetch }: ConnectOptions,
+  { limits, backoff, observe = () => {} }: ClientSettings,
   events: AuthEvents,
-): Transport {
-  const { limits, backoff, observe = () => {} } = settings;
+): Promise<Transport> {
   if (typeof target === "string" || target instanceof URL) {
-    const { headers, auth, fetch } = options;
-    const send =
-      fetch === undefined && platform.createSend
-        ? platform.createSend()
-        : sendByFetch(fetch ?? globalThis.fetch);
-    return new HttpTransport(toHttpUrl(target), { send, headers, auth, limits, backoff, ...events });
+    const HttpTransport = await httpTransport.get();
+    const send = fetch ? undefined : await platform.createSend?.();
+    return new HttpTransport(target, { send, fetch, headers, auth, limits, backoff, ...events });
   }
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")
-      return new WireTransport(target, limits);
+      return new (await wireTransport.get())(target, limits);
     if ("command" in target) {
       checkCommand(target);
       return platform.commandTransport(target, limits, observe);
     }
   }
-  throw invalidTarget("must be a URL, { command, args }, an McpServer, or an object with openWire()");
-}
-
-function toHttpUrl(target: string | URL): URL {
-  const url = URL.canParse(String(target)) ? new URL(target) : undefined;
-  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw invalidTarget(
-    `is ${JSON.stringify(String(target))}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`,
-  );
-}
-
-function invalidTarget(problem: string): ConfigurationError {
-  return new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
+  const problem = "must be a URL, { command, args }, an McpServer, or an object with openWire()";
+  throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
 }

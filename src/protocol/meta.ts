@@ -1,17 +1,28 @@
 // The reserved keys of `_meta`, and the syntax of its keys.
 
-export const metaKeys = {
-  protocolVersion: "io.modelcontextprotocol/protocolVersion",
-  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
-  clientInfo: "io.modelcontextprotocol/clientInfo",
-  logLevel: "io.modelcontextprotocol/logLevel",
-  serverInfo: "io.modelcontextprotocol/serverInfo",
-  subscriptionId: "io.modelcontextprotocol/subscriptionId",
-  relatedTask: "io.modelcontextprotocol/related-task",
-} as const;
+const prefix = "io.modelcontextprotocol/";
+
+type Name =
+  | "protocolVersion"
+  | "clientCapabilities"
+  | "clientInfo"
+  | "logLevel"
+  | "serverInfo"
+  | "subscriptionId"
+  | "relatedTask";
+
+export const metaKeys: Readonly<Record<Name, string>> = {
+  protocolVersion: `${prefix}protocolVersion`,
+  clientCapabilities: `${prefix}clientCapabilities`,
+  clientInfo: `${prefix}clientInfo`,
+  logLevel: `${prefix}logLevel`,
+  serverInfo: `${prefix}serverInfo`,
+  subscriptionId: `${prefix}subscriptionId`,
+  relatedTask: `${prefix}related-task`,
+};
 
 /** The extensions that Halyard implements. */
-export const extensionIds = { tasks: "io.modelcontextprotocol/tasks" } as const;
+export const extensionIds: { readonly tasks: string } = { tasks: `${prefix}tasks` };
 
 /** Whether `_meta` makes its request a modern one. */
 export function hasModernKey(meta: { readonly [key: string]: unknown }): boolean {

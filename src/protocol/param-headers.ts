@@ -26,12 +26,8 @@ const dataKeywords = new Set(["default", "const", "enum", "examples"]);
 const mapKeywords = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
-const none: ParamHeaders = { ok: true, headers: [] };
-
 /** Reads the annotations. One outside a chain of `properties`, or a malformed one, makes the whole schema invalid. */
 export function readParamHeaders(schema: JsonObject): ParamHeaders {
-  // Few schemas have any, and a client reads those of whole lists.
-  if (!hasKey(schema, annotation)) return none;
   const headers: ParamHeader[] = [];
   const seen = new Set<string>();
   const problem = visit(schema, [], (path, node) => {
@@ -51,6 +47,13 @@ export function readParamHeaders(schema: JsonObject): ParamHeaders {
     return undefined;
   });
   return problem ? { ok: false, problem } : { ok: true, headers };
+}
+
+const none: ParamHeaders = { ok: true, headers: [] };
+
+/** The same, faster for schemas without any, as most are: a client reads those of whole lists. */
+export function findParamHeaders(schema: JsonObject): ParamHeaders {
+  return hasKey(schema, annotation) ? readParamHeaders(schema) : none;
 }
 
 /** Whether an object or array of JSON, or anything in it, has this key. */

@@ -6,13 +6,6 @@ export class GrowingBuffer {
   #buffer = new Uint8Array(0);
   #length = 0;
 
-  /** A buffer that begins with this piece. */
-  static of(piece: Uint8Array): GrowingBuffer {
-    const buffer = new GrowingBuffer();
-    buffer.add(piece);
-    return buffer;
-  }
-
   get length(): number {
     return this.#length;
   }
@@ -42,4 +35,11 @@ export class GrowingBuffer {
     this.#buffer = new Uint8Array(0);
     this.#length = 0;
   }
+}
+
+/** A buffer that begins with this piece. */
+export function bufferOf(piece: Uint8Array): GrowingBuffer {
+  const buffer = new GrowingBuffer();
+  buffer.add(piece);
+  return buffer;
 }

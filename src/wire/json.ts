@@ -10,7 +10,7 @@ export type ParsedJson =
 /** Parses `text`. If a key appears twice, the last one wins, in every layer: nothing parses the text again. */
 export function parseJson(text: string, limits: MessageLimits): ParsedJson {
   const limit = exceededLimit(text, limits);
-  if (limit) return refused(errorCodes.invalidRequest, problems[limit](limits));
+  if (limit) return refused(errorCodes.invalidRequest, problemOf(limit, limits));
   try {
     return { ok: true, value: JSON.parse(text), weight: weightOf(text) };
   } catch {
@@ -24,9 +24,9 @@ export function parseWithin(
   limits: MessageLimits,
 ):
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string; readonly limit?: keyof MessageLimits } {
+  | { readonly ok: false; readonly problem: string; readonly limit?: Limit } {
   const limit = exceededLimit(text, limits);
-  if (limit) return { ok: false, problem: problems[limit](limits), limit };
+  if (limit) return { ok: false, problem: problemOf(limit, limits), limit };
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
@@ -46,10 +46,10 @@ export function readJson(text: string): unknown {
 /** Applies the same limits to a value that the caller has parsed. */
 export function checkValue(value: unknown, limits: MessageLimits): ParsedJson {
   const left = { elements: limits.maxElements, characters: limits.maxBytes };
-  const problem = valueProblem(value, 0, limits, left);
+  const exceeded = exceededBy(value, 0, limits, left);
   // The text of a value is at least as long as its strings.
-  if (left.characters < 0) return refused(errorCodes.invalidRequest, tooLarge(limits), true);
-  if (problem) return refused(errorCodes.invalidRequest, problem);
+  const limit = left.characters < 0 ? "maxBytes" : exceeded;
+  if (limit) return refused(errorCodes.invalidRequest, problemOf(limit, limits), limit === "maxBytes");
   // In text, each value comes with a comma, colon or bracket, which `measure` counts too.
   const weight = weigh(limits.maxBytes - left.characters, 2 * (limits.maxElements - left.elements));
   return { ok: true, value, weight };
@@ -76,40 +76,40 @@ function weigh(characters: number, elements: number): number {
 
 const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxElements: Number.POSITIVE_INFINITY };
 
-function valueProblem(
+/** The limit of depth or number that a value exceeds. Takes from `left` what the value uses up. */
+function exceededBy(
   value: unknown,
   level: number,
   limits: MessageLimits,
   left: { elements: number; characters: number },
-): string | undefined {
-  if (--left.elements < 0) return tooFull(limits);
+): Limit | undefined {
+  if (--left.elements < 0) return "maxElements";
   if (typeof value === "string") left.characters -= value.length;
   if (typeof value !== "object" || value === null) return undefined;
-  if (level >= limits.maxDepth) return tooDeep(limits);
+  if (level >= limits.maxDepth) return "maxDepth";
   for (const [name, member] of Object.entries(value)) {
     if (!Array.isArray(value)) left.characters -= name.length;
-    const problem = valueProblem(member, level + 1, limits, left);
-    if (problem) return problem;
+    const exceeded = exceededBy(member, level + 1, limits, left);
+    if (exceeded) return exceeded;
   }
   return undefined;
 }
 
-function tooLarge({ maxBytes }: MessageLimits): string {
-  return `The message is larger than ${maxBytes} bytes`;
+/** What a message does that exceeds a limit, and what the limit counts. */
+const exceeding = {
+  maxBytes: ["is larger than", "bytes"],
+  maxDepth: ["nests deeper than", "levels"],
+  maxElements: ["holds more than", "values"],
+} as const;
+
+type Limit = keyof typeof exceeding;
+
+function problemOf(limit: Limit, limits: MessageLimits): string {
+  const [verb, unit] = exceeding[limit];
+  return `The message ${verb} ${limits[limit]} ${unit}`;
 }
 
-function tooDeep({ maxDepth }: MessageLimits): string {
-  return `The message nests deeper than ${maxDepth} levels`;
-}
-
-function tooFull({ maxElements }: MessageLimits): string {
-  return `The message holds more than ${maxElements} values`;
-}
-
-/** What is wrong with a message that exceeds a limit. */
-const problems = { maxBytes: tooLarge, maxDepth: tooDeep, maxElements: tooFull };
-
-function exceededLimit(text: string, limits: MessageLimits): keyof typeof problems | undefined {
+function exceededLimit(text: string, limits: MessageLimits): Limit | undefined {
   if (exceedsBytes(text, limits.maxBytes)) return "maxBytes";
   // Most messages are too short or too flat to exceed a limit, and need no scan.
   const flat = hasAtMost(text, "{", limits.maxDepth, hasAtMost(text, "[", limits.maxDepth, 0));

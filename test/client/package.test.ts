@@ -1,9 +1,10 @@
 // The client as users get it: bundled for a browser it has no code of Node or of servers, and installed it starts servers.
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
+import { McpServer } from "halyard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copyPackage, type PackageCopy } from "../support/package-copy.ts";
 
@@ -44,7 +45,9 @@ describe("bundled for a browser", () => {
 
   test("it has no code of servers", async () => {
     const { code } = await bundleFor("browser");
-    const classes = [...code.matchAll(/^(?:var (\w+) = )?class(?: (\w+))?/gm)].map(([, a, b]) => a ?? b);
+    const classes = [...code.matchAll(/^\s*(?:(?:var )?(\w+) = )?class(?: (\w+))?/gm)].map(
+      ([, a, b]) => a ?? b,
+    );
     expect(classes).toContain("ConnectionLost");
     for (const name of ["McpServer", "Pipe", "Hub"]) expect(classes).not.toContain(name);
   });
@@ -55,6 +58,29 @@ describe("bundled for a browser", () => {
       "connect: command node cannot be started here: connect to a URL, or run the client on Node, Bun or Deno",
     );
   });
+});
+
+test("split, it loads what it needs when it needs it, and says what it cannot load", async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: 'export { connect } from "halyard/client";', resolveDir: copy.folder },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    outExtension: { ".js": ".mjs" },
+    outdir: join(copy.folder, "split"),
+    write: false,
+  });
+  await mkdir(join(copy.folder, "split"));
+  for (const { path, text } of outputFiles)
+    if (!text.includes('subscriptions/listen";')) await writeFile(path, text);
+  const file = join(copy.folder, "split", "stdin.mjs");
+  const { connect } = (await import(/* @vite-ignore */ file)) as typeof import("halyard/client");
+  const server = new McpServer({ name: "demo", version: "1.0.0" });
+  server.tool("hello", {}, () => "Hello");
+  await using client = await connect(server);
+  expect((await client.callTool("hello")).content).toEqual([{ type: "text", text: "Hello" }]);
+  await expect(client.listen({ tools: true })).rejects.toMatchObject({ code: "CANNOT_LOAD" });
 });
 
 test("bundled for Node it starts processes", async () => {

@@ -17,7 +17,7 @@ export class HandlerAnswers implements Answers {
   private constructor(options: AnswersOptions) {
     this.#declared = options.capabilities ?? {};
     this.#handlers = later(
-      () => import("./handlers.ts"),
+      () => import("./questions.ts"),
       ({ Handlers }) => new Handlers(options),
     );
   }
@@ -30,17 +30,14 @@ export class HandlerAnswers implements Answers {
     return answers;
   }
 
-  /** Whether a handler is at work: limits of silence do not run out meanwhile. */
   get isBusy(): boolean {
     return this.#handlers.loaded?.areBusy ?? false;
   }
 
-  /** When the last one ended, by `performance.now()`: the time of the client's user is not the server's silence. */
   get lastEndedAt(): number {
     return this.#lastEndedAt;
   }
 
-  /** The capabilities that the client declares on that revision: because it has handlers, and besides. */
   capabilities(revision: Revision): ClientCapabilities {
     const { experimental, extensions: declared } = this.#declared;
     const own = revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
@@ -52,7 +49,6 @@ export class HandlerAnswers implements Answers {
     };
   }
 
-  /** Never rejects. When `signal` is aborted, it resolves at once, and the answer is of no use any more. */
   async answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
     try {
       const handlers = await this.#handlers.get();

@@ -1,11 +1,11 @@
 // One request from its start to its outcome: its clock, who ends it early, and what is known of its attempts.
 import type { JsonObject, RequestId } from "../../wire/message.ts";
+import type { RequiredUrls } from "../answering/required-urls.ts";
 import type { Outgoing } from "../channel/channel.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { CallTimeout, type ConnectionLost } from "../settings/errors.ts";
 import type { Tries } from "./attempts.ts";
 import type { CoreRequestOptions } from "./core.ts";
-import type { RequiredUrls } from "./url-required.ts";
 
 /** How long a request may take. */
 export interface CallTimes {

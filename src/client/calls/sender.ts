@@ -31,12 +31,8 @@ export interface SenderSettings extends Required<CallSettings> {
   readonly takeId: () => number;
 }
 
-const rounds = later(
-  () => import("./rounds.ts"),
-  (module) => module,
-);
-const urlRequired = later(
-  () => import("./url-required.ts"),
+const questions = later(
+  () => import("../answering/questions.ts"),
   (module) => module,
 );
 
@@ -98,7 +94,7 @@ export class Sender {
   ): Promise<JsonObject> {
     const { limits } = this.#settings;
     if (round > limits.maxRounds) throw tooManyRounds(call, limits);
-    const { answerRound, nextParams } = await rounds.get();
+    const { answerRound, nextParams } = await questions.get();
     const { revision } = this.#connection.peer;
     return nextParams(params, await answerRound(result, this.#answers, revision, call.signal, limits, round));
   }
@@ -181,7 +177,7 @@ export class Sender {
 
   async #visitPages(call: Call, rejection: RpcRejection): Promise<void> {
     const { timeoutMs, limits } = this.#settings;
-    const { RequiredUrls } = await urlRequired.get();
+    const { RequiredUrls } = await questions.get();
     call.signal.throwIfAborted();
     call.urls ??= new RequiredUrls({
       answers: this.#answers,

@@ -1,6 +1,6 @@
 // The four lists of a server: how each is requested, and what makes an entry usable.
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/model.ts";
-import { readParamHeaders } from "../../protocol/param-headers.ts";
+import { findParamHeaders } from "../../protocol/param-headers.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
 
@@ -51,6 +51,6 @@ export function entryProblem(kind: ListKind, entry: unknown, peer: Peer): string
   const { inputSchema } = entry;
   if (!isObject(inputSchema)) return "it has no inputSchema";
   if (!hasParamHeaders(peer)) return undefined;
-  const headers = readParamHeaders(inputSchema);
+  const headers = findParamHeaders(inputSchema);
   return headers.ok ? undefined : `its inputSchema ${headers.problem}`;
 }

@@ -1,7 +1,7 @@
 // The definitions of tools that the client has seen and that have not changed since, by name.
 import { listChanged } from "../../protocol/notifications.ts";
 import type { Tool } from "../../protocol/model.ts";
-import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
+import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
 import type { Core } from "../calls/core.ts";
 import { OutputCheck } from "./output-check.ts";
 
@@ -22,7 +22,7 @@ export class KnownTool {
   /** The arguments that calls over HTTP repeat as headers. */
   get headers(): readonly ParamHeader[] {
     if (this.#headers === undefined) {
-      const read = readParamHeaders(this.tool.inputSchema);
+      const read = findParamHeaders(this.tool.inputSchema);
       this.#headers = read.ok ? read.headers : [];
     }
     return this.#headers;

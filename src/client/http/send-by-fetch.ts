@@ -1,6 +1,6 @@
 // Sends HTTP requests with `fetch`, the global one or your own.
 import type { HeaderFields } from "../settings/auth.ts";
-import { GrowingBuffer } from "../../wire/bytes.ts";
+import { bufferOf, type GrowingBuffer } from "../../wire/bytes.ts";
 import { lossOf, tooLarge } from "./loss.ts";
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
@@ -54,7 +54,7 @@ class FetchReply implements HttpReply {
       size += piece.length;
       if (size > maxBytes) throw tooLarge(this.#request.url, maxBytes);
       if (first === undefined) first = piece;
-      else (all ??= GrowingBuffer.of(first)).add(piece);
+      else (all ??= bufferOf(first)).add(piece);
     });
     return decoder.decode(all?.bytes ?? first);
   }

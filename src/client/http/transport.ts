@@ -8,10 +8,14 @@ import { type AuthEvents, Credentials } from "./auth.ts";
 import { HttpChannel, type HttpChannelOptions } from "./channel.ts";
 import { checkHeaders } from "./headers.ts";
 import { Requester } from "./requester.ts";
+import { sendByFetch } from "./send-by-fetch.ts";
 import type { Send } from "./send.ts";
 
 export interface HttpTransportOptions extends AuthEvents {
-  readonly send: Send;
+  /** @default {by `fetch`} */
+  readonly send?: Send | undefined;
+  /** @default {the global one} */
+  readonly fetch?: typeof fetch | undefined;
   /** Added to every request. */
   readonly headers?: HeaderFields | undefined;
   readonly auth?: AuthOption | undefined;
@@ -32,7 +36,8 @@ export class HttpTransport implements Transport {
     this.address = checkUrl(url);
     const { limits, backoff } = options;
     const credentials = new Credentials(options.auth, options);
-    const requester = new Requester(options.send, credentials);
+    const send = options.send ?? sendByFetch(options.fetch ?? globalThis.fetch);
+    const requester = new Requester(send, credentials);
     const isFixed = options.auth === undefined || typeof options.auth === "string";
     this.credentials = isFixed ? undefined : () => credentials.current(this.address);
     const headers = checkHeaders(options.headers ?? {});
@@ -60,15 +65,17 @@ function olderTransport(options: HttpChannelOptions): Transport {
   };
 }
 
-function checkUrl(url: string | URL): string {
-  const problem = (text: string): ConfigurationError =>
-    new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, text);
-  if (!URL.canParse(String(url)))
-    throw problem(`must be a URL such as https://example.com/mcp: got ${String(url)}`);
-  const { protocol, username, password, href } = new URL(url);
-  if (protocol !== "https:" && protocol !== "http:")
-    throw problem(`must be an http or https URL: got ${protocol}`);
-  if (username || password)
-    throw problem("must not contain credentials: pass them with the option auth or headers");
-  return href.split("#", 1)[0] as string;
+function checkUrl(target: string | URL): string {
+  const fail = (problem: string): never => {
+    throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
+  };
+  const url = URL.canParse(String(target)) ? new URL(target) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:")
+    return fail(
+      `is ${JSON.stringify(String(target))}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`,
+    );
+  if (url.username || url.password)
+    fail("must not contain credentials: pass them with the option auth or headers");
+  url.hash = "";
+  return url.href;
 }

@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
-import { GrowingBuffer } from "../../wire/bytes.ts";
+import { bufferOf, type GrowingBuffer } from "../../wire/bytes.ts";
 import { lossOf, shown, tooLarge } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
 import type { HeaderFields } from "../settings/auth.ts";
@@ -121,7 +121,7 @@ class NodeReply implements HttpReply {
       size += piece.length;
       if (size > maxBytes) throw tooLarge(this.#asked.url, maxBytes);
       if (first === undefined) first = piece;
-      else (all ??= GrowingBuffer.of(first)).add(piece);
+      else (all ??= bufferOf(first)).add(piece);
     });
     const { buffer, byteOffset, length } = all?.bytes ?? first ?? noBytes;
     return Buffer.from(buffer, byteOffset, length).toString();

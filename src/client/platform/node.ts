@@ -1,9 +1,13 @@
-// The platform of Node, Bun and Deno: it starts processes, and sends HTTP requests by `node:http`.
-import { nodeSend } from "./node-send.ts";
-import { StdioTransport } from "./node-stdio.ts";
+// The platform of Node, Bun and Deno: it starts processes, and sends HTTP requests by `node:http`. Each is loaded when it is needed.
 import type { Platform } from "./platform.ts";
 
 export const platform: Platform = {
-  commandTransport: (target, limits, observe) => new StdioTransport(target, limits, observe),
-  createSend: nodeSend,
+  commandTransport: async (target, limits, observe) => {
+    const { StdioTransport } = await import("./node-stdio.ts");
+    return new StdioTransport(target, limits, observe);
+  },
+  createSend: async () => {
+    const { nodeSend } = await import("./node-send.ts");
+    return nodeSend();
+  },
 };

@@ -7,12 +7,12 @@ import type { CommandTarget } from "../settings/options.ts";
 
 /** The parts of a client that differ between runtimes. The import `#client-platform` is the one of the current runtime. */
 export interface Platform {
-  /** A transport that starts a command and speaks over its standard input and output. Throws where processes cannot be started. */
+  /** A transport that starts a command and speaks over its standard input and output. Rejects where processes cannot be started. */
   commandTransport(
     target: CommandTarget,
     limits: ClientLimits,
     observe: (event: ClientEvent) => void,
-  ): Transport;
+  ): Promise<Transport>;
   /** Creates what sends the HTTP requests of one client; undefined where only `fetch` can. */
-  readonly createSend: (() => Send) | undefined;
+  readonly createSend: (() => Promise<Send>) | undefined;
 }

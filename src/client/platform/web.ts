@@ -3,7 +3,7 @@ import { ConfigurationError } from "../../errors.ts";
 import type { Platform } from "./platform.ts";
 
 export const platform: Platform = {
-  commandTransport: ({ command }) => {
+  commandTransport: async ({ command }) => {
     throw new ConfigurationError(
       "INVALID_OPTION",
       { subject: "connect", field: "command" },

@@ -1,8 +1,8 @@
 // The questions of a task: each generation has its own way to ask them and to bring the answers.
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
+import { answerAll, readQuestions } from "../answering/rounds.ts";
 import type { Core } from "../calls/core.ts";
-import { answerAll, readQuestions } from "../calls/rounds.ts";
 import { InvalidResponse, RpcRejection, shownId } from "../settings/errors.ts";
 import { isPassing, type TaskRequestOptions, type TaskRequests } from "./requests.ts";
 import { hasEnded, type ReadTask } from "./task.ts";

@@ -1,11 +1,10 @@
 // The error of 2025-11-25 that asks the user to visit pages before a request can succeed.
 import { InputCancelled, InputDeclined } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/question.ts";
+import { isObject, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import type { Answers } from "./question.ts";
 import type { RpcRejection } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { Core } from "./core.ts";
 import { answerAll } from "./rounds.ts";
 
 /** What it needs of a call. */
@@ -14,7 +13,7 @@ export interface UrlRequiredOptions {
   readonly revision: Revision;
   readonly limits: Pick<ClientLimits, "maxQuestions">;
   readonly signal: AbortSignal;
-  readonly onNotification: Core["onNotification"];
+  readonly onNotification: (method: string, callback: (message: RpcNotification) => void) => () => void;
   /** How long to wait for the user: the call's `timeoutMs`. */
   readonly waitMs: number;
 }

@@ -2,8 +2,7 @@
 import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Answers } from "../answering/question.ts";
-import type { Question } from "../answering/question.ts";
+import type { Answers, Question } from "./question.ts";
 import { pause } from "../channel/backoff.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
