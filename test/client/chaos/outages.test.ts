@@ -107,7 +107,9 @@ async function behindProxy(options: ConnectOptions): Promise<Behind> {
     await proxy.close();
     await subject.close();
   });
-  return { subject, proxy, ...(await listening(proxy.url, { cache: false, ...options })) };
+  const connected = await listening(proxy.url, { cache: false, ...options });
+  await until(() => subject.stats().streams === 1);
+  return { subject, proxy, ...connected };
 }
 
 describe.each([newestModern, newestLegacy])("a client of %s", (revision) => {

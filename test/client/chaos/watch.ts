@@ -66,7 +66,8 @@ export class Watch {
     for (const [uri, watched] of this.#watched) {
       if (watched.isPublished) continue;
       watched.isPublished = true;
-      return this.#subject.server.resources.updated(uri);
+      await this.#subject.server.resources.updated(uri);
+      return;
     }
   }
 

@@ -3,7 +3,7 @@ import { connect, type ConnectOptions, type McpClient, NoCommonRevision, RpcReje
 import { describe, expect, onTestFinished, test } from "vitest";
 import { legacyDates, newestLegacy, newestModern } from "../../support/revisions.ts";
 import { Refuse, ScriptedServer } from "../../support/scripted-wire.ts";
-import { deferred, nextTurn } from "../../support/turns.ts";
+import { deferred, until } from "../../support/turns.ts";
 
 async function open(server: ScriptedServer, options: ConnectOptions = {}): Promise<McpClient> {
   const client = await connect(server, options);
@@ -53,7 +53,7 @@ describe("initialize", () => {
       info: full,
       onElicit: () => ({ action: "cancel" }),
     });
-    await nextTurn();
+    await until(() => server.received.length > 0);
     expect(methods(server)).toEqual(["initialize"]);
     gate.resolve(initialized(newestLegacy));
     const client = await opening;
