@@ -93,7 +93,8 @@ export class Watch {
     if (cause === "gap") this.gaps++;
     else this.changes++;
     if (kind === "tools") this.#toolsRead = this.#subject.toolsVersion;
-    if (kind === "prompts" && cause === "changed") this.#announced++;
+    // The first part of an announcement may arrive before the listening is open, which then begins with a gap.
+    if (kind === "prompts" && (cause === "changed" || !this.isOpen)) this.#announced++;
     const watched = this.#watched.get(uri ?? "");
     if (!watched) return;
     watched.changes = cause === "gap" ? 0 : watched.changes + 1;
