@@ -32,7 +32,7 @@ describe.concurrent("a client behind a proxy that breaks things", () => {
   });
 });
 
-test("and nothing is left of it: no client, no connection, no timer", { timeout: 60_000 }, async () => {
+test("and nothing is left of it: no client, no connection", { timeout: 60_000 }, async () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   expect(clients).toHaveLength(rows.length);
