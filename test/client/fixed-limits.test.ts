@@ -59,6 +59,7 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "milliseconds for the rest of a body that nobody needs": ["platform/node-send.ts", "restMs"],
   "seconds that Retry-After can ask for": ["http/failure.ts", "maxRetryAfterMs", 1000],
   "characters of a body that an error shows": ["http/failure.ts", "maxExcerpt"],
+  "attempts to send the answer to a question of a server": ["connection/reception.ts", "responseAttempts"],
   "event ids of a stream that are remembered": ["http/event-stream.ts", "maxSeen"],
   "characters of an event id, all visible ASCII or blanks": ["http/event-stream.ts", "maxIdLength"],
   "milliseconds in which killed processes of a stdio server must vanish": [
