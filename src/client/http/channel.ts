@@ -1,7 +1,7 @@
 // A channel over Streamable HTTP: each message is a POST, and messages outside requests arrive on a stream that GET opens.
 import { later } from "../../async/later.ts";
 import { ignoreRejection } from "../../async/promises.ts";
-import { inBackground } from "../../async/timers.ts";
+import { inBackground, within } from "../../async/timers.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { encodeNotification, type RequestId, type RpcResponse } from "../../wire/message.ts";
 import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
@@ -22,6 +22,8 @@ import type { HttpReply } from "./send.ts";
 const acceptMs = 60_000;
 /** How long a farewell may take: the end of a session, or of a request. */
 const farewellMs = 2000;
+/** How long connecting waits for the stream of a legacy session to open. */
+const openingMs = 1000;
 
 const getStream = later(
   () => import("./get-stream.ts"),
@@ -106,9 +108,9 @@ export class HttpChannel implements Channel, Link {
     this.headers.use(revision, this.#sessionId);
   }
 
-  listen(): void {
+  async listen(): Promise<void> {
     if (!this.isLegacy) return;
-    this.#listen().catch((error: unknown) => this.receiver.stream("given-up", "get", String(error)));
+    await this.#listen().catch((error: unknown) => this.receiver.stream("given-up", "get", String(error)));
   }
 
   async close(): Promise<void> {
@@ -164,7 +166,8 @@ export class HttpChannel implements Channel, Link {
     const GetStream = await getStream.get();
     if (this.#stream || this.#end) return;
     this.#stream = new GetStream(this);
-    this.#stream.start();
+    // Some servers drop what they send before it is open. Others do not answer before they have something to send.
+    await within(openingMs, this.#stream.start());
   }
 
   /** Tells the server something as far as it can be told quickly. */
