@@ -17,19 +17,21 @@ export interface Wire {
  *
  * @example
  * ```ts
+ * import { McpServer } from "halyard";
  * import { connect, type Wire, type WireSource } from "halyard/client";
  *
- * const socket = new WebSocket("wss://example.com/mcp");
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * const source: WireSource = {
  *   openWire: () => {
+ *     const inner = server.openWire();
  *     const wire: Wire = {
- *       send: (text) => socket.send(text),
+ *       send: (text) => (console.log(text), inner.send(text)),
  *       onMessage: () => {},
  *       onClose: () => {},
- *       close: async () => socket.close(),
+ *       close: () => inner.close(),
  *     };
- *     socket.onmessage = ({ data }) => wire.onMessage(String(data));
- *     socket.onclose = () => wire.onClose(new Error("The socket was closed"));
+ *     inner.onMessage = (text) => wire.onMessage(text);
+ *     inner.onClose = (reason) => wire.onClose(reason);
  *     return wire;
  *   },
  * };

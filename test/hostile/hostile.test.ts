@@ -71,8 +71,9 @@ describe("the table of hostile peers", () => {
 
   test("knows every table of limits in SECURITY.md", () => {
     const text = readFileSync(new URL("../../SECURITY.md", import.meta.url), "utf8");
-    const headings = [...text.matchAll(/^## (.*limits.*)$/gim)].map(([, heading]) => heading);
-    expect(headings.toSorted()).toEqual(limitTables.toSorted());
+    const headings = [...text.matchAll(/^## (.*limits.*)$/gim)].map(([, heading = ""]) => heading);
+    const ofServers = headings.filter((heading) => !heading.endsWith("of a client"));
+    expect(ofServers.toSorted()).toEqual(limitTables.toSorted());
   });
 
   test("cites requirements that exist", () => {
