@@ -3,9 +3,16 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { Random } from "../fuzz/random.ts";
 
-/** What can happen to an exchange: where, counted in bytes, and how. */
+/** A connection that breaks, where, counted in bytes, and how. */
+interface Cut {
+  readonly kind: "request cut" | "head cut" | "body cut";
+  readonly at: number;
+  readonly isReset: boolean;
+}
+
+/** What can happen to an exchange. */
 export type Fault =
-  | { readonly kind: "request cut" | "head cut" | "body cut"; readonly at: number; readonly isReset: boolean }
+  | Cut
   /** The reply ends in good order, but too early. */
   | { readonly kind: "truncated"; readonly at: number }
   /** Nothing goes by any more, before the head of the reply if `at` is negative, and nobody is told for a while. */
@@ -230,7 +237,7 @@ class Exchange {
   }
 
   /** The server gets a part of the request, and then no more. */
-  #cutRequest(target: number, { at, isReset }: Fault & { kind: "request cut" }): void {
+  #cutRequest(target: number, { at, isReset }: Cut): void {
     const { text } = this.#request;
     const server = connect(target, "127.0.0.1", () =>
       server.write(text.slice(0, Math.min(at, text.length - 1)), "latin1", () => {

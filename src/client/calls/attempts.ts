@@ -17,7 +17,7 @@ export type Failing = "refused" | "unreachable" | "session-gone" | "cut" | "exit
 
 const rule = { most: 5, waits: true };
 
-export const attemptRules: Readonly<Record<Failing, AttemptRule>> = {
+const attemptRules: Readonly<Record<Failing, AttemptRule>> = {
   /** 429 or 503. */
   refused: rule,
   unreachable: rule,

@@ -206,9 +206,10 @@ export class Connection {
   }
 
   #shakeHands(step: Step, tries: number, signal: AbortSignal): Promise<Agreed> {
-    const { answers, observe, tap, limits } = this.#settings;
+    const { answers, backoff, observe, tap, limits } = this.#settings;
     const receiving: ReceptionSettings = {
       answers,
+      backoff,
       observe,
       tap,
       limits,

@@ -1,4 +1,5 @@
 // Receives what arrives on one channel: answers the questions of a legacy server, and passes on everything else.
+import { pauseInBackground } from "../../async/timers.ts";
 import { clip, errorCodes } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import {
@@ -11,20 +12,27 @@ import {
   type RpcResponse,
 } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
+import { Attempts } from "../channel/backoff.ts";
 import type { Channel, Receiver, Tap, Transport } from "../channel/channel.ts";
+import { HttpFailure } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
-import type { ClientLimits } from "../settings/limits.ts";
+import type { Backoff, ClientLimits } from "../settings/limits.ts";
+import { isTransient } from "./verdicts.ts";
 
 /** Where a reception passes on what arrives. */
 export interface ReceptionSettings {
   readonly answers: Answers;
   readonly tap: Tap | undefined;
+  readonly backoff: Backoff;
   readonly observe: ((event: ClientEvent) => void) | undefined;
   readonly limits: Pick<ClientLimits, "maxQuestions">;
   notified(message: RpcNotification): void;
   gap(reception: Reception): void;
   ended(reception: Reception, reason: Error): void;
 }
+
+/** How often a response is sent again. */
+const responseAttempts = 5;
 
 export class Reception implements Receiver {
   readonly #settings: ReceptionSettings;
@@ -155,8 +163,23 @@ export class Reception implements Receiver {
 
   #respond(response: RpcResponse): void {
     this.#open++;
-    Promise.resolve(this.#channel?.send(encodeResponse(response)))
+    this.#send(encodeResponse(response))
       .catch((error: unknown) => this.ignored(`A response could not be sent: ${String(error)}`))
       .finally(() => void this.#open--);
+  }
+
+  /** Sends a response, again if it may not have arrived: the server waits for it, and takes it once. */
+  async #send(text: string): Promise<void> {
+    const attempts = new Attempts({ ...this.#settings.backoff, maxAttempts: responseAttempts });
+    for (;;) {
+      try {
+        return await this.#channel?.send(text);
+      } catch (error) {
+        const floorMs = error instanceof HttpFailure ? error.retryAfterMs : 0;
+        const waitMs = isTransient(error, "http") && !this.#end ? attempts.next(floorMs) : undefined;
+        if (waitMs === undefined) throw error;
+        await pauseInBackground(waitMs);
+      }
+    }
   }
 }

@@ -7,7 +7,8 @@ import type { Silence } from "./silence.ts";
 /** How many event ids are remembered, so that nothing is delivered twice. */
 const maxSeen = 1000;
 /** The ids that a request can send back: others cannot be resumed after. */
-const sendable = /^[\x20-\x7e]{1,1024}$/;
+const sendable = /^[\x20-\x7e]+$/;
+const maxIdLength = 1024;
 
 export class EventStream {
   readonly #url: string;
@@ -65,7 +66,7 @@ export class EventStream {
 
   #remember(given: string): void {
     this.lastId = undefined;
-    if (!sendable.test(given)) return;
+    if (given.length > maxIdLength || !sendable.test(given)) return;
     // A copy: a part of a text would keep the whole piece that it arrived in.
     const id = JSON.parse(JSON.stringify(given)) as string;
     this.lastId = id;

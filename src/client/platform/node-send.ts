@@ -32,10 +32,20 @@ export function nodeSend(): Send {
   const agents = new Set<Agent>();
   /** Whether no connection is kept, until the next request. */
   let isClosing = false;
+  /** When a connection was last kept, by the clock on the wall: it goes on while the machine sleeps, and timers do not. */
+  let keptAt = 0;
   const wayOf = (request: Way["request"], agent: Agent): Way => {
-    keepIdleBriefly(agent, () => !isClosing);
+    keepIdleBriefly(agent, () => {
+      keptAt = Date.now();
+      return !isClosing;
+    });
     agents.add(agent);
     return { request, agent };
+  };
+  const closeFree = (): void => {
+    for (const { freeSockets } of agents) {
+      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+    }
   };
   const plain = wayOf(httpRequest, new Agent({ keepAlive: true }));
   let secure: Way | undefined;
@@ -47,6 +57,7 @@ export function nodeSend(): Send {
   let target: { readonly url: string; readonly options: RequestOptions } = { url: "", options: {} };
   const send = async (request: HttpRequest): Promise<HttpReply> => {
     const { url } = request;
+    if (Date.now() - keptAt > idleMs) closeFree();
     isClosing = false;
     if (target.url !== url) target = { url, options: urlToHttpOptions(new URL(url)) };
     const way = url.startsWith("https:") ? (secure ?? (await loadSecure())) : plain;
@@ -54,9 +65,7 @@ export function nodeSend(): Send {
   };
   const closeIdle = (): void => {
     isClosing = true;
-    for (const { freeSockets } of agents) {
-      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
-    }
+    closeFree();
   };
   return Object.assign(send, { closeIdle });
 }

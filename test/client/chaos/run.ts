@@ -23,6 +23,8 @@ export interface ChaosOptions {
   readonly cuts: number;
   /** Whether the ids of events are taken out. */
   readonly dropsIds: boolean;
+  /** What sends the requests, instead of `node:http`. */
+  readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface ChaosReport {
@@ -35,14 +37,15 @@ export interface ChaosReport {
   readonly reopened: number;
   readonly changes: number;
   readonly gaps: number;
+  readonly client: WeakRef<McpClient>;
   /** Everything that the client promises and did not keep. */
   readonly violations: readonly string[];
 }
 
-const maxTimeMs = 4000;
+const maxTimeMs = 20_000;
 /** How long an outcome may come late: only a machine that halts for so long makes it fail. */
-const graceMs = 30_000;
-const maxAtOnce = 16;
+const graceMs = 60_000;
+const maxAtOnce = 8;
 
 class Run {
   readonly #options: ChaosOptions;
@@ -64,13 +67,14 @@ class Run {
   }
 
   async run(): Promise<ChaosReport> {
-    const { seed, revision, dropsIds } = this.#options;
+    const { seed, revision, dropsIds, fetch } = this.#options;
     const proxy = await ChaosProxy.open(await this.#subject.open(), { seed, rate: 0.35, dropsIds });
     const client = await connect(proxy.url, {
       revision,
-      timeoutMs: 600,
+      timeoutMs: 5000,
       maxTimeMs,
-      connectTimeoutMs: 600,
+      connectTimeoutMs: 5000,
+      ...(fetch && { fetch }),
       backoff: { firstMs: 2, maxMs: 20, maxAttempts: 200 },
       cache: false,
       onElicit: () => ({ action: "accept", content: { name: "Ada" } }),
@@ -84,11 +88,11 @@ class Run {
       await this.#recover(client);
       for (const check of this.#said) check();
       await client.close();
-      await until(() => proxy.connections.length === 0).catch(() =>
+      await until(() => proxy.connections.length === 0, graceMs).catch(() =>
         this.#violations.push(`connections stay open: ${proxy.connections.join(", ")}`),
       );
       this.#checkRequests(proxy);
-      return this.#report(proxy);
+      return this.#report(proxy, new WeakRef(client));
     } finally {
       await client.close();
       await proxy.close();
@@ -149,9 +153,9 @@ class Run {
     if (name === "read") return this.#settle(name, client.readResource(`note:///${key}`));
     if (name === "prompt") return this.#settle(name, client.getPrompt("greet"));
     const streams = random.chance(0.5);
-    return this.#settle(name, client.callTool(name, { key, streams }), (result, error) =>
-      this.#checkCall(name, key, result, error),
-    );
+    const options = random.chance(0.1) ? { timeoutMs: 1 + random.below(20) } : {};
+    const call = client.callTool(name, { key, streams }, options);
+    return this.#settle(name, call, (result, error) => this.#checkCall(name, key, result, error));
   }
 
   /** Waits for the one outcome of a call, and counts it. */
@@ -226,7 +230,7 @@ class Run {
     if (others > most) this.#violations.push(`${others} handshakes, streams and farewells for ${cuts} cuts`);
   }
 
-  #report({ faults, passed }: ChaosProxy): ChaosReport {
+  #report({ faults, passed }: ChaosProxy, client: WeakRef<McpClient>): ChaosReport {
     const { retry, ready, changes, gaps } = this.#counts;
     return {
       cuts: Object.fromEntries(faults),
@@ -237,6 +241,7 @@ class Run {
       reopened: ready - 1,
       changes,
       gaps,
+      client,
       violations: this.#violations,
     };
   }

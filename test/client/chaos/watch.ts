@@ -66,7 +66,8 @@ export class Watch {
     for (const [uri, watched] of this.#watched) {
       if (watched.isPublished) continue;
       watched.isPublished = true;
-      return this.#subject.server.resources.updated(uri);
+      await this.#subject.server.resources.updated(uri);
+      return;
     }
   }
 
@@ -92,7 +93,8 @@ export class Watch {
     if (cause === "gap") this.gaps++;
     else this.changes++;
     if (kind === "tools") this.#toolsRead = this.#subject.toolsVersion;
-    if (kind === "prompts" && cause === "changed") this.#announced++;
+    // The first part of an announcement may arrive before the listening is open, which then begins with a gap.
+    if (kind === "prompts" && (cause === "changed" || !this.isOpen)) this.#announced++;
     const watched = this.#watched.get(uri ?? "");
     if (!watched) return;
     watched.changes = cause === "gap" ? 0 : watched.changes + 1;

@@ -1,7 +1,15 @@
 // Sessions of legacy servers: the id that a client carries, the end that it announces, and the 404 that ends one.
 import { connect, ConnectionLost, HttpFailure, InvalidResponse } from "halyard/client";
 import { describe, expect, test } from "vitest";
-import { event, failing, HttpScript, newestModern, quick, start } from "../../support/http-script.ts";
+import {
+  event,
+  failing,
+  HttpScript,
+  newestModern,
+  quick,
+  responseTo,
+  start,
+} from "../../support/http-script.ts";
 import { legacyDates } from "../../support/revisions.ts";
 import { deferred, until } from "../../support/turns.ts";
 
@@ -186,4 +194,29 @@ test("a modern request that is aborted is cancelled by closing its connection, a
     await until(() => socket.destroyed);
   }
   expect(server.of("notifications/cancelled")).toEqual([]);
+});
+
+test("an answer that may not have arrived is sent again, so that the server does not wait for it in vain", async () => {
+  const { server, client, events } = await start({ revision: legacyDates[0] as string });
+  const answered = deferred();
+  const fates: ((asked: Awaited<ReturnType<typeof server.next>>) => void)[] = [
+    ({ refuse }) => refuse(503),
+    ({ socket }) => socket.destroy(),
+    ({ refuse }) => {
+      refuse(202);
+      answered.resolve();
+    },
+  ];
+  server.on("POST", (asked) => fates.shift()?.(asked));
+  server.on("work", async (asked) => {
+    const write = asked.stream();
+    write(event({ jsonrpc: "2.0", id: 7, method: "ping" }));
+    await answered.promise;
+    write(event(responseTo(asked, { a: 1 })));
+  });
+  expect(await client.request("work")).toMatchObject({ a: 1 });
+  expect(server.of("POST").map(({ message }) => message)).toEqual(
+    Array.from({ length: 3 }, () => ({ jsonrpc: "2.0", id: 7, result: {} })),
+  );
+  expect(events.filter(({ type }) => type === "ignored")).toEqual([]);
 });
