@@ -60,6 +60,10 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "seconds that Retry-After can ask for": ["http/failure.ts", "maxRetryAfterMs", 1000],
   "characters of a body that an error shows": ["http/failure.ts", "maxExcerpt"],
   "attempts to send the answer to a question of a server": ["connection/reception.ts", "responseAttempts"],
+  "milliseconds that connecting waits for the stream of a legacy session to open": [
+    "http/channel.ts",
+    "openingMs",
+  ],
   "event ids of a stream that are remembered": ["http/event-stream.ts", "maxSeen"],
   "characters of an event id, all visible ASCII or blanks": ["http/event-stream.ts", "maxIdLength"],
   "milliseconds in which killed processes of a stdio server must vanish": [

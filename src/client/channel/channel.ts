@@ -57,8 +57,11 @@ export interface Channel {
    * agreed on a legacy one.
    */
   speak(revision: Revision): void;
-  /** Opens the stream on which messages outside requests arrive, where the transport needs one. Called after `notifications/initialized`. */
-  listen(): void;
+  /**
+   * Opens the stream on which messages outside requests arrive, where the transport needs one, and resolves when it is open or the
+   * server does not offer it. Called after `notifications/initialized`.
+   */
+  listen(): Promise<void>;
   /** Whether messages outside requests can arrive at the moment. */
   readonly isListening: boolean;
   /** Ends the channel. Requests that wait reject with ConnectionLost, reason `closed`. */

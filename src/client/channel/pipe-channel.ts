@@ -62,7 +62,7 @@ export class PipeChannel implements Channel {
 
   speak(): void {}
 
-  listen(): void {}
+  async listen(): Promise<void> {}
 
   request(outgoing: Outgoing): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {

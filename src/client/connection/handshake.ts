@@ -237,7 +237,7 @@ class Handshake {
     channel.speak(revision);
     if (asked && revision.era === "legacy") {
       await untilAborted(channel.send(encodeNotification("notifications/initialized")), this.#task.signal);
-      channel.listen();
+      await untilAborted(channel.listen(), this.#task.signal);
     }
     if (reception.end) throw reception.end;
     return { reception, transport, peer: peerOf(result, revision, transport) };

@@ -2,7 +2,7 @@
 import { Ending } from "../../async/ending.ts";
 import { later } from "../../async/later.ts";
 import { ignoreRejection } from "../../async/promises.ts";
-import { inBackground } from "../../async/timers.ts";
+import { inBackground, within } from "../../async/timers.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { encodeNotification, type RequestId, type RpcResponse } from "../../wire/message.ts";
 import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
@@ -23,6 +23,8 @@ import type { HttpReply } from "./send.ts";
 const acceptMs = 60_000;
 /** How long a farewell may take: the end of a session, or of a request. */
 const farewellMs = 2000;
+/** How long connecting waits for the stream of a legacy session to open. */
+const openingMs = 1000;
 
 const getStream = later(
   () => import("./get-stream.ts"),
@@ -118,9 +120,9 @@ export class HttpChannel implements Channel, Link {
     this.headers.use(revision, this.#sessionId);
   }
 
-  listen(): void {
+  async listen(): Promise<void> {
     if (!this.isLegacy) return;
-    this.#listen().catch((error: unknown) => this.receiver.stream("given-up", "get", String(error)));
+    await this.#listen().catch((error: unknown) => this.receiver.stream("given-up", "get", String(error)));
   }
 
   async close(): Promise<void> {
@@ -175,7 +177,8 @@ export class HttpChannel implements Channel, Link {
     const GetStream = await getStream.get();
     if (this.#stream || this.#end) return;
     this.#stream = new GetStream(this);
-    this.#stream.start();
+    // Some servers drop what they send before it is open. Others do not answer before they have something to send.
+    await within(openingMs, this.#stream.start());
   }
 
   /** Tells the server something as far as it can be told quickly. */

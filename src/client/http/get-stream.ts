@@ -26,6 +26,7 @@ export class GetStream {
   #mayHaveMissed = false;
   #openedAt = 0;
   #givenUpAt: number | undefined;
+  #settle: () => void = () => {};
   isOpen = false;
 
   constructor(link: Link) {
@@ -36,8 +37,12 @@ export class GetStream {
     });
   }
 
-  start(): void {
-    this.#run().catch(() => {});
+  /** Resolves when the stream is open, or could not be opened at first. */
+  start(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      this.#run().catch(() => {});
+    });
   }
 
   /** The server has just answered something else: a stream that was given up is tried once more, but not all the time. */
@@ -45,7 +50,7 @@ export class GetStream {
     if (this.#givenUpAt === undefined || this.#whole.signal.aborted) return;
     if (Date.now() - this.#givenUpAt < this.#link.backoff.maxMs) return;
     this.#givenUpAt = undefined;
-    this.start();
+    void this.start();
   }
 
   stop(): void {
@@ -57,6 +62,7 @@ export class GetStream {
   async #run(): Promise<void> {
     while (!this.#whole.signal.aborted) {
       const outcome = await this.#connect();
+      this.#settle();
       if (this.#whole.signal.aborted) return;
       const waitMs = this.#nextWait(outcome);
       if (waitMs === undefined) return;
@@ -91,6 +97,7 @@ export class GetStream {
     this.isOpen = this.#wasOpen = true;
     this.#mayHaveMissed = false;
     this.#openedAt = Date.now();
+    this.#settle();
     if (isGap) receiver.gap();
   }
 
