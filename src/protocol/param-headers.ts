@@ -58,12 +58,13 @@ export function findParamHeaders(schema: JsonObject): ParamHeaders {
 
 /** Whether an object or array of JSON, or anything in it, has this key. */
 function hasKey(value: object, key: string): boolean {
-  if (Object.hasOwn(value, key)) return true;
-  for (const name in value) {
-    const inner = (value as JsonObject)[name];
-    if (typeof inner === "object" && inner !== null && hasKey(inner, key)) return true;
-  }
+  if (Array.isArray(value)) return value.some((inner) => isObjectWith(inner, key));
+  for (const name in value) if (name === key || isObjectWith((value as JsonObject)[name], key)) return true;
   return false;
+}
+
+function isObjectWith(value: unknown, key: string): boolean {
+  return typeof value === "object" && value !== null && hasKey(value, key);
 }
 
 type Check = (path: readonly string[], node: JsonObject) => string | undefined;

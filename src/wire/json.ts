@@ -152,25 +152,29 @@ function measure(
     const unit = text.charCodeAt(at);
     if (unit === quote) {
       at = endOfString(text, at + 1);
+    } else if (unit === comma || unit === colon) {
+      if (++elements > limits.maxElements) break;
     } else if (unit === 0x7b || unit === 0x5b) {
-      elements++;
       if (++level > depth) depth = level;
+      if (++elements > limits.maxElements || level > limits.maxDepth) break;
     } else if (unit === 0x7d || unit === 0x5d) {
       level--;
-    } else if (unit === comma || unit === colon) {
-      elements++;
     }
-    if (depth > limits.maxDepth || elements > limits.maxElements) break;
   }
   return { depth, elements };
 }
 
 /** Where the string ends whose first character is at `from`: the next quote that is not escaped. */
 function endOfString(text: string, from: number): number {
-  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
-    let start = end;
-    while (start > from && text.charCodeAt(start - 1) === backslash) start--;
-    if ((end - start) % 2 === 0) return end;
-  }
-  return text.length;
+  let end = text.indexOf('"', from);
+  while (end >= 0 && text.charCodeAt(end - 1) === backslash && isEscaped(text, from, end))
+    end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+/** Whether an odd number of backslashes precedes `end`, in a string that begins at `from`. */
+function isEscaped(text: string, from: number, end: number): boolean {
+  let start = end;
+  while (start > from && text.charCodeAt(start - 1) === backslash) start--;
+  return (end - start) % 2 === 1;
 }

@@ -1,4 +1,5 @@
 // What the features of a client stand on, over its connection. Every request of a client, its own and its user's, goes through here.
+import { Ending } from "../../async/ending.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
@@ -35,7 +36,7 @@ export class Calls implements Core {
   readonly #answers: Answers;
   readonly #sender: Sender;
   readonly #middleware: ClientMiddleware[] = [];
-  readonly #closing = new AbortController();
+  readonly #closing = new Ending(closedError);
   readonly #credentials = new Callbacks();
   readonly #missed = new Callbacks();
 
@@ -43,7 +44,7 @@ export class Calls implements Core {
     this.#connection = connection;
     this.#settings = settings;
     this.#answers = answers;
-    this.#sender = new Sender(connection, answers, settings);
+    this.#sender = new Sender(connection, answers, settings, this.#closing);
   }
 
   get peer(): Peer {
@@ -89,7 +90,7 @@ export class Calls implements Core {
   }
 
   async notify(method: string, params?: JsonObject): Promise<void> {
-    if (this.closed.aborted) throw closedError();
+    this.#closing.throwIfOver();
     const channel = this.#connection.channel ?? (await this.#connection.ready(this.closed));
     const { revision } = this.peer;
     if (revision.era === "modern" && legacyNotifications.has(method))
@@ -142,9 +143,8 @@ export class Calls implements Core {
 
   /** Ends the calls and the connection. */
   async close(): Promise<void> {
-    const closed = closedError();
-    this.#closing.abort(closed);
-    this.#sender.close(closed);
+    this.#closing.end();
+    this.#sender.close();
     await this.#connection.close();
   }
 }

@@ -1,6 +1,7 @@
 // Sends a request, again if need be, until it has its outcome: attempts after a loss or refusal, and rounds of questions.
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
+import type { Ending } from "../../async/ending.ts";
 import { later } from "../../async/later.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
@@ -42,17 +43,19 @@ export class Sender {
   readonly #connection: Connection;
   readonly #answers: Answers;
   readonly #settings: SenderSettings;
+  readonly #closing: Ending;
   readonly #text: RequestText;
   readonly #progress: ProgressRoutes;
   /** The calls that wait for something else than a response. */
   readonly #waiting = new Set<Call>();
   #inFlight = 0;
-  #closed: Error | undefined;
 
-  constructor(connection: Connection, answers: Answers, settings: SenderSettings) {
+  /** It sends nothing once `closing` is over. */
+  constructor(connection: Connection, answers: Answers, settings: SenderSettings, closing: Ending) {
     this.#connection = connection;
     this.#answers = answers;
     this.#settings = settings;
+    this.#closing = closing;
     this.#text = new RequestText(settings.info, answers);
     this.#progress = new ProgressRoutes(settings.observe);
     connection.onNotification("notifications/progress", ({ params }) => this.#progress.receive(params ?? {}));
@@ -100,14 +103,13 @@ export class Sender {
   }
 
   /** Ends every call that waits for something else than a response; the connection ends the others. */
-  close(reason: Error): void {
-    this.#closed = reason;
-    for (const call of this.#waiting) call.abandon(reason);
+  close(): void {
+    for (const call of this.#waiting) call.abandon(this.#closing.reason);
   }
 
   #begin(method: string, params: JsonObject | undefined, options: CoreRequestOptions): Call {
     const { limits, timeoutMs, maxTimeMs } = this.#settings;
-    if (this.#closed !== undefined) throw this.#closed;
+    this.#closing.throwIfOver();
     if (options.signal?.aborted) throw options.signal.reason;
     if (this.#inFlight >= limits.maxInFlight) throw tooManyInFlight(method, limits);
     const times = {
@@ -128,7 +130,7 @@ export class Sender {
         const response = await channel.request(call);
         return resultOf(call, response, this.#connection.peer.revision);
       } catch (error) {
-        await this.#recover(call, channel, channel && !this.#closed ? replaced(error) : error);
+        await this.#recover(call, channel, channel && !this.#closing.isOver ? replaced(error) : error);
       }
     }
   }
@@ -150,7 +152,7 @@ export class Sender {
   /** Waits until a call can be sent again; throws if the failure is its outcome. */
   async #recover(call: Call, channel: Channel | undefined, error: unknown): Promise<void> {
     if (call.end !== undefined) throw call.end.reason;
-    if (channel === undefined || this.#closed) throw call.loss ?? error;
+    if (channel === undefined || this.#closing.isOver) throw call.loss ?? error;
     if (call.options.verbatim) throw error;
     if (isUrlRequired(error, this.#connection.peer.revision))
       return this.#pausing(call, this.#visitPages(call, error));

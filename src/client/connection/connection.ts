@@ -1,4 +1,5 @@
 // The connection of a client: its channel, what it knows of the server, its state, and how it comes back after a loss.
+import { Ending } from "../../async/ending.ts";
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { within } from "../../async/timers.ts";
 import { errorCodes } from "../../errors.ts";
@@ -39,7 +40,7 @@ export class Connection {
   readonly #settings: ConnectionSettings;
   readonly #wanted: Wanted;
   readonly #attempts: Attempts;
-  readonly #closing = new AbortController();
+  readonly #closing = new Ending(isClosed);
   readonly #stateListeners = new Listeners<ClientState>();
   readonly #reopenListeners = new Listeners();
   readonly #gapListeners = new Listeners();
@@ -58,6 +59,8 @@ export class Connection {
   #state: ClientState = { name: "connecting", reason: "Not connected yet" };
   /** The state to go back to when credentials have been obtained. */
   #beforeAuth: ClientState | undefined;
+  /** Ends the opening of a channel. */
+  #opening: AbortController | undefined;
   /** The opening of another channel, however many requests wait for it. */
   #reopening: Promise<void> | undefined;
   /** Ends the restoring of what the server held, when its channel is lost meanwhile. */
@@ -126,7 +129,7 @@ export class Connection {
   /** Resolves with a channel for a request: the current one, or the next one when it is open and restored. */
   async ready(signal?: AbortSignal): Promise<Channel> {
     for (;;) {
-      this.#closing.signal.throwIfAborted();
+      this.#closing.throwIfOver();
       if (this.#reopening) await untilAborted(this.#reopening, signal);
       else if (this.#channel) return this.#channel;
       else if (this.#reception) this.#resume(this.#reception);
@@ -165,10 +168,9 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    if (!this.#closing.signal.aborted) {
-      this.#enter("closed", "You closed the client");
-      this.#closing.abort(new ConnectionLost("closed", "The client is closed", { mayHaveRun: false }));
-    }
+    this.#enter("closed", "You closed the client");
+    this.#closing.end();
+    this.#opening?.abort(this.#closing.reason);
     const receptions = [this.#reception, this.#retired];
     this.#interrupt?.();
     this.#channel = this.#reception = this.#retired = undefined;
@@ -182,19 +184,24 @@ export class Connection {
   async #establish(step: Step, tries: number, signal?: AbortSignal): Promise<void> {
     const { connectTimeoutMs } = this.#settings;
     const { address } = this.#transport;
-    const late = new AbortController();
+    this.#closing.throwIfOver();
+    const opening = (this.#opening = new AbortController());
     const timer = setTimeout(
-      () => late.abort(new CallTimeout("connectTimeoutMs", connectTimeoutMs, `Connecting to ${address}`)),
+      () => opening.abort(new CallTimeout("connectTimeoutMs", connectTimeoutMs, `Connecting to ${address}`)),
       connectTimeoutMs,
     );
-    const signals = [this.#closing.signal, late.signal, ...(signal ? [signal] : [])];
+    const stop = (): void => opening.abort(signal?.reason);
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop);
     try {
-      const agreed = await this.#shakeHands(step, tries, AbortSignal.any(signals));
-      if (this.#closing.signal.aborted) await agreed.reception.close();
-      this.#closing.signal.throwIfAborted();
+      const agreed = await this.#shakeHands(step, tries, opening.signal);
+      if (this.#closing.isOver) await agreed.reception.close();
+      this.#closing.throwIfOver();
       this.#adopt(agreed);
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+      this.#opening = undefined;
     }
   }
 
@@ -309,7 +316,7 @@ export class Connection {
         await this.#restore();
         if (this.#channel) break;
       } catch (error) {
-        this.#closing.signal.throwIfAborted();
+        this.#closing.throwIfOver();
         reason = error as Error;
         if (error instanceof AuthRequired || error instanceof NoCommonRevision) throw this.#fail(error);
       }
@@ -336,7 +343,7 @@ export class Connection {
   }
 
   #enter(name: StateName, reason: string, error?: unknown): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.#closing.isOver) return;
     const state = error === undefined ? { name, reason } : { name, reason, error };
     this.#state = state;
     this.#settings.observe?.({ type: "state", state });
@@ -345,6 +352,10 @@ export class Connection {
 
   readonly #report = (error: unknown): void =>
     this.#settings.observe?.({ type: "ignored", reason: `A callback failed: ${String(error)}` });
+}
+
+function isClosed(): ConnectionLost {
+  return new ConnectionLost("closed", "The client is closed", { mayHaveRun: false });
 }
 
 function notOpenedAgain(loss: Error, { kind }: Transport): ConnectionLost {

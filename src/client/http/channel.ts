@@ -1,4 +1,5 @@
 // A channel over Streamable HTTP: each message is a POST, and messages outside requests arrive on a stream that GET opens.
+import { Ending } from "../../async/ending.ts";
 import { later } from "../../async/later.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { inBackground, within } from "../../async/timers.ts";
@@ -47,12 +48,13 @@ export class HttpChannel implements Channel, Link {
   readonly limits: ClientLimits;
   readonly backoff: Backoff;
   readonly #posts = new Map<RequestId, Post>();
-  readonly #closing = new AbortController();
+  /** The messages that the server has not accepted yet. */
+  readonly #sendings = new Set<AbortController>();
+  readonly #closing = new Ending(wasClosed);
   #revision: Revision | undefined;
   #sessionId: string | undefined;
   #stream: GetStream | undefined;
-  /** Why no more requests can be sent. */
-  #end: ConnectionLost | undefined;
+  #sessionEnd: ConnectionLost | undefined;
 
   constructor(options: HttpChannelOptions, receiver: Receiver) {
     this.url = options.url;
@@ -72,6 +74,11 @@ export class HttpChannel implements Channel, Link {
     return this.#sessionId !== undefined;
   }
 
+  /** Why no more requests can be sent. */
+  get #end(): Error | undefined {
+    return this.#sessionEnd ?? (this.#closing.isOver ? this.#closing.reason : undefined);
+  }
+
   get isListening(): boolean {
     return this.#stream?.isOpen ?? false;
   }
@@ -88,19 +95,24 @@ export class HttpChannel implements Channel, Link {
   async send(text: string): Promise<void> {
     if (this.#end) throw this.#end;
     const { url } = this;
-    const late = new AbortController();
-    const timer = inBackground(setTimeout(() => late.abort(notAccepted(url)), acceptMs));
-    const signal = AbortSignal.any([this.#closing.signal, late.signal]);
+    const sending = new AbortController();
+    const timer = inBackground(setTimeout(() => sending.abort(notAccepted(url)), acceptMs));
+    this.#sendings.add(sending);
     this.receiver.tap?.("sent", "post", text);
-    const headers = this.headers.ofMessage(text);
-    const sending = this.requester.send({ url, method: "POST", headers, body: text, signal });
-    const reply = await sending.finally(() => clearTimeout(timer));
-    if (reply.status === 404 && this.hasSession) {
+    try {
+      const headers = this.headers.ofMessage(text);
+      const { signal } = sending;
+      const reply = await this.requester.send({ url, method: "POST", headers, body: text, signal });
+      if (reply.status === 404 && this.hasSession) {
+        reply.cancel();
+        throw this.sessionGone();
+      }
+      if (reply.status >= 300) throw await failureOf(reply, url);
       reply.cancel();
-      throw this.sessionGone();
+    } finally {
+      clearTimeout(timer);
+      this.#sendings.delete(sending);
     }
-    if (reply.status >= 300) throw await failureOf(reply, url);
-    reply.cancel();
   }
 
   speak(revision: Revision): void {
@@ -114,13 +126,12 @@ export class HttpChannel implements Channel, Link {
   }
 
   async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    const isGone = this.#end !== undefined;
-    const closed = new ConnectionLost("closed", "The client was closed", { mayHaveRun: true });
-    this.#end ??= closed;
+    if (this.#closing.isOver) return;
+    const isGone = this.#sessionEnd !== undefined;
+    this.#closing.end();
     this.#stream?.stop();
-    for (const post of this.#posts.values()) post.fail(closed);
-    this.#closing.abort(closed);
+    for (const post of this.#posts.values()) post.fail(this.#closing.reason);
+    for (const sending of this.#sendings) sending.abort(this.#closing.reason);
     if (this.hasSession && !isGone) await this.#farewell("DELETE", this.headers.ofDelete());
     this.requester.closeIdle();
   }
@@ -139,9 +150,9 @@ export class HttpChannel implements Channel, Link {
 
   sessionGone(): ConnectionLost {
     const message = `${shown(this.url)} no longer knows the session (404)`;
-    this.#end ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
+    this.#sessionEnd ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
     this.#stream?.stop();
-    return this.#end;
+    return this.#sessionEnd;
   }
 
   cancel(id: RequestId): void {
@@ -179,6 +190,10 @@ export class HttpChannel implements Channel, Link {
       () => {},
     );
   }
+}
+
+function wasClosed(): ConnectionLost {
+  return new ConnectionLost("closed", "The client was closed", { mayHaveRun: true });
 }
 
 function notAccepted(url: string): ConnectionLost {
