@@ -63,6 +63,23 @@ describe("listen at a legacy server", () => {
     expect(asked(server)).toEqual(["subscribe a:", "unsubscribe a:", "subscribe a:"]);
   });
 
+  test("subscribes again after an unsubscribe that failed: the server may have run it", async () => {
+    const server = legacyServer();
+    const gate = deferred();
+    server.on("resources/unsubscribe", async () => {
+      await gate.promise;
+      throw new Refuse(-32603, "Done, but not quite");
+    });
+    const client = await connected(server);
+    const one = await client.listen({ resources: ["a:"] });
+    const closing = one.close();
+    await until(() => asked(server).length === 2);
+    const opening = client.listen({ resources: ["a:"] });
+    gate.resolve();
+    await Promise.all([closing, opening]);
+    expect(asked(server)).toEqual(["subscribe a:", "unsubscribe a:", "subscribe a:"]);
+  });
+
   test("sends a few subscribes at a time", async () => {
     const server = legacyServer();
     let open = 0;
@@ -127,6 +144,28 @@ describe("listen at a legacy server", () => {
     expect(one.changes).toHaveLength(3);
     await listening.close();
     expect(asked(server)).toEqual(["subscribe a:", "read a:"]);
+  });
+
+  test("sends no request of a lost session in the next one, where another listening holds the URI", async () => {
+    const server = legacyServer();
+    server.on("resources/unsubscribe", () => undefined);
+    const client = await connected(server);
+    const one = await client.listen({ resources: ["a:", "b:"] });
+    const { changes, onChange } = collect();
+    await client.listen({ resources: ["b:", "c:"] }, onChange);
+    server.received.length = 0;
+    const closing = one.close();
+    await until(() => asked(server).length === 1);
+    const opening = client.listen({ resources: ["a:"] }, onChange);
+    await nextTurn();
+    server.end.cut();
+    await Promise.all([closing, opening]);
+    await client.ping();
+    const [lost, ...next] = asked(server);
+    expect(lost).toBe("unsubscribe a:");
+    expect(next.toSorted()).toEqual(["subscribe a:", "subscribe b:", "subscribe c:"]);
+    server.end.notify(updated, { uri: "a:" });
+    await until(() => changes.some(({ uri, cause }) => uri === "a:" && cause === "changed"));
   });
 
   test("subscribes once more if the session is lost meanwhile", async () => {

@@ -1,9 +1,9 @@
 // Listening for changes of our own server: one call on every revision and transport.
 import { McpServer } from "halyard";
 import type { Change } from "halyard/client";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { describeClients } from "../support/client-matrix.ts";
-import { until } from "../support/turns.ts";
+import { nextTurn, until } from "../support/turns.ts";
 
 function makeServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" });
@@ -48,6 +48,17 @@ describeClients("listen", {}, ({ connect, era }) => {
     await server.resources.updated("note:///a");
     await client.ping();
     expect(changes).toEqual([{ kind: "resource", uri: "note:///a", cause: "changed" }]);
+  });
+
+  test("listens as often as you like, and Node warns of nothing", async () => {
+    await using client = await connect(makeServer());
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", warn);
+    onTestFinished(() => void process.off("warning", warn));
+    for (let count = 0; count < 20; count++) await client.listen({ tools: true });
+    await nextTurn();
+    expect(warnings).toEqual([]);
   });
 
   test("keeps a resource subscribed while another listening wants it [SUB-CONCURRENT]", async () => {

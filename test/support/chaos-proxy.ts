@@ -40,6 +40,8 @@ export interface ChaosProxyOptions {
   readonly rate: number;
   /** Takes the ids out of events, so that no stream can be resumed. */
   readonly dropsIds?: boolean;
+  /** Returns what takes the pieces of a reply as the server sends them, whatever becomes of them. */
+  readonly reader?: () => (piece: string) => void;
 }
 
 interface Request {
@@ -142,7 +144,7 @@ export class ChaosProxy {
       const what = whatOf(request);
       this.passed.push({ what, at: performance.now() });
       const fault = this.decide ? this.decide(what) : this.#draw(request.method === "GET");
-      current = new Exchange(this, client, request, fault, this.#options.dropsIds === true);
+      current = new Exchange(this, client, request, fault, this.#options);
       this.#sockets.set(client, current);
       current.start(this.#target);
     });
@@ -197,7 +199,7 @@ class Exchange {
   readonly #client: Socket;
   readonly #request: Request;
   readonly #fault: Fault | undefined;
-  readonly #dropsIds: boolean;
+  readonly #options: ChaosProxyOptions;
   #upstream: { destroy(): unknown } | undefined;
   /** How much of the body has gone by. */
   #passed = 0;
@@ -208,13 +210,13 @@ class Exchange {
     client: Socket,
     request: Request,
     fault: Fault | undefined,
-    dropsIds: boolean,
+    options: ChaosProxyOptions,
   ) {
     this.#proxy = proxy;
     this.#client = client;
     this.#request = request;
     this.#fault = fault;
-    this.#dropsIds = dropsIds;
+    this.#options = options;
   }
 
   get shown(): string {
@@ -280,9 +282,12 @@ class Exchange {
     if (fault?.kind === "half-open" && fault.at < 0) return this.#halt(fault);
     this.#client.write(head);
     reply.setEncoding("latin1");
-    reply.on("data", (piece: string) =>
-      this.#pass(this.#dropsIds ? piece.replaceAll(/^id:.*\n/gm, "") : piece),
-    );
+    const { dropsIds, reader } = this.#options;
+    const read = reader?.();
+    reply.on("data", (piece: string) => {
+      read?.(piece);
+      this.#pass(dropsIds ? piece.replaceAll(/^id:.*\n/gm, "") : piece);
+    });
     reply.on("end", () => {
       if (!this.#isOver && reply.statusCode !== 204) this.#client.write("0\r\n\r\n");
       this.end();

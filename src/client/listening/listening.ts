@@ -66,6 +66,8 @@ export class LiveListening implements Listening, Sink {
   readonly #queue: ChangeQueue;
   readonly #attempts: Attempts;
   readonly #stop = new AbortController();
+  /** Aborted when it is closed, or the client is. */
+  readonly #signal: AbortSignal;
   #honoured: ListenFilter | undefined;
   /** A change arrived before the first acknowledgement. */
   #isEarly = false;
@@ -82,11 +84,9 @@ export class LiveListening implements Listening, Sink {
     this.#onChange = onChange;
     this.#queue = new ChangeQueue(parts.core.limits.maxChanges);
     this.#attempts = new Attempts(parts.backoff);
-    const { closed } = parts.core;
-    const stop = (): void => this.#stop.abort();
-    closed.addEventListener("abort", stop);
+    // No listener of its own at the signal of the client: Node warns of more than ten.
+    this.#signal = AbortSignal.any([this.#stop.signal, parts.core.closed]);
     this.ended = this.#run().then((error) => {
-      closed.removeEventListener("abort", stop);
       this.#queue.end(error);
       return error;
     });
@@ -149,7 +149,7 @@ export class LiveListening implements Listening, Sink {
   /** Subscribes until it is closed, or there is no more hope. Resolves with undefined or the reason. */
   async #run(): Promise<unknown> {
     const { core, source, backoff } = this.#parts;
-    const { signal } = this.#stop;
+    const signal = this.#signal;
     for (;;) {
       this.#since = undefined;
       const subscription = source().subscribe(this.#wanted, this, signal);
@@ -180,14 +180,14 @@ export class LiveListening implements Listening, Sink {
     const woken = new AbortController();
     const wake = (): void => woken.abort();
     const forget = this.#parts.core.onReopened(wake);
-    this.#stop.signal.addEventListener("abort", wake);
+    this.#signal.addEventListener("abort", wake);
     await pause(waitMs, woken.signal).catch(() => {});
-    this.#stop.signal.removeEventListener("abort", wake);
+    this.#signal.removeEventListener("abort", wake);
     forget();
   }
 
   #deliver(change: Change): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.#signal.aborted) return;
     if (!this.#onChange) return this.#queue.push(change);
     const failed = (error: unknown): void =>
       this.#parts.core.observe({ type: "ignored", reason: `onChange failed: ${String(error)}` });

@@ -76,6 +76,7 @@ export class SessionSubscriptions implements Source {
       for (const { sink } of this.#subscribers) sink.gap();
     });
     core.onReopened(async () => {
+      this.#holds.end();
       this.#holds = new UriHolds(core);
       const restored = [...this.#subscribers].map((subscriber) =>
         core.peer.revision.era === "legacy" ? this.#restore(subscriber) : subscriber.leave(),

@@ -1,11 +1,15 @@
 // The resource subscriptions of one legacy session: one at the server for each URI, however many hold it.
 import type { Core } from "../calls/core.ts";
-import { RpcRejection } from "../settings/errors.ts";
+import { ConnectionLost, RpcRejection } from "../settings/errors.ts";
+import type { CallSettings } from "../settings/options.ts";
 
-/** One URI: how many want it, whether the server knows, and the last request about it, since they must not overtake each other. */
+/**
+ * One URI: how many want it, whether the server knows (undefined after a request that may not have run), and the last request about
+ * it, since they must not overtake each other.
+ */
 interface Hold {
   count: number;
-  isSubscribed: boolean;
+  isSubscribed: boolean | undefined;
   settled: Promise<void>;
 }
 
@@ -17,9 +21,18 @@ const unsubscribeMs = 5000;
 export class UriHolds {
   readonly #core: Core;
   readonly #holds = new Map<string, Hold>();
+  /** What ends each request that has no response yet. */
+  readonly #running = new Set<AbortController>();
+  #end: ConnectionLost | undefined;
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /** The session is over: no request about it may reach the next one, which has holds of its own. */
+  end(): void {
+    this.#end = new ConnectionLost("session-gone", "The session is over", { mayHaveRun: false });
+    for (const request of this.#running) request.abort(this.#end);
   }
 
   has(uri: string): boolean {
@@ -68,14 +81,23 @@ export class UriHolds {
   /** Tells the server what is wanted, after the last request about this URI has ended. */
   #settle(uri: string, hold: Hold): Promise<void> {
     const settle = async (): Promise<void> => {
+      if (this.#end) throw this.#end;
       const isWanted = hold.count > 0;
       if (isWanted === hold.isSubscribed) return;
       const method = isWanted ? "resources/subscribe" : "resources/unsubscribe";
       const limit = isWanted ? undefined : { timeoutMs: unsubscribeMs, maxTimeMs: unsubscribeMs };
-      await this.#core.request(method, { uri }, { ...limit, isRepeatable: () => true });
+      hold.isSubscribed = undefined;
+      await this.#request(method, uri, limit);
       hold.isSubscribed = isWanted;
     };
     return (hold.settled = hold.settled.then(settle, settle));
+  }
+
+  async #request(method: string, uri: string, limit: CallSettings | undefined): Promise<void> {
+    const running = new AbortController();
+    this.#running.add(running);
+    const options = { ...limit, signal: running.signal, isRepeatable: () => true };
+    await this.#core.request(method, { uri }, options).finally(() => this.#running.delete(running));
   }
 
   #forget(uri: string, hold: Hold): void {

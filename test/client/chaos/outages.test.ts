@@ -4,13 +4,14 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import {
   type Change,
+  type ClientEvent,
   type CommandTarget,
   connect,
   type ConnectOptions,
   ConnectionLost,
   type McpClient,
 } from "halyard/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ChaosProxy } from "../../support/chaos-proxy.ts";
 import { newestLegacy, newestModern } from "../../support/revisions.ts";
 import { deferred, until } from "../../support/turns.ts";
@@ -99,22 +100,54 @@ interface Behind extends Connected {
   readonly proxy: ChaosProxy;
 }
 
-/** A client behind a proxy, which listens for the tools of the server. */
-async function behindProxy(options: ConnectOptions): Promise<Behind> {
+/** A client behind a proxy, which listens for the tools of the server, and has heard of a change on its stream. */
+async function behindProxy(options: ConnectOptions, dropsIds = false): Promise<Behind> {
   const subject = new Subject();
-  const proxy = await ChaosProxy.open(await subject.open(), { seed: 1, rate: 0 });
+  const proxy = await ChaosProxy.open(await subject.open(), { seed: 1, rate: 0, dropsIds });
   onTestFinished(async () => {
     await proxy.close();
     await subject.close();
   });
   const connected = await listening(proxy.url, { cache: false, ...options });
   await until(() => subject.stats().streams === 1);
+  subject.changeTools();
+  await until(() => connected.changes.length === 1);
+  connected.changes.length = 0;
   return { subject, proxy, ...connected };
 }
 
+const gap: Change = { kind: "tools", cause: "gap" };
+const changed: Change = { kind: "tools", cause: "changed" };
+
+describe.each([
+  { name: "a modern server", revision: newestModern, told: [gap] },
+  { name: "a legacy server whose stream resumes", revision: newestLegacy, told: [changed] },
+  {
+    name: "a legacy server whose stream does not resume",
+    revision: newestLegacy,
+    dropsIds: true,
+    told: [gap, changed],
+  },
+])("a listening at $name", ({ revision, dropsIds, told }) => {
+  test("tells what was missed while its connection was broken, once each time", async () => {
+    const { changes, subject, proxy } = await behindProxy({ revision }, dropsIds);
+    for (let time = 1; time <= 3; time++) {
+      await proxy.down();
+      await until(() => subject.stats().streams === 0);
+      subject.changeTools();
+      await proxy.up();
+      await until(() => changes.length >= told.length && subject.stats().streams === 1);
+      // What comes after it comes last, so that nothing more of the outage can follow.
+      subject.changeTools();
+      await until(() => changes.length > told.length);
+      expect(changes.splice(0)).toEqual([...told, changed]);
+    }
+  });
+});
+
 describe.each([newestModern, newestLegacy])("a client of %s", (revision) => {
   test("goes on after a change of network, which breaks every connection at once", async () => {
-    const { client, changes, subject, proxy } = await behindProxy({ revision });
+    const { client, subject, proxy } = await behindProxy({ revision });
     await client.listTools();
     const held = 10;
     proxy.decide = () => ({ kind: "delayed", beforeMs: 1e6 });
@@ -124,14 +157,37 @@ describe.each([newestModern, newestLegacy])("a client of %s", (revision) => {
     await until(() => proxy.passed.filter(({ what }) => what === "resources/read").length === held);
     proxy.decide = () => undefined;
     proxy.breakAll();
-    subject.changeTools();
     expect(await Promise.all(reads)).toHaveLength(held);
     expect(await payment).toBeInstanceOf(ConnectionLost);
     expect(await payment).toMatchObject({ reason: "cut", mayHaveRun: true });
-    await until(() => changes.length > 0);
     expect(proxy.passed.filter(({ what }) => what === "resources/read")).toHaveLength(2 * held);
     expect(subject.runsOf("payment")).toBe(0);
     expect(client.state.name).toBe("ready");
+  });
+
+  test("leaves no connection open at close, whatever the server does", async () => {
+    const { client, proxy } = await behindProxy({ revision });
+    proxy.decide = (what) =>
+      what === "DELETE" ? { kind: "refused", status: 503 } : { kind: "delayed", beforeMs: 1e6 };
+    const read = client.readResource("note:///a").catch((error: unknown) => error);
+    await until(() => proxy.passed.some(({ what }) => what === "resources/read"));
+    await client.close();
+    expect(await read).toMatchObject({ reason: "closed" });
+    await until(() => proxy.connections.length === 0);
+  });
+
+  test("shortens its waits at random", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const waited: number[] = [];
+    const observe = (event: ClientEvent): void => {
+      if (event.type === "retry") waited.push(event.waitMs);
+    };
+    const waits = { firstMs: 8, maxMs: 80, maxAttempts: 6 };
+    const { client, proxy } = await behindProxy({ revision, observe, backoff: waits });
+    proxy.decide = () => ({ kind: "request cut", at: 0, isReset: true });
+    await expect(client.readResource("note:///a")).rejects.toThrow(ConnectionLost);
+    expect(waited).toEqual([6, 12]);
   });
 
   test("tries a stream that breaks at once again after waits that grow, and so many times", async () => {

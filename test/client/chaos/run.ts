@@ -13,6 +13,7 @@ import {
 import { Random } from "../../fuzz/random.ts";
 import { ChaosProxy } from "../../support/chaos-proxy.ts";
 import { until } from "../../support/turns.ts";
+import { Announced } from "./announced.ts";
 import { repeatable, Subject, toolNames } from "./subject.ts";
 import { Watch } from "./watch.ts";
 
@@ -51,6 +52,7 @@ class Run {
   readonly #options: ChaosOptions;
   readonly #random: Random;
   readonly #subject = new Subject();
+  readonly #announced = new Announced();
   readonly #outcomes: Record<string, number> = {};
   readonly #violations: string[] = [];
   readonly #running = new Set<Promise<void>>();
@@ -68,7 +70,8 @@ class Run {
 
   async run(): Promise<ChaosReport> {
     const { seed, revision, dropsIds, fetch } = this.#options;
-    const proxy = await ChaosProxy.open(await this.#subject.open(), { seed, rate: 0.35, dropsIds });
+    const reader = (): ((piece: string) => void) => this.#announced.reader();
+    const proxy = await ChaosProxy.open(await this.#subject.open(), { seed, rate: 0.35, dropsIds, reader });
     const client = await connect(proxy.url, {
       revision,
       timeoutMs: 5000,
@@ -133,7 +136,7 @@ class Run {
   }
 
   #watch(client: McpClient): Watch {
-    const watch = new Watch(this.#subject, ++this.#watches);
+    const watch = new Watch(this.#subject, this.#announced, ++this.#watches);
     this.#begin(this.#settle("listen", watch.open(client)));
     return watch;
   }
