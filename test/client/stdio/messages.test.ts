@@ -55,9 +55,11 @@ describe.each([
     await started.client.callTool("ask", {});
     await started.client.callTool("echo", {});
     await until(() => methodsReadBy(started).filter((method) => method === "tools/call").length === 2);
-    const responses = readBy(started).filter((message) => !("method" in message));
+    const responses = (): unknown[] => readBy(started).filter((message) => !("method" in message));
+    // Only a modern client is done when the second call has been read.
+    await until(() => era === "modern" || responses().length > 0);
     const answer = { jsonrpc: "2.0", id: "question", result: { roots: [{ uri: "file:///work" }] } };
-    expect(responses).toEqual(era === "legacy" ? [answer] : []);
+    expect(responses()).toEqual(era === "legacy" ? [answer] : []);
   });
 });
 
