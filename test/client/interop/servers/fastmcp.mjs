@@ -83,6 +83,8 @@ server.addTool({
 server.addTool({
   name: "edit",
   async execute() {
+    // FastMCP takes calls up to a second before it counts their session, and tells only the sessions that it counts.
+    while (server.sessions.length === 0) await new Promise((resolve) => void setTimeout(resolve, 10));
     await server.sendResourceUpdated(welcome);
     return "Edited";
   },
