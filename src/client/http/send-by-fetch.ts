@@ -1,7 +1,7 @@
 // Sends HTTP requests with `fetch`, the global one or your own.
 import type { HeaderFields } from "../settings/auth.ts";
-import { bufferOf, type GrowingBuffer } from "../../wire/bytes.ts";
-import { lossOf, tooLarge } from "./loss.ts";
+import { collect } from "./body.ts";
+import { lossOf } from "./loss.ts";
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
 const decoder = new TextDecoder();
@@ -47,16 +47,7 @@ class FetchReply implements HttpReply {
   }
 
   async text(maxBytes: number): Promise<string> {
-    let first: Uint8Array | undefined;
-    let all: GrowingBuffer | undefined;
-    let size = 0;
-    await this.read((piece) => {
-      size += piece.length;
-      if (size > maxBytes) throw tooLarge(this.#request.url, maxBytes);
-      if (first === undefined) first = piece;
-      else (all ??= bufferOf(first)).add(piece);
-    });
-    return decoder.decode(all?.bytes ?? first);
+    return decoder.decode(await collect(this, this.#request.url, maxBytes));
   }
 
   async read(take: (piece: Uint8Array) => void): Promise<void> {

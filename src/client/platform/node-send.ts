@@ -8,8 +8,8 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
-import { bufferOf, type GrowingBuffer } from "../../wire/bytes.ts";
-import { lossOf, shown, tooLarge } from "../http/loss.ts";
+import { collect } from "../http/body.ts";
+import { lossOf, shown } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { InvalidResponse } from "../settings/errors.ts";
@@ -18,8 +18,6 @@ import { InvalidResponse } from "../settings/errors.ts";
 const idleMs = 4000;
 /** How long the rest of an unwanted body may take before its connection is closed. */
 const restMs = 1000;
-
-const noBytes = new Uint8Array(0);
 
 /** A way to send to one kind of server: with or without TLS. */
 interface Way {
@@ -123,16 +121,7 @@ class NodeReply implements HttpReply {
   }
 
   async text(maxBytes: number): Promise<string> {
-    let first: Uint8Array | undefined;
-    let all: GrowingBuffer | undefined;
-    let size = 0;
-    await this.read((piece) => {
-      size += piece.length;
-      if (size > maxBytes) throw tooLarge(this.#asked.url, maxBytes);
-      if (first === undefined) first = piece;
-      else (all ??= bufferOf(first)).add(piece);
-    });
-    const { buffer, byteOffset, length } = all?.bytes ?? first ?? noBytes;
+    const { buffer, byteOffset, length } = await collect(this, this.#asked.url, maxBytes);
     return Buffer.from(buffer, byteOffset, length).toString();
   }
 
