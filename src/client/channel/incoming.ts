@@ -10,12 +10,17 @@ export interface IncomingSink {
   response(response: RpcResponse): void;
   /** Something that is not a message. */
   invalid(problem: string): void;
+  /** The text is no JSON, or exceeds a limit. @default {`invalid`} */
+  unreadable?(problem: string): void;
 }
 
 /** Passes on each message of a text, in order. */
 export function readIncomingText(text: string, limits: ClientLimits, sink: IncomingSink): void {
   const parsed = parseWithin(text, limits);
-  if (!parsed.ok) return sink.invalid(parsed.limit ? beyond(parsed.problem, parsed.limit) : parsed.problem);
+  if (!parsed.ok) {
+    const problem = parsed.limit ? beyond(parsed.problem, parsed.limit) : parsed.problem;
+    return sink.unreadable ? sink.unreadable(problem) : sink.invalid(problem);
+  }
   if (!Array.isArray(parsed.value)) return pass(parsed.value, sink);
   if (parsed.value.length > limits.maxBatch) {
     return sink.invalid(beyond(`The batch holds more than ${limits.maxBatch} messages`, "maxBatch"));

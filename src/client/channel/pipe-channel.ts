@@ -1,17 +1,10 @@
 // A channel over a wire: all messages share one pipe, so that responses are matched to their requests by id.
 import { isThenable } from "../../async/promises.ts";
-import { parseWithin } from "../../wire/json.ts";
-import {
-  encodeNotification,
-  isRequestId,
-  readMessage,
-  type RequestId,
-  type RpcResponse,
-} from "../../wire/message.ts";
+import { encodeNotification, isRequestId, type RequestId, type RpcResponse } from "../../wire/message.ts";
 import { CannotStart, ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
-import { answersNothing, beyond } from "./incoming.ts";
+import { answersNothing, readIncomingText } from "./incoming.ts";
 import type { Wire } from "../../wire/wire.ts";
 
 /** Why the channel carries nothing any more. */
@@ -68,7 +61,6 @@ export class PipeChannel implements Channel {
     return new Promise((resolve, reject) => {
       const { id, method } = outgoing;
       if (this.#loss) return reject(this.#lost(method, false));
-      if (this.#waiting.size >= this.#limits.maxInFlight) return reject(tooMany(this.#limits));
       const waiting = { method, resolve, reject, isUnsent: false };
       this.#waiting.set(id, waiting);
       outgoing.onAbandoned = (reason) => this.#cancel(outgoing, reason);
@@ -146,23 +138,12 @@ export class PipeChannel implements Channel {
   #read(text: string): void {
     if (this.#loss) return;
     this.#receiver.tap?.("received", stream, text);
-    const parsed = parseWithin(text, this.#limits);
-    if (!parsed.ok)
-      return this.refuse(text, parsed.limit ? beyond(parsed.problem, parsed.limit) : parsed.problem);
-    const { value } = parsed;
-    if (!Array.isArray(value)) return this.#receive(value);
-    if (value.length > this.#limits.maxBatch)
-      return this.#receiver.ignored(
-        beyond(`A batch holds more than ${this.#limits.maxBatch} messages`, "maxBatch"),
-      );
-    for (const message of value) this.#receive(message);
-  }
-
-  #receive(value: unknown): void {
-    const read = readMessage(value);
-    if (!read.ok) this.#receiver.ignored(read.error.message);
-    else if (read.kind === "response") this.#respond(read.message);
-    else this.#receiver.message(read.message, stream);
+    readIncomingText(text, this.#limits, {
+      message: (message) => this.#receiver.message(message, stream),
+      response: (response) => this.#respond(response),
+      invalid: (problem) => this.#receiver.ignored(problem),
+      unreadable: (problem) => this.refuse(text, problem),
+    });
   }
 
   #respond(response: RpcResponse): void {
@@ -206,12 +187,6 @@ export class PipeChannel implements Channel {
         (error) => void this.#giveUp(error),
       );
   }
-}
-
-function tooMany({ maxInFlight }: ClientLimits): InvalidResponse {
-  return new InvalidResponse(
-    `${maxInFlight} requests wait for their responses: raise limits.maxInFlight to send more`,
-  );
 }
 
 function textOf(error: unknown): string {

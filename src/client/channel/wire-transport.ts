@@ -1,29 +1,23 @@
 // The transport for servers that a wire reaches: in the same process, or over a transport of your own.
-import { later } from "../../async/later.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
 import { ConnectionLost } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Receiver, Transport } from "./channel.ts";
+import { PipeChannel } from "./pipe-channel.ts";
 import type { WireSource } from "../../wire/wire.ts";
-
-const pipeChannel = later(
-  () => import("./pipe-channel.ts"),
-  ({ PipeChannel }) => PipeChannel,
-);
 
 export class WireTransport implements Transport {
   readonly kind = "wire";
   readonly hasHeaders = false;
-  readonly address: string;
+  readonly address = "wire";
   readonly reopens: boolean;
   readonly #source: WireSource;
   readonly #limits: ClientLimits;
 
-  constructor(source: WireSource, limits: ClientLimits, address = "wire") {
+  constructor(source: WireSource, limits: ClientLimits) {
     this.#source = source;
     this.#limits = limits;
-    this.address = address;
     this.reopens = source.reopens ?? true;
   }
 
@@ -44,7 +38,6 @@ export class WireTransport implements Transport {
   }
 
   async #open(receiver: Receiver): Promise<Channel> {
-    const PipeChannel = await pipeChannel.get();
     return new PipeChannel(await this.#source.openWire(), receiver, this.#limits);
   }
 }
