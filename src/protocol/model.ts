@@ -1,4 +1,5 @@
 // The revision-neutral model: the types that handlers receive and return, the same for every revision.
+import type { Known } from "../options.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 
 /** An icon of a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
@@ -20,6 +21,18 @@ export interface Implementation {
   readonly websiteUrl?: string;
   readonly icons?: readonly Icon[];
 }
+
+/** The fields of an icon, and below those of an implementation, for those who check what an author wrote. */
+export const knownIcon: Known<Icon> = { src: true, mimeType: true, sizes: true, theme: true };
+
+export const knownImplementation: Known<Implementation> = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: knownIcon,
+};
 
 /** Hints for the client on how to use a piece of content. */
 export interface Annotations {

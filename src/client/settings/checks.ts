@@ -3,7 +3,13 @@ import { isTimerMs } from "../../async/timers.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
 import { checkOptions, givenOf, type Known } from "../../options.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
-import { isLogLevel, type Implementation, type LogLevel, logLevels } from "../../protocol/model.ts";
+import {
+  isLogLevel,
+  type Implementation,
+  knownImplementation,
+  type LogLevel,
+  logLevels,
+} from "../../protocol/model.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import { isObject } from "../../wire/message.ts";
 import type { ClientEvent } from "./events.ts";
@@ -51,18 +57,9 @@ export const knownCallOptions: Known<CallOptions> = {
   inputRequired: true,
 };
 
-const knownInfo: Known<Implementation> = {
-  name: true,
-  version: true,
-  title: true,
-  description: true,
-  websiteUrl: true,
-  icons: { src: true, mimeType: true, sizes: true, theme: true },
-};
-
 export const knownConnectOptions: Known<ConnectOptions> = {
   ...callDefaults,
-  info: knownInfo,
+  info: knownImplementation,
   revision: true,
   remembered: true,
   auth: true,

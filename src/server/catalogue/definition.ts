@@ -2,11 +2,11 @@
 import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import { type Annotations, type Icon, isRole } from "../../protocol/model.ts";
+import { type Annotations, type Icon, isRole, knownIcon } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { choiceProblem, iconProblem, knownIcon } from "../settings/checks.ts";
+import { choiceProblem, iconProblem } from "../settings/checks.ts";
 
 /** The fields that tools, resources, templates and prompts share. */
 export interface Described {

@@ -3,7 +3,6 @@ import { ConfigurationError } from "../../errors.ts";
 import type { Known } from "../../options.ts";
 import type { CacheHint, Icon } from "../../protocol/model.ts";
 
-export const knownIcon: Known<Icon> = { src: true, mimeType: true, sizes: true, theme: true };
 export const knownCacheHint: Known<CacheHint> = { ttlMs: true, scope: true };
 
 /** What a client sees of an unexpected exception: an error id (`hidden`), or its message. */

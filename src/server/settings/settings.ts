@@ -5,7 +5,7 @@ import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { checkOptions, givenOf, type Known } from "../../options.ts";
-import type { CacheHint, Implementation } from "../../protocol/model.ts";
+import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
 import { SpokenRevisions } from "../../protocol/revisions/index.ts";
 import type { ToJsonSchema } from "../../schema/compile.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -15,7 +15,6 @@ import {
   choiceProblem,
   iconProblem,
   knownCacheHint,
-  knownIcon,
   type ShownErrors,
   shownErrors,
 } from "./checks.ts";
@@ -165,15 +164,6 @@ export const knownCoreOptions: Known<CoreOptions> = {
   observe: true,
 };
 
-const knownInfo: Known<Implementation> = {
-  name: true,
-  version: true,
-  title: true,
-  description: true,
-  websiteUrl: true,
-  icons: knownIcon,
-};
-
 /** Fills in the defaults. Throws for an invalid option; `checkServerOptions` has already rejected unknown ones. */
 export function resolveSettings(options: CoreOptions): Settings {
   const { supportedRevisions: _, scopedLists, observe, ...given } = { ...defaults, ...givenOf(options) };
@@ -237,7 +227,7 @@ export function checkImplementation(info: Implementation): void {
     if (!isObject(info) || typeof info[field] !== "string" || info[field] === "")
       refuseOption(field, "must be a non-empty string");
   }
-  checkOptions({ subject: "server" }, info, knownInfo);
+  checkOptions({ subject: "server" }, info, knownImplementation);
   for (const icon of info.icons ?? []) {
     const problem = iconProblem(icon);
     if (problem) refuseOption("icons", problem);
