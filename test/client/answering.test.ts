@@ -171,7 +171,7 @@ describe.each(revisionsSince())("a client on %s", (revision) => {
   });
 
   test("never sends a root that is no absolute file URI, or leads upwards [ROOTS-URI-FILE, ROOTS-SEC-CLIENT]", async () => {
-    for (const uri of ["https://example.com/", "/work", "file:///work/../etc", "file:///work/%2E%2e/etc"]) {
+    for (const uri of ["https://example.com/", "/home", "file:///home/../etc", "file:///home/%2E%2e/etc"]) {
       await expect(connect(new ScriptedServer(), { roots: [{ uri }] })).rejects.toMatchObject({
         code: "INVALID_OPTION",
         message: expect.stringContaining(uri) as unknown,

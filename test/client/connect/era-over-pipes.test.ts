@@ -1,19 +1,12 @@
 // How a client finds out over a wire and over stdio which era a server speaks: every row of the table.
-import {
-  CallTimeout,
-  connect,
-  type ConnectOptions,
-  InvalidResponse,
-  type McpClient,
-  NoCommonRevision,
-  RpcRejection,
-} from "halyard/client";
+import { CallTimeout, connect, InvalidResponse, NoCommonRevision, RpcRejection } from "halyard/client";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../../support/clock.ts";
 import { metaKeys, newestLegacy, newestModern } from "../../support/revisions.ts";
 import { Refuse, type Script, ScriptedServer } from "../../support/scripted-wire.ts";
 import { nextTurn } from "../../support/turns.ts";
 import { scriptCommand } from "../stdio/start.ts";
+import { failing, methods, open } from "./opening.ts";
 
 const refusing =
   (code: number, data?: object): Script =>
@@ -25,21 +18,6 @@ const refusing =
 function legacy(probe: Script): ScriptedServer {
   return new ScriptedServer({ revision: newestLegacy }).on("server/discover", probe);
 }
-
-async function open(server: ScriptedServer, options: ConnectOptions = {}): Promise<McpClient> {
-  const client = await connect(server, { backoff: { firstMs: 2 }, ...options });
-  onTestFinished(() => client.close());
-  return client;
-}
-
-function failing(server: ScriptedServer, options?: ConnectOptions): Promise<unknown> {
-  return open(server, options).then(
-    () => "connected",
-    (reason: unknown) => reason,
-  );
-}
-
-const methods = (server: ScriptedServer): unknown[] => server.received.map(({ method }) => method);
 
 describe("a modern server on a wire", () => {
   test("a result with a common version [STDIO-PROBE-DISCOVER, STDIO-PROBE-RESULT, VER-DISCOVER-PICK]", async () => {

@@ -1,24 +1,11 @@
 // What client and server agree on: the handshake of legacy revisions, pinned revisions, and connecting that fails or is given up.
-import { connect, type ConnectOptions, type McpClient, NoCommonRevision, RpcRejection } from "halyard/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { connect, NoCommonRevision, RpcRejection } from "halyard/client";
+import { describe, expect, test } from "vitest";
 import { legacyDates, newestLegacy, newestModern } from "../../support/revisions.ts";
 import { Refuse, ScriptedServer } from "../../support/scripted-wire.ts";
 import { deferred, nextTurn, until } from "../../support/turns.ts";
+import { failing, methods, open } from "./opening.ts";
 
-async function open(server: ScriptedServer, options: ConnectOptions = {}): Promise<McpClient> {
-  const client = await connect(server, options);
-  onTestFinished(() => client.close());
-  return client;
-}
-
-function failing(server: ScriptedServer, options?: ConnectOptions): Promise<unknown> {
-  return open(server, options).then(
-    () => "connected",
-    (reason: unknown) => reason,
-  );
-}
-
-const methods = (server: ScriptedServer): unknown[] => server.received.map(({ method }) => method);
 const initialized = (protocolVersion: unknown): object => ({
   protocolVersion,
   capabilities: { tools: {} },

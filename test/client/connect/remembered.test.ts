@@ -1,19 +1,12 @@
 // What a client remembers of a server saves requests, and is not trusted for ever.
-import { connect, type ConnectOptions, type McpClient, type Remembered, RpcRejection } from "halyard/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { type Remembered, RpcRejection } from "halyard/client";
+import { describe, expect, test } from "vitest";
 import { newestLegacy, newestModern } from "../../support/revisions.ts";
 import { type HttpScript, respond, serveScript } from "../../support/scripted-http.ts";
 import { Refuse, said, ScriptedServer, type Sent } from "../../support/scripted-wire.ts";
+import { methods, open } from "./opening.ts";
 
 const day = 24 * 60 * 60 * 1000;
-
-async function open(target: ScriptedServer | string, options: ConnectOptions): Promise<McpClient> {
-  const client = await connect(target, { backoff: { firstMs: 2 }, ...options });
-  onTestFinished(() => client.close());
-  return client;
-}
-
-const methods = (server: ScriptedServer): unknown[] => server.received.map(({ method }) => method);
 
 const remembered = (revision: string, ageMs = 0): Remembered => ({
   revision,
