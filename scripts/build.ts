@@ -14,8 +14,9 @@ const sources = entries.map(({ source }) => source);
 
 /** What every server loads whichever transport it has: all that these reach becomes one file. */
 const core = new Set(["halyard", "halyard/transport"]);
-/** A client loads no server. */
+/** A client loads no server, and no OAuth either. */
 const client = "halyard/client";
+const oauth = "src/client/oauth/";
 
 const settings = {
   bundle: true,
@@ -23,7 +24,7 @@ const settings = {
   format: "esm",
   platform: "neutral",
   target: "es2023",
-  external: ["node:*", "#client-platform"],
+  external: ["node:*", "#client-platform", "#oauth-platform"],
   write: false,
 } as const satisfies BuildOptions;
 
@@ -59,16 +60,19 @@ async function bundle(): Promise<[string, string][]> {
  * later reaches what it has loaded at once, and what any such part shares with servers.
  */
 async function widenReach(): Promise<Plugin> {
-  const isClient = ({ name }: Entry): boolean => name === client;
+  const isClient = ({ name }: Entry): boolean => name.startsWith(client);
   const servers = entries.filter((entry) => !isClient(entry)).map(({ source }) => source);
-  const clientEntries = entries.filter(isClient).map(({ source }) => source);
-  const clients = [...clientEntries, ...platformFiles];
+  const clientSources = entries.filter(isClient).map(({ source }) => source);
+  const clientEntries = clientSources.filter((source) => !source.startsWith(oauth));
+  const clients = [...clientSources, ...platformFiles];
   const [ofServers, ofClients] = [await reachOf(servers), await reachOf(clients)];
   const ofEntries = await reachOf(clientEntries);
   const sharedBy = (reached: ReadonlySet<string>): string[] =>
     [...reached].filter((file) => ofServers.atOnce.has(file) && !file.startsWith("src/client/"));
   const shared = sharedBy(ofClients.atOnce);
-  const parts = [...ofClients.later].filter((file) => file.startsWith("src/client/"));
+  const parts = [...ofClients.later].filter(
+    (file) => file.startsWith("src/client/") && !file.startsWith(oauth),
+  );
   const sharedLater = sharedBy((await reachOf(parts)).atOnce);
   const loaded = [...ofEntries.atOnce].filter((file) => !clientEntries.includes(file));
   const ofCore = entries.filter(({ name }) => core.has(name)).map(({ source }) => source);

@@ -25,5 +25,10 @@ export function readEntries(): Entry[] {
   });
 }
 
-/** The files of `src/` behind the import `#client-platform` of package.json: one for each kind of runtime. */
-export const platformFiles: string[] = ["src/client/platform/node.ts", "src/client/platform/web.ts"];
+/** The files of `src/` behind the imports `#client-platform` and `#oauth-platform` of package.json: one for each kind of runtime. */
+export const platformFiles: string[] = [
+  "src/client/platform/node.ts",
+  "src/client/platform/web.ts",
+  "src/client/oauth/platform/node.ts",
+  "src/client/oauth/platform/web.ts",
+];

@@ -65,6 +65,7 @@ export type HalyardErrorCode =
   | "CONNECTION_LOST"
   | "HTTP"
   | "NEEDS_AUTH"
+  | "OAUTH"
   | "TIMEOUT"
   | "NO_COMMON_REVISION"
   | "INVALID_RESPONSE"

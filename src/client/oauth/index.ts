@@ -1,0 +1,16 @@
+// The entry `halyard/client/oauth`: tokens for a client, obtained by a person or by a machine.
+export { OAuthError } from "./settings/errors.ts";
+export type { OAuthProblem } from "./settings/errors.ts";
+export type {
+  ClientCredentialsOptions,
+  ClientKey,
+  ClientProof,
+  EnterpriseManagedOptions,
+  IdentityProvider,
+  OAuthOptions,
+  OpenOption,
+  SharedOAuthOptions,
+  TextSource,
+  WorkloadIdentityOptions,
+} from "./settings/options.ts";
+export type { TokenStore } from "./settings/store.ts";

@@ -1,0 +1,28 @@
+// The seam to the network: what the parts of OAuth fetch with.
+
+/** A document that was fetched as JSON. */
+export interface Document {
+  readonly url: string;
+  readonly status: number;
+  /** Undefined unless the status is 2xx. */
+  readonly json: unknown;
+}
+
+/** Fetches for one MCP server: checks every address before it is asked, and limits time and size. */
+export interface Net {
+  /** Fetches a small JSON document. Rejects with an OAuthError if the address is forbidden, or the answer is not JSON; a 4xx is an answer. */
+  document(url: string): Promise<Document>;
+  /** Sends requests with credentials, for oauth4webapi: follows no redirect. */
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+/** What decides which addresses may be asked. */
+export interface NetOptions {
+  /** The URL of the MCP server: private addresses are allowed as far as it has one itself. */
+  readonly server: string;
+  /** Addresses that the user has given: their hosts are trusted wherever they are. */
+  readonly trusted: readonly string[];
+  readonly fetch?: typeof fetch | undefined;
+  /** The value of `MCP-Protocol-Version` of the request that was refused: sent along while metadata is discovered (not in browsers). */
+  readonly revision?: string | undefined;
+}

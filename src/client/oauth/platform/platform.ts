@@ -1,0 +1,41 @@
+// What a runtime offers to OAuth beyond the web: Node listens on a port, opens a browser, checks addresses and writes files.
+import type { OpenOption } from "../settings/options.ts";
+import type { TokenStore } from "../settings/store.ts";
+
+/** How a person signs in. */
+export interface SignInOptions {
+  readonly open: OpenOption | undefined;
+  readonly redirectUri: string | undefined;
+  /** The redirect URI with which the client is registered: used again if possible. */
+  readonly registered: string | undefined;
+}
+
+/** A place that the authorization server sends a person back to. */
+export interface SignIn {
+  readonly redirectUri: string;
+  /**
+   * Shows `url` to a person, and resolves with the parameters with which they come back with that `state`. Others are ignored.
+   * Where that means to leave the page, `kept` is what `returned` gives back with them.
+   */
+  answer(url: string, state: string, kept: string, signal: AbortSignal): Promise<URLSearchParams>;
+  end(): void;
+}
+
+/** The parts of OAuth that differ between runtimes. The import `#oauth-platform` is the one of the current runtime. */
+export interface OAuthPlatform {
+  beginSignIn(options: SignInOptions): Promise<SignIn>;
+  /** The answer that this page was loaded with after it was left for a sign-in, once; undefined where no page can be left. */
+  readonly returned:
+    | (() => { readonly parameters: URLSearchParams; readonly kept: string } | undefined)
+    | undefined;
+  /**
+   * Sends requests only to addresses that `allows`, whatever a name resolves to; undefined where a runtime cannot see addresses.
+   */
+  readonly checkedFetch:
+    | ((allows: (address: string) => boolean) => (url: string, init: RequestInit) => Promise<Response>)
+    | undefined;
+  /** The addresses of a host; undefined where a runtime cannot see them. */
+  readonly addressesOf: ((host: string) => Promise<readonly string[]>) | undefined;
+  /** Keeps tokens in a file. Throws where there are no files. */
+  fileStore(path: string): TokenStore;
+}

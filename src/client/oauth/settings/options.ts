@@ -1,0 +1,93 @@
+// The options of the ways to obtain tokens.
+import type { CryptoKey, JWK } from "oauth4webapi";
+import type { TokenStore } from "./store.ts";
+
+/** Opens or shows the address where a person signs in. */
+export type OpenOption =
+  /** On Node: opens the browser of the system, and prints the address too. */
+  | "browser"
+  /** In a browser: opens a popup. */
+  | "popup"
+  /** In a browser: leaves the page, and goes on when it is loaded again at `redirectUri`. */
+  | "redirect"
+  | ((url: string) => void | Promise<void>);
+
+/** The private key of a client: a key of Web Crypto, a JWK, or a PEM text (PKCS #8), whose algorithm you name. */
+export type ClientKey =
+  | CryptoKey
+  | JWK
+  | { readonly pem: string; readonly alg: string; readonly kid?: string };
+
+/** A text, or a function that returns the current one. */
+export type TextSource = string | (() => string | Promise<string>);
+
+/** What every way to obtain tokens can set. */
+export interface SharedOAuthOptions {
+  /** Scopes to ask for, besides those that the server asks for. */
+  readonly scopes?: readonly string[];
+  /** Where tokens are kept. @default {the memory of this process} */
+  readonly store?: TokenStore;
+  /** Whether tokens are bound to a key, so that nobody else can use them (DPoP, RFC 9449). @default {false} */
+  readonly dpop?: boolean;
+  /**
+   * The authorization server that knows this client. Secrets and assertions are sent to no other one, so it is required with
+   * them; "announced" trusts the one that the server announces.
+   */
+  readonly issuer?: string;
+  /** The identifier that the server's metadata must have, where it differs from the URL that you connect to. */
+  readonly resource?: string;
+  /** Fetches metadata and tokens. @default {node:http on Node, which refuses private addresses; otherwise the global fetch} */
+  readonly fetch?: typeof fetch;
+}
+
+/** How a registered client proves who it is: with at most one of these. */
+export interface ClientProof {
+  readonly clientSecret?: string;
+  readonly privateKey?: ClientKey;
+}
+
+/** The options of {@link oauth}. */
+export interface OAuthOptions extends SharedOAuthOptions, ClientProof {
+  /** The id of a client that you have registered. */
+  readonly clientId?: string;
+  /** Where you serve the metadata of this client: its id at authorization servers that support that. */
+  readonly clientMetadataUrl?: string;
+  /** The name under which the client registers itself. @default {"Halyard"} */
+  readonly clientName?: string;
+  /**
+   * Where the authorization server sends the person back to. On Node, a loopback address; its port may be left out.
+   * @default {"http://127.0.0.1/callback" on Node with a free port; the address of the page in a browser}
+   */
+  readonly redirectUri?: string;
+  /** How the address is opened where a person signs in. @default {on Node it is printed on standard error; nothing opens} */
+  readonly open?: OpenOption;
+  /** How long a person may take to sign in. @default {300000} */
+  readonly signInTimeoutMs?: number;
+}
+
+/** The options of {@link clientCredentials}. */
+export interface ClientCredentialsOptions extends SharedOAuthOptions, ClientProof {
+  readonly clientId: string;
+}
+
+/** The identity provider of an organisation, and how this client is known there. */
+export interface IdentityProvider extends ClientProof {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The ID token of the person who signed in there. */
+  readonly idToken: TextSource;
+}
+
+/** The options of {@link enterpriseManaged}. */
+export interface EnterpriseManagedOptions extends SharedOAuthOptions, ClientProof {
+  /** The id of this client at the authorization server of the MCP server. */
+  readonly clientId: string;
+  readonly identityProvider: IdentityProvider;
+}
+
+/** The options of {@link workloadIdentity}. */
+export interface WorkloadIdentityOptions extends SharedOAuthOptions {
+  /** The JWT that the platform has given to this workload. */
+  readonly assertion: TextSource;
+  readonly clientId?: string;
+}
