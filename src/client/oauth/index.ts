@@ -14,3 +14,4 @@ export type {
   WorkloadIdentityOptions,
 } from "./settings/options.ts";
 export type { TokenStore } from "./settings/store.ts";
+export { memoryStore } from "./tokens/memory-store.ts";
