@@ -77,6 +77,7 @@ export class Credentials {
         server: this.#server,
         challenge,
         refused: headers["authorization"],
+        times,
         revision: headers["mcp-protocol-version"],
         signal,
         header: headersOf(reply),
