@@ -4,8 +4,9 @@ import type { OAuthPlatform } from "./platform.ts";
 export const platform: OAuthPlatform = {
   beginSignIn: () => Promise.reject(new Error("not built yet")),
   returned: undefined,
-  checkedFetch: undefined,
-  addressesOf: undefined,
+  checkedFetch: (refusalOf) => async (url, init) =>
+    (await import("./node-fetch.ts")).checkedFetch(url, init, refusalOf),
+  addressesOf: async (host) => (await import("./node-fetch.ts")).addressesOf(host),
   fileStore: () => {
     throw new Error("not built yet");
   },
