@@ -1,4 +1,5 @@
 // The entry `halyard/client/oauth`: tokens for a client, obtained by a person or by a machine.
+export { finishSignIn } from "./platform/web-sign-in.ts";
 export { OAuthError } from "./settings/errors.ts";
 export type { OAuthProblem } from "./settings/errors.ts";
 export type {
