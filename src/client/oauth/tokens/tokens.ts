@@ -16,8 +16,8 @@ export interface Tokens extends Binding {
   readonly accessToken: string;
   readonly scheme: "Bearer" | "DPoP";
   readonly refreshToken?: string | undefined;
-  /** In milliseconds since 1970; undefined if the authorization server did not say. */
-  readonly expiresAt?: number | undefined;
+  /** When to refresh them, a little before they expire, in milliseconds since 1970; undefined if the authorization server did not say. */
+  readonly renewAt?: number | undefined;
   /** Every scope that was asked for so far. */
   readonly scopes: readonly string[];
   /** The private key that the tokens are bound to. */
@@ -66,6 +66,11 @@ export function bindingShelf(store: TokenStore, server: string, client?: string)
   return new Shelf(store, keyOf("server", server, client ?? ""), isBinding);
 }
 
+/** Where the authorization server of a client is that was registered by hand. */
+export function issuerShelf(store: TokenStore, clientId: string): Shelf<string> {
+  return new Shelf(store, keyOf("issuer", clientId), (value) => typeof value === "string");
+}
+
 function keyOf(...parts: readonly string[]): string {
   return JSON.stringify(parts);
 }
@@ -81,7 +86,7 @@ function isTokens(value: unknown): value is Tokens {
     isSendable(value["accessToken"]) &&
     (value["scheme"] === "Bearer" || (value["scheme"] === "DPoP" && isObject(value["dpopKey"]))) &&
     isOptional("string", value["refreshToken"]) &&
-    isOptional("number", value["expiresAt"]) &&
+    isOptional("number", value["renewAt"]) &&
     isTexts(value["scopes"])
   );
 }
