@@ -124,7 +124,13 @@ export class Acquisition {
     const party = await this.#party(as, client, net, old.resource, old.scopes, proofs);
     try {
       const response = await refreshTokens(party, old.refreshToken);
-      return await this.#keep({ refresh_token: old.refreshToken, ...response }, party, proofs, "refresh", old);
+      return await this.#keep(
+        { refresh_token: old.refreshToken, ...response },
+        party,
+        proofs,
+        "refresh",
+        old,
+      );
     } catch (error) {
       if (isDead(error)) return this.#bury(old);
       throw error;
@@ -139,7 +145,13 @@ export class Acquisition {
     return stored(isDropped ? dead : ((await shelf.read()) ?? dead));
   }
 
-  async #grant(need: Need, found: FoundResource, as: AuthorizationServer, net: Net, before?: Tokens): Promise<Obtained> {
+  async #grant(
+    need: Need,
+    found: FoundResource,
+    as: AuthorizationServer,
+    net: Net,
+    before?: Tokens,
+  ): Promise<Obtained> {
     const { grant, shared } = this.#settings;
     const scopes = scopesToAsk({
       challenge: need.challenge,
@@ -192,30 +204,34 @@ export class Acquisition {
     proofs: Proofs | undefined,
   ): Promise<Party> {
     const authentication = await authenticationOf(as, client, this.#settings.identity);
-    return { as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
+    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
   }
 
   async #newProofs(): Promise<Proofs | undefined> {
     return this.#settings.shared.dpop ? Proofs.create() : undefined;
   }
 
-  /** The authorization server to use, of those that the server names. One of 2025-03-26 names none: it is one, or has one at its root. */
-  async #find(found: FoundResource, before: string | undefined, net: Net): Promise<AuthorizationServer> {
+  /** The authorization server to use, of those that the server names. */
+  async #find(
+    { issuers, document }: FoundResource,
+    before: string | undefined,
+    net: Net,
+  ): Promise<AuthorizationServer> {
     const { issuer = "announced" } = this.#settings.shared;
-    const root = found.document === undefined ? await findByServerRoot(this.#server, net) : undefined;
-    const named = root ? [root.issuer] : found.issuers;
-    const chosen = issuer === "announced" ? (named.find((one) => one === before) ?? named[0]) : issuer;
-    if (chosen === undefined || !named.includes(chosen)) {
+    const chosen = issuer === "announced" ? (issuers.find((one) => one === before) ?? issuers[0]) : issuer;
+    if (chosen === undefined || !issuers.includes(chosen)) {
       throw new OAuthError(
         "issuer",
-        `${this.#server} names ${named.map(shown).join(", ")} as its authorization server, but this client belongs to ${chosen}: pass the issuer at which it is registered`,
+        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${chosen}: pass the issuer at which it is registered`,
       );
     }
-    return root ?? findAuthorizationServer(chosen, net);
+    return document === undefined
+      ? findByServerRoot(this.#server, net)
+      : findAuthorizationServer(chosen, net);
   }
 
-  /** The authorization server that issued tokens before. */
-  async #metadataOf(issuer: string, net: Net): Promise<AuthorizationServer> {
+  /** The authorization server that issued tokens before. A server of 2025-03-26 may be one itself, without metadata. */
+  #metadataOf(issuer: string, net: Net): Promise<AuthorizationServer> {
     const isServer = issuer === new URL(this.#server).origin;
     return isServer ? findByServerRoot(this.#server, net) : findAuthorizationServer(issuer, net);
   }
@@ -242,13 +258,7 @@ function isBetter(kept: Tokens, { challenge, refused, isNewGrant }: Need): boole
 }
 
 function tokensOf(response: TokenEndpointResponse, party: Party, proofs: Proofs | undefined): Tokens {
-  const { token_type: type, expires_in: seconds } = response;
-  if (proofs && type !== "dpop") {
-    throw new OAuthError(
-      "token",
-      `${party.as.issuer} issued a token that is not bound to the key: drop the option dpop if it does not support DPoP`,
-    );
-  }
+  const { expires_in: seconds } = response;
   const lifeMs = seconds === undefined ? undefined : seconds * 1000;
   return {
     issuer: party.as.issuer,
