@@ -99,11 +99,12 @@ export class Access {
   }
 
   async #obtain({ status, times, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
+    const isRefreshed = typeof this.#held === "object" && this.#held.by === "refresh";
     try {
       this.#held = await this.#acquisition.obtain({
         challenge,
         refused: this.#tokens,
-        isNewGrant: status === 403 || times > 0,
+        isNewGrant: status === 403 || (times > 0 && isRefreshed),
         revision,
         waiting: { prompt: (address) => this.#prompt(address) },
       });

@@ -9,6 +9,7 @@ import { Proofs } from "./grants/proofs.ts";
 import { isDead, isUnknownClient, refreshTokens } from "./grants/refresh.ts";
 import { createNet } from "./net/create-net.ts";
 import type { Net } from "./net/net.ts";
+import { shown } from "./net/shown.ts";
 import { type Identity, Registrations } from "./registration.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
@@ -102,9 +103,8 @@ export class Acquisition {
       const { challenge } = need;
       const { resource } = this.#settings.shared;
       const found = await findResource({ server: this.#server, challenge, net, resource });
-      const issuer = this.#chooseIssuer(found.issuers, kept?.tokens.issuer);
-      const as = await this.#metadataOf(issuer, net);
-      const isSame = kept?.tokens.issuer === issuer && kept.tokens.resource === found.resource;
+      const as = await this.#find(found, kept?.tokens.issuer, net);
+      const isSame = kept?.tokens.issuer === as.issuer && kept.tokens.resource === found.resource;
       const before = isSame ? kept.tokens : undefined;
       if (before?.refreshToken !== undefined && !need.isNewGrant) {
         const refreshed = await this.#shelf(before).exclusive(() => this.#exchange(before, as, net));
@@ -199,20 +199,23 @@ export class Acquisition {
     return this.#settings.shared.dpop ? Proofs.create() : undefined;
   }
 
-  /** The authorization server to use, of those that the server names. */
-  #chooseIssuer(issuers: readonly string[], before: string | undefined): string {
-    const { issuer } = this.#settings.shared;
-    if (issuer === undefined || issuer === "announced")
-      return issuers.find((one) => one === before) ?? (issuers[0] as string);
-    if (issuers.includes(issuer)) return issuer;
-    throw new OAuthError(
-      "issuer",
-      `${this.#server} names ${issuers.join(", ")} as its authorization server, but this client is meant for ${issuer}: pass the issuer at which it is registered`,
-    );
+  /** The authorization server to use, of those that the server names. One of 2025-03-26 names none: it is one, or has one at its root. */
+  async #find(found: FoundResource, before: string | undefined, net: Net): Promise<AuthorizationServer> {
+    const { issuer = "announced" } = this.#settings.shared;
+    const root = found.document === undefined ? await findByServerRoot(this.#server, net) : undefined;
+    const named = root ? [root.issuer] : found.issuers;
+    const chosen = issuer === "announced" ? (named.find((one) => one === before) ?? named[0]) : issuer;
+    if (chosen === undefined || !named.includes(chosen)) {
+      throw new OAuthError(
+        "issuer",
+        `${this.#server} names ${named.map(shown).join(", ")} as its authorization server, but this client belongs to ${chosen}: pass the issuer at which it is registered`,
+      );
+    }
+    return root ?? findAuthorizationServer(chosen, net);
   }
 
-  /** A server of 2025-03-26 may be its own authorization server, without a document that says so. */
-  #metadataOf(issuer: string, net: Net): Promise<AuthorizationServer> {
+  /** The authorization server that issued tokens before. */
+  async #metadataOf(issuer: string, net: Net): Promise<AuthorizationServer> {
     const isServer = issuer === new URL(this.#server).origin;
     return isServer ? findByServerRoot(this.#server, net) : findAuthorizationServer(issuer, net);
   }

@@ -4,6 +4,7 @@ import type { TokenStore } from "./settings/store.ts";
 
 export { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "./oauth.ts";
 export type { OAuth } from "./oauth.ts";
+export { finishSignIn } from "./platform/web-sign-in.ts";
 export { OAuthError } from "./settings/errors.ts";
 export type { OAuthProblem } from "./settings/errors.ts";
 export type {
