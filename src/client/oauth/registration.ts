@@ -9,6 +9,7 @@ import {
 } from "oauth4webapi";
 import { causeOf } from "./grants/token-request.ts";
 import type { Net } from "./net/net.ts";
+import { shownUrl } from "./net/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
@@ -46,7 +47,7 @@ export class Registrations {
     if (redirectUri === undefined) return { client_id: "" };
     const before = await this.#registered(as.issuer);
     if (before?.redirectUri === redirectUri) return before.client;
-    const client = await register(as, net, this.#metadata(as, redirectUri));
+    const client = await register(as, net, redirectUri, this.#metadata(as, redirectUri));
     const shelf = registrationShelf(this.#store, as.issuer);
     await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
     return client;
@@ -102,7 +103,12 @@ export class Registrations {
   }
 }
 
-async function register(as: AuthorizationServer, net: Net, metadata: Partial<Client>): Promise<Client> {
+async function register(
+  as: AuthorizationServer,
+  net: Net,
+  redirectUri: string,
+  metadata: Partial<Client>,
+): Promise<Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
       "registration",
@@ -112,12 +118,26 @@ async function register(as: AuthorizationServer, net: Net, metadata: Partial<Cli
   try {
     const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
     const reply = await dynamicClientRegistrationRequest(as, metadata, options);
-    return { ...(await processDynamicClientRegistrationResponse(reply)) };
+    return await processDynamicClientRegistrationResponse(await completed(reply, metadata));
   } catch (error) {
     if (error instanceof OAuthError) throw error;
-    const problem = `${as.registration_endpoint} did not register this client (redirect URI ${metadata["redirect_uris"]}): ${causeOf(error)}`;
-    throw new OAuthError("registration", `${problem}; pass another redirectUri, or a clientId`, {
-      cause: error,
-    });
+    // Without the cause, which may hold the secret of the client.
+    throw new OAuthError(
+      "registration",
+      `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${causeOf(error)}; pass another redirectUri, or register it yourself and pass its clientId`,
+    );
   }
+}
+
+/** Many authorization servers forget to say that a secret does not expire, or that a client is registered as it wished. */
+async function completed(
+  reply: Response,
+  { token_endpoint_auth_method }: Partial<Client>,
+): Promise<Response> {
+  if (reply.status !== 201 && reply.status !== 200) return reply;
+  const client = (await reply.json()) as object;
+  return Response.json(
+    { client_secret_expires_at: 0, token_endpoint_auth_method, ...client },
+    { status: 201 },
+  );
 }
