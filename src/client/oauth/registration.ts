@@ -5,9 +5,8 @@ import {
   type Client,
   customFetch,
   dynamicClientRegistrationRequest,
-  processDynamicClientRegistrationResponse,
 } from "oauth4webapi";
-import { causeOf } from "./grants/token-request.ts";
+import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
 import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
@@ -109,15 +108,13 @@ async function register(as: AuthorizationServer, net: Net, metadata: Partial<Cli
       `${as.issuer} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
-  try {
-    const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
-    const reply = await dynamicClientRegistrationRequest(as, metadata, options);
-    return { ...(await processDynamicClientRegistrationResponse(reply)) };
-  } catch (error) {
-    if (error instanceof OAuthError) throw error;
-    const problem = `${as.registration_endpoint} did not register this client (redirect URI ${metadata["redirect_uris"]}): ${causeOf(error)}`;
-    throw new OAuthError("registration", `${problem}; pass another redirectUri, or a clientId`, {
-      cause: error,
-    });
-  }
+  const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
+  const reply = await dynamicClientRegistrationRequest(as, metadata, options);
+  const { response, body, problem } = await readReply(reply);
+  // oauth4webapi rejects what many respond with: 200, or a secret without client_secret_expires_at.
+  if (response.ok && typeof body?.["client_id"] === "string") return body as Client;
+  throw new OAuthError(
+    "registration",
+    `${as.registration_endpoint} did not register this client (redirect URI ${metadata["redirect_uris"]}): ${problem}; pass another redirectUri, or a clientId`,
+  );
 }
