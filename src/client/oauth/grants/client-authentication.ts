@@ -9,7 +9,7 @@ import {
   PrivateKeyJwt,
 } from "oauth4webapi";
 import { OAuthError } from "../settings/errors.ts";
-import { keyProblem, signingKeyOf } from "../settings/keys.ts";
+import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
 
 /** By which methods a client can prove who it is, the preferred one first. */
@@ -44,7 +44,7 @@ export async function authenticationOf(
         ? "the secret of its registration"
         : "no secret";
   const supported: readonly string[] = registered
-    ? [registered]
+    ? [String(registered)]
     : has === "no secret"
       ? ["none"]
       : (as.token_endpoint_auth_methods_supported ?? methodsOf["a secret"]);
@@ -84,8 +84,6 @@ function formEncoded(text: string): string {
 
 async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
   const fail = (problem: string): OAuthError => new OAuthError("token", `The privateKey ${problem}`);
-  const unusable = keyProblem(privateKey);
-  if (unusable !== undefined) throw fail(unusable);
   const {
     key,
     kid,
