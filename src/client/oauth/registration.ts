@@ -8,6 +8,7 @@ import {
 } from "oauth4webapi";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
+import { shownUrl } from "./net/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
@@ -45,7 +46,7 @@ export class Registrations {
     if (redirectUri === undefined) return { client_id: "" };
     const before = await this.#registered(as.issuer);
     if (before?.redirectUri === redirectUri) return before.client;
-    const client = await register(as, net, this.#metadata(as, redirectUri));
+    const client = await register(as, net, redirectUri, this.#metadata(as, redirectUri));
     const shelf = registrationShelf(this.#store, as.issuer);
     await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
     return client;
@@ -101,7 +102,12 @@ export class Registrations {
   }
 }
 
-async function register(as: AuthorizationServer, net: Net, metadata: Partial<Client>): Promise<Client> {
+async function register(
+  as: AuthorizationServer,
+  net: Net,
+  redirectUri: string,
+  metadata: Partial<Client>,
+): Promise<Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
       "registration",
@@ -111,10 +117,12 @@ async function register(as: AuthorizationServer, net: Net, metadata: Partial<Cli
   const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
   const reply = await dynamicClientRegistrationRequest(as, metadata, options);
   const { response, body, problem } = await readReply(reply);
-  // oauth4webapi rejects what many respond with: 200, or a secret without client_secret_expires_at.
-  if (response.ok && typeof body?.["client_id"] === "string") return body as Client;
+  // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
+  const { token_endpoint_auth_method } = metadata;
+  if (response.ok && typeof body?.["client_id"] === "string")
+    return { token_endpoint_auth_method, ...body } as Client;
   throw new OAuthError(
     "registration",
-    `${as.registration_endpoint} did not register this client (redirect URI ${metadata["redirect_uris"]}): ${problem}; pass another redirectUri, or a clientId`,
+    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,
   );
 }
