@@ -1,6 +1,6 @@
 // Which scopes the client asks for: at first, and when the server wants more.
 import { describe, expect, test } from "vitest";
-import { HttpFailure } from "halyard/client";
+import { AuthRequired } from "halyard/client";
 import { failing } from "../../support/http-script.ts";
 import { ProtectedServer } from "../../support/protected-server.ts";
 import { ScriptedIssuer } from "../../support/scripted-issuer.ts";
@@ -122,7 +122,8 @@ describe("a call that needs more scopes", () => {
     const { issuer, server } = await start();
     const client = await open(server);
     let count = 0;
-    server.answers["/mcp"] = () => {
+    server.answers["/mcp"] = ({ headers }) => {
+      if (headers["mcp-method"] !== "tools/call") return undefined;
       const challenge = `Bearer error="insufficient_scope", scope="more:${++count}"`;
       return { status: 403, headers: { "www-authenticate": challenge } };
     };
@@ -134,7 +135,7 @@ describe("a call that needs more scopes", () => {
     const { issuer, server } = await start();
     const client = await open(server);
     server.answers["/mcp"] = { status: 403, headers: { "www-authenticate": "Bearer" } };
-    expect(await failing(client.callTool("whoami"))).toBeInstanceOf(HttpFailure);
+    expect(await failing(client.callTool("whoami"))).toBeInstanceOf(AuthRequired);
     expect(issuer.scopesAsked).toHaveLength(1);
   });
 });
