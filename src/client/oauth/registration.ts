@@ -52,10 +52,12 @@ export class Registrations {
     return client;
   }
 
-  /** Forgets a registration that the authorization server no longer knows. */
-  async forget(issuer: string): Promise<void> {
-    const shelf = registrationShelf(this.#store, issuer);
-    await shelf.swap(await shelf.read(), undefined);
+  /** Forgets a registration that the authorization server no longer knows. Resolves with whether there was one. */
+  async forget(as: AuthorizationServer): Promise<boolean> {
+    if (await this.#configured(as)) return false;
+    const shelf = registrationShelf(this.#store, as.issuer);
+    const kept = await shelf.read();
+    return kept !== undefined && shelf.swap(kept, undefined);
   }
 
   async #configured(as: AuthorizationServer): Promise<Client | undefined> {
