@@ -5,9 +5,8 @@ import {
   type Client,
   customFetch,
   dynamicClientRegistrationRequest,
-  processDynamicClientRegistrationResponse,
 } from "oauth4webapi";
-import { causeOf } from "./grants/token-request.ts";
+import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
 import { shownUrl } from "./net/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
@@ -117,29 +116,15 @@ async function register(
       `${as.issuer} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
-  try {
-    const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
-    const reply = await dynamicClientRegistrationRequest(as, metadata, options);
-    return await processDynamicClientRegistrationResponse(await completed(reply, metadata));
-  } catch (error) {
-    if (error instanceof OAuthError) throw error;
-    // Without the cause, which may hold the secret of the client.
-    throw new OAuthError(
-      "registration",
-      `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${causeOf(error)}; pass another redirectUri, or register it yourself and pass its clientId`,
-    );
-  }
-}
-
-/** Many authorization servers forget to say that a secret does not expire, or that a client is registered as it wished. */
-async function completed(
-  reply: Response,
-  { token_endpoint_auth_method }: Partial<Client>,
-): Promise<Response> {
-  if (reply.status !== 201 && reply.status !== 200) return reply;
-  const client = (await reply.json()) as object;
-  return Response.json(
-    { client_secret_expires_at: 0, token_endpoint_auth_method, ...client },
-    { status: 201 },
+  const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
+  const reply = await dynamicClientRegistrationRequest(as, metadata, options);
+  const { response, body, problem } = await readReply(reply);
+  // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
+  const { token_endpoint_auth_method } = metadata;
+  if (response.ok && typeof body?.["client_id"] === "string")
+    return { token_endpoint_auth_method, ...body } as Client;
+  throw new OAuthError(
+    "registration",
+    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,
   );
 }
