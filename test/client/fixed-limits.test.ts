@@ -89,6 +89,13 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     "platform/node-stdio.ts",
     "maxStrayReports",
   ],
+  "seconds for a document of OAuth, redirects included": ["oauth/net/create-net.ts", "documentMs", 1000],
+  "seconds for a request to an authorization server": ["oauth/net/create-net.ts", "requestMs", 1000],
+  "kilobytes of a document or a response of OAuth": ["oauth/net/create-net.ts", "maxBytes", 1024],
+  "redirects of a document of OAuth, to the same origin only": ["oauth/net/create-net.ts", "maxRedirects"],
+  "characters of a URL in the metadata of OAuth": ["oauth/net/guard.ts", "maxUrl"],
+  "characters of WWW-Authenticate": ["oauth/discovery/challenge.ts", "maxHeader"],
+  "characters of a value of a server in an error of OAuth": ["oauth/net/shown.ts", "maxShown"],
 };
 
 /** Rows about the attempts of a call, by the names of their rules in `attemptRules`. */

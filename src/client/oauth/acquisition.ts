@@ -192,7 +192,7 @@ export class Acquisition {
     proofs: Proofs | undefined,
   ): Promise<Party> {
     const authentication = await authenticationOf(as, client, this.#settings.identity);
-    return { as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
+    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
   }
 
   async #newProofs(): Promise<Proofs | undefined> {

@@ -38,10 +38,13 @@ export interface OAuthPlatform {
    */
   readonly returned: ((isMine: (kept: string) => boolean) => ReturnedAnswer | undefined) | undefined;
   /**
-   * Sends requests only to addresses that `allows`, whatever a name resolves to; undefined where a runtime cannot see addresses.
+   * Returns a `fetch` that connects only to addresses without a refusal, whatever a name resolves to; undefined where a runtime
+   * cannot see addresses.
    */
   readonly checkedFetch:
-    | ((allows: (address: string) => boolean) => (url: string, init: RequestInit) => Promise<Response>)
+    | ((
+        refusalOf: (host: string, address: string) => Error | undefined,
+      ) => (url: string, init: RequestInit) => Promise<Response>)
     | undefined;
   /** The addresses of a host; undefined where a runtime cannot see them. */
   readonly addressesOf: ((host: string) => Promise<readonly string[]>) | undefined;
