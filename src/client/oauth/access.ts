@@ -1,4 +1,6 @@
 // The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
+import { untilAborted } from "../../async/promises.ts";
+import { longestTimerMs } from "../../async/timers.ts";
 import type { AuthRefusal, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
@@ -56,9 +58,12 @@ export class Access {
     this.#throwIfHopeless(refusal, challenge);
     this.#waiting.add(refusal);
     if (this.#address !== undefined) refusal.prompt(this.#address);
+    // The request keeps the process alive while it waits; a sign-in does not, and goes on when nobody waits for it.
+    const alive = setInterval(() => {}, longestTimerMs);
     try {
-      await (this.#obtaining ??= this.#obtain(refusal, challenge));
+      await untilAborted((this.#obtaining ??= this.#obtain(refusal, challenge)), refusal.signal);
     } finally {
+      clearInterval(alive);
       this.#waiting.delete(refusal);
     }
     return true;
