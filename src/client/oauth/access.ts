@@ -1,6 +1,4 @@
 // The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
-import { untilAborted } from "../../async/promises.ts";
-import { longestTimerMs } from "../../async/timers.ts";
 import type { AuthRefusal, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
@@ -23,6 +21,7 @@ export class Access {
   #obtaining: Promise<void> | undefined;
   /** The requests that wait for new tokens, and the address that a person has to visit for them. */
   readonly #waiting = new Set<AuthRefusal>();
+  #nobodyWaits = new AbortController();
   #address: string | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
@@ -40,7 +39,8 @@ export class Access {
     if (held === undefined) return this.#load().then(() => this.headers(url, method));
     if (held === "none") return none;
     const { tokens, proofs } = held;
-    if (isDue(tokens) && Date.now() >= this.#refreshAgainAt) return this.#refresh(tokens).then(() => this.headers(url, method));
+    if (isDue(tokens) && Date.now() >= this.#refreshAgainAt)
+      return this.#refresh(tokens).then(() => this.headers(url, method));
     const authorization = authorizationOf(tokens);
     if (proofs === undefined) return { authorization };
     return proofs.header(url, method, tokens.accessToken).then((dpop) => ({ authorization, dpop }));
@@ -56,16 +56,8 @@ export class Access {
     if (tokens && used !== authorizationOf(tokens)) return true;
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     this.#throwIfHopeless(refusal, challenge);
-    this.#waiting.add(refusal);
-    if (this.#address !== undefined) refusal.prompt(this.#address);
-    // The request keeps the process alive while it waits; a sign-in does not, and goes on when nobody waits for it.
-    const alive = setInterval(() => {}, longestTimerMs);
-    try {
-      await untilAborted((this.#obtaining ??= this.#obtain(refusal, challenge)), refusal.signal);
-    } finally {
-      clearInterval(alive);
-      this.#waiting.delete(refusal);
-    }
+    this.#wait(refusal);
+    await (this.#obtaining ??= this.#obtain(refusal, challenge));
     return true;
   }
 
@@ -104,17 +96,29 @@ export class Access {
   }
 
   async #obtain({ status, times, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
+    this.#nobodyWaits = new AbortController();
+    const isRefreshed = typeof this.#held === "object" && this.#held.by === "refresh";
     try {
       this.#held = await this.#acquisition.obtain({
         challenge,
         refused: this.#tokens,
-        isNewGrant: status === 403 || times > 0,
+        isNewGrant: status === 403 || (times > 0 && isRefreshed),
         revision,
-        waiting: { prompt: (address) => this.#prompt(address) },
+        waiting: { signal: this.#nobodyWaits.signal, prompt: (address) => this.#prompt(address) },
       });
     } finally {
       this.#obtaining = this.#address = undefined;
+      this.#waiting.clear();
     }
+  }
+
+  #wait(refusal: AuthRefusal): void {
+    this.#waiting.add(refusal);
+    if (this.#address !== undefined) refusal.prompt(this.#address);
+    refusal.signal.addEventListener("abort", () => {
+      this.#waiting.delete(refusal);
+      if (this.#waiting.size === 0) this.#nobodyWaits.abort();
+    });
   }
 
   #prompt(address: string): void {

@@ -9,6 +9,7 @@ import { Proofs } from "./grants/proofs.ts";
 import { isDead, isUnknownClient, refreshTokens } from "./grants/refresh.ts";
 import { createNet } from "./net/create-net.ts";
 import type { Net } from "./net/net.ts";
+import { shown } from "./net/shown.ts";
 import { type Identity, Registrations } from "./registration.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
@@ -102,9 +103,8 @@ export class Acquisition {
       const { challenge } = need;
       const { resource } = this.#settings.shared;
       const found = await findResource({ server: this.#server, challenge, net, resource });
-      const issuer = this.#chooseIssuer(found.issuers, kept?.tokens.issuer);
-      const as = await this.#metadataOf(issuer, net);
-      const isSame = kept?.tokens.issuer === issuer && kept.tokens.resource === found.resource;
+      const as = await this.#find(found, kept?.tokens.issuer, net);
+      const isSame = kept?.tokens.issuer === as.issuer && kept.tokens.resource === found.resource;
       const before = isSame ? kept.tokens : undefined;
       if (before?.refreshToken !== undefined && !need.isNewGrant) {
         const refreshed = await this.#shelf(before).exclusive(() => this.#exchange(before, as, net));
@@ -124,7 +124,13 @@ export class Acquisition {
     const party = await this.#party(as, client, net, old.resource, old.scopes, proofs);
     try {
       const response = await refreshTokens(party, old.refreshToken);
-      return await this.#keep({ refresh_token: old.refreshToken, ...response }, party, proofs, "refresh", old);
+      return await this.#keep(
+        { refresh_token: old.refreshToken, ...response },
+        party,
+        proofs,
+        "refresh",
+        old,
+      );
     } catch (error) {
       if (isDead(error)) return this.#bury(old);
       throw error;
@@ -139,7 +145,13 @@ export class Acquisition {
     return stored(isDropped ? dead : ((await shelf.read()) ?? dead));
   }
 
-  async #grant(need: Need, found: FoundResource, as: AuthorizationServer, net: Net, before?: Tokens): Promise<Obtained> {
+  async #grant(
+    need: Need,
+    found: FoundResource,
+    as: AuthorizationServer,
+    net: Net,
+    before?: Tokens,
+  ): Promise<Obtained> {
     const { grant, shared } = this.#settings;
     const scopes = scopesToAsk({
       challenge: need.challenge,
@@ -200,18 +212,25 @@ export class Acquisition {
   }
 
   /** The authorization server to use, of those that the server names. */
-  #chooseIssuer(issuers: readonly string[], before: string | undefined): string {
-    const { issuer } = this.#settings.shared;
-    if (issuer === undefined || issuer === "announced")
-      return issuers.find((one) => one === before) ?? (issuers[0] as string);
-    if (issuers.includes(issuer)) return issuer;
-    throw new OAuthError(
-      "issuer",
-      `${this.#server} names ${issuers.join(", ")} as its authorization server, but this client is meant for ${issuer}: pass the issuer at which it is registered`,
-    );
+  async #find(
+    { issuers, document }: FoundResource,
+    before: string | undefined,
+    net: Net,
+  ): Promise<AuthorizationServer> {
+    const { issuer = "announced" } = this.#settings.shared;
+    const chosen = issuer === "announced" ? (issuers.find((one) => one === before) ?? issuers[0]) : issuer;
+    if (chosen === undefined || !issuers.includes(chosen)) {
+      throw new OAuthError(
+        "issuer",
+        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${chosen}: pass the issuer at which it is registered`,
+      );
+    }
+    return document === undefined
+      ? findByServerRoot(this.#server, net)
+      : findAuthorizationServer(chosen, net);
   }
 
-  /** A server of 2025-03-26 may be its own authorization server, without a document that says so. */
+  /** The authorization server that issued tokens before. A server of 2025-03-26 may be one itself, without metadata. */
   #metadataOf(issuer: string, net: Net): Promise<AuthorizationServer> {
     const isServer = issuer === new URL(this.#server).origin;
     return isServer ? findByServerRoot(this.#server, net) : findAuthorizationServer(issuer, net);
@@ -239,13 +258,7 @@ function isBetter(kept: Tokens, { challenge, refused, isNewGrant }: Need): boole
 }
 
 function tokensOf(response: TokenEndpointResponse, party: Party, proofs: Proofs | undefined): Tokens {
-  const { token_type: type, expires_in: seconds } = response;
-  if (proofs && type !== "dpop") {
-    throw new OAuthError(
-      "token",
-      `${party.as.issuer} issued a token that is not bound to the key: drop the option dpop if it does not support DPoP`,
-    );
-  }
+  const { expires_in: seconds } = response;
   const lifeMs = seconds === undefined ? undefined : seconds * 1000;
   return {
     issuer: party.as.issuer,

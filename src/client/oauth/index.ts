@@ -1,7 +1,4 @@
 // The entry `halyard/client/oauth`: tokens for a client, obtained by a person or by a machine.
-import { platform } from "#oauth-platform";
-import type { TokenStore } from "./settings/store.ts";
-
 export { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "./oauth.ts";
 export type { OAuth } from "./oauth.ts";
 export { finishSignIn } from "./platform/web-sign-in.ts";

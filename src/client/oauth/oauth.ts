@@ -1,7 +1,4 @@
 // What `connect` is given to obtain tokens: for a person, or for a machine.
-import { platform } from "#oauth-platform";
-import { checkOptions, type Known } from "../../options.ts";
-import { ConfigurationError } from "../../errors.ts";
 import type { AuthRefusal, AuthReply, AuthRequest, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { Access } from "./access.ts";
 import type { OAuthSettings } from "./acquisition.ts";

@@ -10,6 +10,7 @@ import {
 import { causeOf } from "./grants/token-request.ts";
 import type { Net } from "./net/net.ts";
 import { OAuthError } from "./settings/errors.ts";
+import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./settings/store.ts";
 import { issuerShelf, type Registration, registrationShelf } from "./tokens/tokens.ts";
@@ -96,7 +97,7 @@ export class Registrations {
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: method ?? "none",
-      application_type: isLoopback(redirectUri) ? "native" : "web",
+      application_type: isLoopback(new URL(redirectUri)) ? "native" : "web",
     };
   }
 }
@@ -115,10 +116,8 @@ async function register(as: AuthorizationServer, net: Net, metadata: Partial<Cli
   } catch (error) {
     if (error instanceof OAuthError) throw error;
     const problem = `${as.registration_endpoint} did not register this client (redirect URI ${metadata["redirect_uris"]}): ${causeOf(error)}`;
-    throw new OAuthError("registration", `${problem}; pass another redirectUri, or a clientId`, { cause: error });
+    throw new OAuthError("registration", `${problem}; pass another redirectUri, or a clientId`, {
+      cause: error,
+    });
   }
-}
-
-function isLoopback(uri: string): boolean {
-  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(uri).hostname);
 }

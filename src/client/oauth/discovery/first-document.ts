@@ -21,7 +21,7 @@ export async function firstDocument(urls: readonly string[], net: Net): Promise<
   if (unreadable === undefined) return undefined;
   throw new OAuthError(
     "metadata",
-    `Could not read ${unreadable}: check that it can be reached, and that its responses (404, too) have Access-Control-Allow-Origin`,
+    `Could not read ${unreadable}: it is down, or its response (404, too) lacks Access-Control-Allow-Origin`,
   );
 }
 

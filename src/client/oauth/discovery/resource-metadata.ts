@@ -1,6 +1,6 @@
 // Finds the metadata of a protected resource (RFC 9728): which authorization servers issue tokens for an MCP server.
 import type { Net } from "../net/net.ts";
-import { shown } from "../net/shown.ts";
+import { shown, shownUrl } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Challenge } from "./challenge.ts";
 import { firstDocument, type Found, isTexts } from "./first-document.ts";
@@ -9,7 +9,7 @@ import { firstDocument, type Found, isTexts } from "./first-document.ts";
 export interface FoundResource {
   /** The value of `resource`, byte for byte. */
   readonly resource: string;
-  /** In the server's order; empty if the server has no metadata. */
+  /** In the server's order; its origin if it has no metadata, as in 2025-03-26. */
   readonly issuers: readonly string[];
   readonly scopesSupported: readonly string[] | undefined;
   /** Where the metadata is. */
@@ -23,40 +23,28 @@ export async function findResource(options: {
   /** What the metadata must name, if not the server. */
   readonly resource?: string | undefined;
 }): Promise<FoundResource> {
-  const { server, challenge, net } = options;
+  const { server, challenge, net, resource } = options;
   const { origin, pathname, search } = new URL(server);
   const root = `${origin}/.well-known/oauth-protected-resource`;
+  const urls = [root + (pathname === "/" ? "" : pathname) + search, root];
   const announced = challenge.resourceMetadata;
-  const document = await firstDocument(
-    [
-      // A relative address is not allowed, but it is clear what it means.
-      ...(announced === undefined
-        ? []
-        : [URL.canParse(announced, server) ? new URL(announced, server).href : announced]),
-      root + (pathname === "/" ? "" : pathname) + search,
-      root,
-    ],
-    net,
-  );
+  // A relative address is not allowed, but it is clear what it means.
+  if (announced !== undefined)
+    urls.unshift(URL.canParse(announced, server) ? new URL(announced, server).href : announced);
+  const document = await firstDocument(urls, net);
+  const expected: [string, ...string[]] = resource === undefined ? namesOf(server) : [resource];
   if (document === undefined) {
-    return {
-      resource: options.resource ?? namesOf(server)[0],
-      issuers: [],
-      scopesSupported: undefined,
-      document: undefined,
-    };
+    return { resource: expected[0], issuers: [origin], scopesSupported: undefined, document: undefined };
   }
-  const expected = options.resource === undefined ? namesOf(server) : [options.resource];
-  if (document.url === root && options.resource === undefined) expected.push(origin, `${origin}/`);
+  if (document.url === root && resource === undefined) expected.push(origin, `${origin}/`);
   return read(document, expected);
 }
 
-/** The names under which a server may appear, the canonical one first. */
+/** The names under which the metadata of a server may appear, the canonical one first. */
 function namesOf(server: string): [string, ...string[]] {
-  const url = new URL(server);
-  url.hash = "";
-  if (url.pathname === "/" && url.search === "") return [url.origin, url.href];
-  return [url.href, server];
+  const { origin, pathname, search } = new URL(server);
+  const path = pathname + search;
+  return path === "/" ? [origin, `${origin}/`] : [origin + path, server];
 }
 
 function read({ url, json }: Found, expected: readonly string[]): FoundResource {
@@ -64,13 +52,13 @@ function read({ url, json }: Found, expected: readonly string[]): FoundResource 
   if (typeof resource !== "string" || !expected.includes(resource)) {
     throw new OAuthError(
       "resource",
-      `The metadata of ${shown(expected[0])} is for another resource: ${url} has "resource": ${shown(resource)}. Change it there, or pass it as \`resource\` if you trust it`,
+      `${shownUrl(url)} has "resource": ${shown(resource)}, but must have ${shown(expected[0])}. Change it there, or pass it as \`resource\` if you trust it`,
     );
   }
   if (!isTexts(issuers) || issuers.length === 0) {
     throw new OAuthError(
       "metadata",
-      `${url} names no authorization server: add "authorization_servers": ["https://…"] there`,
+      `${shownUrl(url)} must name the issuer in "authorization_servers": add a list of URLs`,
     );
   }
   return { resource, issuers, scopesSupported: isTexts(scopes) ? scopes : undefined, document: url };

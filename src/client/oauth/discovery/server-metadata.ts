@@ -7,15 +7,6 @@ import { firstDocument, type Found, isTexts } from "./first-document.ts";
 
 const endpoints = ["authorization_endpoint", "token_endpoint", "registration_endpoint"] as const;
 
-/** Lists that decide how the client goes on. */
-const lists = [
-  "scopes_supported",
-  "grant_types_supported",
-  "token_endpoint_auth_methods_supported",
-  "code_challenge_methods_supported",
-  "dpop_signing_alg_values_supported",
-];
-
 export async function findAuthorizationServer(issuer: string, net: Net): Promise<AuthorizationServer> {
   await net.check(issuer);
   const urls = placesOf(issuer);
@@ -23,7 +14,7 @@ export async function findAuthorizationServer(issuer: string, net: Net): Promise
   if (found !== undefined) return read(found, [issuer], net);
   throw new OAuthError(
     "metadata",
-    `The authorization server ${shown(issuer)} has no metadata: none of ${urls.join(", ")} exists`,
+    `The authorization server ${shown(issuer)} must serve its metadata at one of ${urls.join(", ")}`,
   );
 }
 
@@ -50,7 +41,7 @@ export function requirePkce({
   if (methods?.includes("S256")) return;
   throw new OAuthError(
     "metadata",
-    `The authorization server ${shown(issuer)} does not announce PKCE: it must support S256, and list it in "code_challenge_methods_supported"`,
+    `The metadata of ${shown(issuer)} must have "code_challenge_methods_supported": ["S256"] (PKCE)`,
   );
 }
 
@@ -72,22 +63,19 @@ async function read(
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
     throw new OAuthError(
       "issuer",
-      `${url} has "issuer": ${shown(issuer)}, but must have exactly ${shown(issuers[0])}. Make them equal at the authorization server, or in the "authorization_servers" of the MCP server`,
+      `${url} has "issuer": ${shown(issuer)}, but must have ${shown(issuers[0])}: make it equal there, or in "authorization_servers" of the MCP server`,
     );
   }
   for (const name of endpoints) {
     const endpoint = json[name];
     if (endpoint === undefined && name !== "token_endpoint") continue;
     if (typeof endpoint !== "string")
-      throw new OAuthError("metadata", `${url} has ${name}: ${shown(endpoint)}. It must be a URL`);
+      throw new OAuthError("metadata", `${url} has "${name}": ${shown(endpoint)}, but must have a URL`);
     await net.check(endpoint);
   }
-  for (const name of lists) {
-    if (json[name] !== undefined && !isTexts(json[name]))
-      throw new OAuthError(
-        "metadata",
-        `${url} has ${name}: ${shown(json[name])}. It must be a list of strings`,
-      );
-  }
-  return json as AuthorizationServer;
+  // Whatever is not a list says nothing: it must not be searched like one.
+  const usable = Object.entries(json).filter(
+    ([name, value]) => !name.endsWith("s_supported") || isTexts(value),
+  );
+  return Object.fromEntries(usable) as unknown as AuthorizationServer;
 }

@@ -25,6 +25,8 @@ export interface Party {
 
 /** Who waits for tokens. */
 export interface Waiting {
+  /** Aborted when nobody waits any longer. A person may still finish a sign-in that has begun; it keeps no process alive. */
+  readonly signal: AbortSignal;
   /** Says which address a person has to visit. */
   prompt(url: string): void;
 }

@@ -49,8 +49,10 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
       try {
         const asked = ask(party, signIn.redirectUri);
         const url = await authorizationUrl(party, asked);
+        waiting.signal.throwIfAborted();
         waiting.prompt(url);
-        const tokens = await exchange(party, await answer(signIn, url, asked, timeMs), asked);
+        const answered = await answer(signIn, url, asked, timeMs, waiting.signal);
+        const tokens = await exchange(party, answered, asked);
         signIn.end();
         return tokens;
       } catch (error) {
@@ -97,14 +99,23 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   return url.href;
 }
 
-/** Waits for the person, even if nobody waits for the tokens any longer: later requests can use them. */
-async function answer(signIn: SignIn, url: string, asked: Asked, timeMs: number): Promise<URLSearchParams> {
+/** Waits for the person. While somebody waits for the tokens, this keeps the process alive; then it goes on in the background. */
+async function answer(
+  signIn: SignIn,
+  url: string,
+  asked: Asked,
+  timeMs: number,
+  signal: AbortSignal,
+): Promise<URLSearchParams> {
   const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs`;
-  const timer = inBackground(setTimeout(() => signIn.end(timeUp), timeMs));
+  const timer = setTimeout(() => signIn.end(timeUp), timeMs);
+  const letGo = (): void => void inBackground(timer);
+  signal.addEventListener("abort", letGo);
   try {
     return await signIn.answer(url, asked.state, JSON.stringify(asked));
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", letGo);
   }
 }
 

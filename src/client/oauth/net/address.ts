@@ -21,11 +21,14 @@ const containing = [
   ["::/96", 96],
 ] as const;
 
+/** What the bits of an IPv4 address begin with, among those of IPv6. */
+const bitsOfV4 = "0".repeat(80) + "1".repeat(16);
+
 /** Returns where the `hostname` of a URL is; undefined for a name that only DNS can place. */
 export function placeOf(hostname: string): Place | undefined {
   if (/(?:^|\.)localhost\.?$/.test(hostname)) return "loopback";
   if (!/^\[|^\d+(?:\.\d+){3}$/.test(hostname)) return undefined;
-  const bits = bitsOf(hostname);
+  const bits = bitsOf(hostname.replace(/[[\]]/g, ""));
   const start = containing.find(([range]) => isWithin(bits, range))?.[1];
   const reached = start === undefined ? bits : bitsOfV4 + bits.slice(start, start + 32);
   return (
@@ -36,26 +39,19 @@ export function placeOf(hostname: string): Place | undefined {
 /** Returns where an address that DNS has returned is. */
 export function placeOfAddress(address: string): Place {
   // A URL writes each address in one way.
-  const host = address.includes(":") ? `[${address.replace(/%.*/, "")}]` : address;
-  return (URL.canParse(`http://${host}`) && placeOf(new URL(`http://${host}`).hostname)) || "reserved";
+  const url = `http://${address.includes(":") ? `[${address.replace(/%.*/, "")}]` : address}`;
+  return (URL.canParse(url) && placeOf(new URL(url).hostname)) || "reserved";
 }
-
-/** What the bits of an IPv4 address begin with, among those of IPv6. */
-const bitsOfV4 = "0".repeat(80) + "1".repeat(16);
 
 function isWithin(bits: string, range: string): boolean {
   const [address = "", length] = range.split("/");
-  const isV6 = address.includes(":");
-  return bits.startsWith(bitsOf(isV6 ? `[${address}]` : address).slice(0, Number(length) + (isV6 ? 0 : 96)));
+  return bits.startsWith(bitsOf(address).slice(0, Number(length) + (address.includes(":") ? 0 : 96)));
 }
 
 /** The 128 bits of an address, as a URL writes it. */
-function bitsOf(host: string): string {
-  if (!host.startsWith("[")) return bitsOfV4 + toBits(host.split("."), 10, 8);
-  const [head = [], tail = []] = host
-    .slice(1, -1)
-    .split("::")
-    .map((part) => part.split(":").filter((group) => group !== ""));
+function bitsOf(address: string): string {
+  if (!address.includes(":")) return bitsOfV4 + toBits(address.split("."), 10, 8);
+  const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter(Boolean));
   const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");
   return toBits([...head, ...zeros, ...tail], 16, 16);
 }

@@ -49,25 +49,29 @@ const known = {
 type Given = OAuthOptions & Partial<EnterpriseManagedOptions & WorkloadIdentityOptions>;
 
 /** What each option must be, as far as a mistake would not be noticed at once. */
-const rules: { readonly [Name in keyof Given]: readonly [holds: (value: unknown) => boolean, must: string] } = {
-  issuer: [(value) => value === "announced" || isUrl(value), 'must be a URL, or "announced"'],
-  resource: [isUrl, "must be a URL"],
-  clientMetadataUrl: [
-    (value) => isUrl(value) && /^https:\/\/[^/]+\/./.test(String(value)),
-    "must be an https URL with a path",
-  ],
-  scopes: [isTexts, "must be a list of texts"],
-  store: [(value) => typeof (value as { exclusive?: unknown }).exclusive === "function", "must be a TokenStore, such as fileStore(path)"],
-  dpop: [(value) => typeof value === "boolean", "must be true or false"],
-  fetch: [isFunction, "must be a function"],
-  clientId: [isText, "must be a text"],
-  clientSecret: [isText, "must be a text"],
-  clientName: [isText, "must be a text"],
-  redirectUri: [isUrl, "must be a URL"],
-  signInTimeoutMs: [isTimerMs, "must be a positive number of milliseconds"],
-  assertion: [isTextSource, "must be a text, or a function that returns one"],
-  identityProvider: [isProvider, "must have issuer (a URL), clientId and idToken"],
-};
+const rules: { readonly [Name in keyof Given]: readonly [holds: (value: unknown) => boolean, must: string] } =
+  {
+    issuer: [(value) => value === "announced" || isUrl(value), 'must be a URL, or "announced"'],
+    resource: [isUrl, "must be a URL"],
+    clientMetadataUrl: [
+      (value) => isUrl(value) && /^https:\/\/[^/]+\/./.test(String(value)),
+      "must be an https URL with a path",
+    ],
+    scopes: [isTexts, "must be a list of texts"],
+    store: [
+      (value) => typeof (value as { exclusive?: unknown }).exclusive === "function",
+      "must be a TokenStore, such as fileStore(path)",
+    ],
+    dpop: [(value) => typeof value === "boolean", "must be true or false"],
+    fetch: [isFunction, "must be a function"],
+    clientId: [isText, "must be a text"],
+    clientSecret: [isText, "must be a text"],
+    clientName: [isText, "must be a text"],
+    redirectUri: [isUrl, "must be a URL"],
+    signInTimeoutMs: [isTimerMs, "must be a positive number of milliseconds"],
+    assertion: [isTextSource, "must be a text, or a function that returns one"],
+    identityProvider: [isProvider, "must have issuer (a URL), clientId and idToken"],
+  };
 
 /** Throws for the first option that is unknown or cannot work. */
 export function checkOAuthOptions(subject: keyof typeof known, options: Given): void {
@@ -83,7 +87,8 @@ export function checkOAuthOptions(subject: keyof typeof known, options: Given): 
   const { clientSecret, privateKey, assertion, clientId, issuer } = options;
   if (subject === "clientCredentials" && clientSecret === undefined && privateKey === undefined)
     fail("clientSecret", "is required, or privateKey");
-  if (clientSecret !== undefined && privateKey !== undefined) fail("privateKey", "cannot be used together with clientSecret");
+  if (clientSecret !== undefined && privateKey !== undefined)
+    fail("privateKey", "cannot be used together with clientSecret");
   if (clientId === undefined && clientSecret !== undefined) fail("clientId", "is required with clientSecret");
   if (issuer === undefined && (clientSecret ?? assertion) !== undefined) {
     fail(
