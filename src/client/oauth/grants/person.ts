@@ -9,9 +9,9 @@ import {
 } from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
 import { requirePkce } from "../discovery/server-metadata.ts";
-import { placeOf } from "../net/address.ts";
 import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
+import { isLoopback } from "../settings/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
 import { codeOf } from "./authorization-response.ts";
@@ -74,8 +74,7 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   requirePkce(as);
   const endpoint = as.authorization_endpoint ?? "";
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  const isSafe =
-    url?.protocol === "https:" || (url?.protocol === "http:" && placeOf(url.hostname) === "loopback");
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
   if (!url || !isSafe || url.username || url.password) {
     throw new OAuthError(
       "forbidden-address",

@@ -1,8 +1,7 @@
 // The platform of Node, Bun and Deno: it listens for the person who comes back, sees addresses, and writes files. Each is loaded when it is needed.
 import { ConfigurationError } from "../../../errors.ts";
+import { isLoopback } from "../settings/loopback.ts";
 import type { OAuthPlatform } from "./platform.ts";
-
-const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 export const platform: OAuthPlatform = {
   checkSignIn: ({ open, redirectUri }) => {
@@ -17,7 +16,7 @@ export const platform: OAuthPlatform = {
     }
     if (redirectUri === undefined) return;
     const uri = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
-    if (uri?.protocol !== "http:" || !loopback.test(uri.hostname) || uri.hash !== "") {
+    if (uri?.protocol !== "http:" || !isLoopback(uri) || uri.hash !== "") {
       fail(
         "redirectUri",
         `is ${JSON.stringify(redirectUri)}: pass an address of this machine such as "http://127.0.0.1/callback", where the client can listen`,
