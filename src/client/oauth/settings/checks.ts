@@ -68,7 +68,10 @@ const rules: { readonly [Name in keyof Given]: readonly [holds: (value: unknown)
     clientSecret: [isText, "must be a text"],
     clientName: [isText, "must be a text"],
     redirectUri: [isUrl, "must be a URL"],
-    signInTimeoutMs: [isTimerMs, "must be a positive number of milliseconds"],
+    signInTimeoutMs: [
+      (value) => typeof value === "number" && isTimerMs(value),
+      "must be a positive number of milliseconds",
+    ],
     assertion: [isTextSource, "must be a text, or a function that returns one"],
     identityProvider: [isProvider, "must have issuer (a URL), clientId and idToken"],
   };
