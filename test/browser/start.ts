@@ -1,5 +1,6 @@
 // A server, a site of another origin with a client in its page, and a browser that shows it.
 import type { McpServer } from "halyard";
+import type { ConnectOptions } from "halyard/client";
 import { type HttpServer, serveHttp, type ServeHttpOptions } from "halyard/node";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
@@ -11,7 +12,8 @@ declare global {
   var mcp: Subject;
 }
 
-const pages = { "/": new URL("fixtures/client.ts", import.meta.url) };
+/** The page with a client. */
+export const pages: Readonly<Record<string, URL>> = { "/": new URL("fixtures/client.ts", import.meta.url) };
 
 export interface Started {
   readonly http: HttpServer;
@@ -44,4 +46,13 @@ export async function serve(
   onTestFinished(() => http.close());
   site.connectTo = [...site.connectTo, new URL(http.url).origin];
   return http;
+}
+
+/** Connects the client of a page; resolves with the revision. */
+export function connectIn(
+  page: Page,
+  { url }: Pick<HttpServer, "url">,
+  options: ConnectOptions = {},
+): Promise<string> {
+  return page.evaluate(([address, given]) => mcp.connect(address, given), [url, options] as const);
 }
