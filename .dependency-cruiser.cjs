@@ -26,7 +26,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: ["^src/node/", "^src/stdio/", "^src/testing/", "^src/client/platform/node"],
+        pathNot: ["^src/node/", "^src/stdio/", "^src/testing/", "^src/client/(oauth/)?platform/node"],
       },
       to: { dependencyTypes: ["core"] },
     },

@@ -34,10 +34,14 @@ type Side = "server" | "client";
 /** The excuses of each side. */
 type Excuses<Excuse> = Readonly<Record<Side, readonly Excuse[]>>;
 
+/** Where the tests of the client are. */
+const clientFolders = ["test/client/", "test/browser/"];
+const isOfClient = (file: string): boolean => clientFolders.some((folder) => file.startsWith(folder));
+
 /** The tests that show what binds a side: a test of the server says nothing of the client. */
 const isTestOf: Readonly<Record<Side, (file: string) => boolean>> = {
-  server: (file) => !file.startsWith("test/client/"),
-  client: (file) => file.startsWith("test/client/"),
+  server: (file) => !isOfClient(file),
+  client: isOfClient,
 };
 
 const areasInScope = [
@@ -68,6 +72,8 @@ const areasInScope = [
   "extensions",
   "authorization-general",
   "authorization-resource-server",
+  "authorization-client",
+  "client-registration",
   "authorization-2025-03-26",
   "security",
   "metadata",
@@ -95,8 +101,7 @@ endWith(problems, "Every MUST of servers and clients is cited or explained");
 function checkSide(side: Side): string[] {
   const ofSide = citations.filter(({ where }) => isTestOf[side](where));
   const cited = new Set(ofSide.map(({ id }) => id));
-  const areas = areasInScope.filter((area) => side === "server" || !area.startsWith("authorization"));
-  const duties = new Map(areas.map((area) => [area, dutiesOf(area, side)]));
+  const duties = new Map(areasInScope.map((area) => [area, dutiesOf(area, side)]));
   const dutyIds = new Set([...duties.values()].flat().map(({ id }) => id));
   printCoverage(side, duties, cited);
   const beyond = [...cited].filter((id) => known.has(id) && !dutyIds.has(id)).length;

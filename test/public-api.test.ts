@@ -346,6 +346,8 @@ describe("public entries", () => {
         "AnyTools",
         "AuthOption",
         "AuthRefusal",
+        "AuthReply",
+        "AuthRequest",
         "Backoff",
         "CallOptions",
         "CallSettings",

@@ -1,6 +1,14 @@
 // The client of the conformance suite: it does what one scenario asks of a client, and ends with 0 if nothing failed.
 // The suite starts it as `npx tsx examples/everything/client.ts URL`, with the scenario in the environment.
-import { connect, type ConnectOptions, type McpClient } from "halyard/client";
+import { type ClientAuth, connect, type ConnectOptions, type McpClient } from "halyard/client";
+import {
+  clientCredentials,
+  enterpriseManaged,
+  oauth,
+  OAuthError,
+  type OAuthProblem,
+  workloadIdentity,
+} from "halyard/client/oauth";
 
 /** What a scenario has the client do once it is connected. */
 type Act = (client: McpClient, context: Context) => Promise<unknown>;
@@ -8,6 +16,15 @@ type Act = (client: McpClient, context: Context) => Promise<unknown>;
 /** What some scenarios pass on. */
 interface Context {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly issuer?: string;
+  readonly private_key_pem?: string;
+  readonly signing_algorithm?: string;
+  readonly idp_client_id?: string;
+  readonly idp_id_token?: string;
+  readonly idp_issuer?: string;
+  readonly valid_jwt?: string;
 }
 
 const listTools: Act = (client) => client.listTools();
@@ -48,6 +65,55 @@ const acts: Readonly<Record<string, Act>> = {
   },
 };
 
+/** What every scenario of authorization does once it is let in. */
+const callTestTool: Act = async (client) => {
+  await client.listTools();
+  await client.callTool("test-tool");
+};
+
+/** A person who agrees to everything: the mocks ask nothing, and send the person back at once. */
+const open = async (address: string): Promise<void> => {
+  await (await fetch(address)).body?.cancel();
+};
+
+/** How the client obtains its tokens, where a scenario wants more than a person who signs in. */
+const auths: Readonly<Record<string, (context: Context) => ClientAuth>> = {
+  "auth/basic-cimd": () =>
+    oauth({ open, clientMetadataUrl: "https://conformance-test.local/client-metadata.json" }),
+  "auth/pre-registration": ({ client_id = "", client_secret = "", issuer = "announced" }) =>
+    oauth({ open, clientId: client_id, clientSecret: client_secret, issuer }),
+  "auth/client-credentials-jwt": ({ client_id = "", private_key_pem: pem = "", signing_algorithm = "" }) =>
+    clientCredentials({ clientId: client_id, privateKey: { pem, alg: signing_algorithm } }),
+  "auth/client-credentials-basic": ({ client_id = "", client_secret = "" }) =>
+    clientCredentials({ clientId: client_id, clientSecret: client_secret, issuer: "announced" }),
+  "auth/enterprise-managed-authorization": ({ client_id = "", client_secret = "", ...idp }) =>
+    enterpriseManaged({
+      clientId: client_id,
+      clientSecret: client_secret,
+      issuer: "announced",
+      identityProvider: {
+        issuer: idp.idp_issuer ?? "",
+        clientId: idp.idp_client_id ?? "",
+        idToken: idp.idp_id_token ?? "",
+      },
+    }),
+  "auth/dpop": () => oauth({ open, dpop: true }),
+  "auth/dpop-nonce": () => oauth({ open, dpop: true }),
+  "auth/wif-jwt-bearer": ({ client_id = "", valid_jwt = "" }) =>
+    workloadIdentity({ clientId: client_id, assertion: valid_jwt, issuer: "announced" }),
+};
+
+/** The scenarios in which a client must refuse, and what it must say is wrong. */
+const refusals: Readonly<Record<string, OAuthProblem>> = {
+  "auth/resource-mismatch": "resource",
+  "auth/metadata-issuer-mismatch": "issuer",
+  "auth/iss-supported-missing": "response",
+  "auth/iss-wrong-issuer": "response",
+  "auth/iss-unexpected": "response",
+  "auth/iss-normalized": "response",
+  "auth/scope-retry-limit": "refused",
+};
+
 /** How scenarios answer the server's questions: they accept, and confirm where they are asked to. */
 const options: ConnectOptions = {
   info: { name: "halyard-everything-client", version: "1.0.0" },
@@ -66,11 +132,25 @@ function fieldsOf(schema: { readonly [key: string]: unknown }): object {
 
 const [url] = process.argv.slice(-1);
 const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "initialize";
-const act = acts[scenario];
+const isAuthorized = scenario.startsWith("auth/");
+const act = isAuthorized ? callTestTool : acts[scenario];
 if (url === undefined || act === undefined)
-  throw new Error(`Unknown scenario ${scenario}: choose from ${Object.keys(acts).join(", ")}`);
+  throw new Error(`Unknown scenario ${scenario}: choose from ${Object.keys(acts).join(", ")}, auth/…`);
 const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as Context;
 // The suite holds every message to the schema of that revision, so the client must not look for another one first.
 const revision = process.env["MCP_CONFORMANCE_PROTOCOL_VERSION"] ?? "auto";
-await using client = await connect(url, { ...options, revision });
-await act(client, context);
+const auth = isAuthorized ? { auth: auths[scenario]?.(context) ?? oauth({ open }) } : {};
+
+async function play(address: string, does: Act): Promise<void> {
+  await using client = await connect(address, { ...options, ...auth, revision });
+  await does(client, context);
+}
+
+const refusal = refusals[scenario];
+if (refusal === undefined) await play(url, act);
+else {
+  const error: unknown = await play(url, act).catch((reason: unknown) => reason);
+  const problem = error instanceof OAuthError ? error.problem : undefined;
+  if (problem !== refusal) throw new Error(`Expected the problem "${refusal}"`, { cause: error });
+  console.log(String(error));
+}

@@ -59,7 +59,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   const [transport, Catalogue, record] = await Promise.all([
     transportOf(target, options, settings, {
       onCredentials: () => calls?.credentialsChanged(),
-      onAuthorizing: (isWaiting) => connection?.authorizing(isWaiting),
+      onAuthorizing: (isWaiting, url) => connection?.authorizing(isWaiting, url),
     }),
     catalogue.get(),
     options.record && recorder.get(),

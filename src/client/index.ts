@@ -44,7 +44,14 @@ export { connect, type Target } from "./connect.ts";
 export type { Change, ChangeKind, ListenFilter } from "./listening/filter.ts";
 export type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 export type { RecordedLine } from "./recording.ts";
-export type { AuthOption, AuthRefusal, ClientAuth, HeaderFields } from "./settings/auth.ts";
+export type {
+  AuthOption,
+  AuthRefusal,
+  AuthReply,
+  AuthRequest,
+  ClientAuth,
+  HeaderFields,
+} from "./settings/auth.ts";
 export {
   AuthRequired,
   CallTimeout,

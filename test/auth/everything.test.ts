@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEverything, type Everything } from "../support/everything.ts";
 import { modernPost, sendTo } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
-import { AuthorizationServer } from "./authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { bearer } from "./protected.ts";
 
 const resource = "https://everything.example.com/mcp";

@@ -5,7 +5,7 @@ import { modernPost, openGet, openSession, post } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
 import { modernRequest } from "../support/raw.ts";
 import { deferred, until } from "../support/turns.ts";
-import { AuthorizationServer } from "./authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { bearer, initialize, mounts, notesServer, openSse, protect, type Protected } from "./protected.ts";
 
 let issuer: AuthorizationServer;

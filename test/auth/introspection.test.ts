@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { passSeconds, stopClock } from "../support/clock.ts";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
-import { AuthorizationServer, introspectionClient } from "./authorization-server.ts";
+import { AuthorizationServer, introspectionClient } from "../support/authorization-server.ts";
 import { limitOf } from "./limits.ts";
 import {
   type AuthChanges,

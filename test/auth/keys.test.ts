@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { passSeconds, stopClock } from "../support/clock.ts";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
-import { AuthorizationServer } from "./authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { limitOf } from "./limits.ts";
 import { type AuthChanges, bearer, notesServer, protect, type Protected } from "./protected.ts";
 import { standIn } from "../support/issuer.ts";

@@ -1,7 +1,7 @@
 // The documents that lead a client to a token: where they are, what they say, and who may read them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEdge } from "../support/http.ts";
-import { AuthorizationServer } from "./authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { mounts, notesServer, protect } from "./protected.ts";
 
 let issuer: AuthorizationServer;

@@ -6,7 +6,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { AuthorizationServer } from "./authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { mounts, notesServer, protect } from "./protected.ts";
 import { User } from "./user.ts";
 

@@ -9,7 +9,7 @@ import type { HttpReply } from "../support/http-reply.ts";
 import { recordingLogger } from "../support/log.ts";
 import { modernRequest } from "../support/raw.ts";
 import { until } from "../support/turns.ts";
-import { AuthorizationServer } from "./authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { bearer, initialize, mounts, notesServer, openSse, protect, type Protected } from "./protected.ts";
 
 let issuer: AuthorizationServer;

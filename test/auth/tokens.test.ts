@@ -10,7 +10,7 @@ import { modernPost, openSession, post } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { until } from "../support/turns.ts";
 import { makeKey, type SigningKey } from "../support/signing-keys.ts";
-import { AuthorizationServer } from "./authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { limitOf } from "./limits.ts";
 import { bearer, entrances, mounts, notesServer, openSse, protect, headWith } from "./protected.ts";
 

@@ -1,6 +1,6 @@
 // Whoever sits before the official client while it finds its way in.
 import type { OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/client";
-import { type AuthorizationServer, redirectUrl } from "./authorization-server.ts";
+import { type AuthorizationServer, redirectUrl } from "../support/authorization-server.ts";
 
 /** A client's memory, and a user who agrees to everything. */
 export class User implements OAuthClientProvider {

@@ -224,6 +224,17 @@ describe("credentials", () => {
     expect(await read()).toBe("two");
   });
 
+  test("a proof that differs on each request is not a change of them", async () => {
+    let proofs = 0;
+    const { read, count } = await whose(
+      { headers: () => ({ Authorization: "DPoP anna", DPoP: `proof ${++proofs}` }) },
+      "private",
+    );
+    expect([await read(), await read()]).toEqual(["DPoP anna", "DPoP anna"]);
+    expect(count()).toBe(1);
+    expect(proofs).toBeGreaterThan(2);
+  });
+
   test("users who share a client receive their own, however their reads meet [CACHE-PRIVATE]", async () => {
     const user = new AsyncLocalStorage<string>();
     const token = async (): Promise<string> => {

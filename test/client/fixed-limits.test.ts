@@ -40,6 +40,13 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "cancelled requests of a pipe that are remembered": ["channel/pipe-channel.ts", "maxCancelled"],
   "redirects of a request, to the same origin only": ["http/requester.ts", "maxRedirects"],
   "refusals of credentials that auth may cure, for each request": ["http/auth.ts", "maxRefusals"],
+  "connections to the loopback server of a sign-in": ["oauth/platform/node-loopback.ts", "maxConnections"],
+  "seconds for a request to that server": ["oauth/platform/node-loopback.ts", "requestMs", 1000],
+  "seconds between two looks at the popup of a sign-in": ["oauth/platform/web-sign-in.ts", "lookMs", 1000],
+  "milliseconds in which a page must take the answer that finishSignIn has": [
+    "oauth/platform/web-sign-in.ts",
+    "takenMs",
+  ],
   "seconds of silence of a long-lived stream that had comments": ["http/silence.ts", "aliveMs", 1000],
   "seconds of silence of a long-lived stream that had none": ["http/silence.ts", "quietMs", 1000],
   "seconds that a timer may be late before the machine counts as having slept": [
@@ -82,6 +89,13 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     "platform/node-stdio.ts",
     "maxStrayReports",
   ],
+  "seconds for a document of OAuth, redirects included": ["oauth/net/create-net.ts", "documentMs", 1000],
+  "seconds for a request to an authorization server": ["oauth/net/create-net.ts", "requestMs", 1000],
+  "kilobytes of a document or a response of OAuth": ["oauth/net/create-net.ts", "maxBytes", 1024],
+  "redirects of a document of OAuth, to the same origin only": ["oauth/net/create-net.ts", "maxRedirects"],
+  "characters of a URL in the metadata of OAuth": ["oauth/net/guard.ts", "maxUrl"],
+  "characters of WWW-Authenticate": ["oauth/discovery/challenge.ts", "maxHeader"],
+  "characters of a value of a server in an error of OAuth": ["oauth/net/shown.ts", "maxShown"],
 };
 
 /** Rows about the attempts of a call, by the names of their rules in `attemptRules`. */
@@ -145,8 +159,8 @@ test("the attempts of a call are those of the table", () => {
 });
 
 test("the times by default are those of the table", () => {
-  const declared = ["options", "limits"]
-    .map((file) => readDocument(`dist/client/settings/${file}.d.ts`))
+  const declared = ["settings/options", "settings/limits", "oauth/settings/options"]
+    .map((file) => readDocument(`dist/client/${file}.d.ts`))
     .join("\n");
   const defaults = declared.matchAll(/@default \{([^}]*)\} \*\/\s+readonly (\w+)\??: number;/g);
   const values = new Map([...defaults].map(([, value, name]) => [name, Number(value)]));

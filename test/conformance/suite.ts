@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -30,17 +30,18 @@ export async function runSuite(url: string, selection: readonly string[]): Promi
   });
 }
 
-/** Has `command` play one scenario of a client. The exit code is that of the suite, which counts the client's own and warnings. */
+/** Has `command` play one scenario of a client, at a revision that the suite may not have it for. The exit code is that of the suite, which counts the client's own and warnings. */
 export async function runScenario(
   command: string,
   scenario: string,
   revision: string,
 ): Promise<{ readonly exitCode: number; readonly checks: readonly Check[] }> {
   return inFolder(async (folder) => {
-    const selection = ["--scenario", scenario, "--spec-version", revision, "--timeout", "60000"];
+    const selection = ["--scenario", scenario, "--spec-version", revision, "--force", "--timeout", "60000"];
     const exitCode = await run(["client", "--command", command, ...selection, "-o", folder]);
-    const findings = await readFindings(folder, /^(.+)-\d{4}-\d\d-\d\dT[\d-]+Z?$/);
-    return { exitCode, checks: findings.get(scenario) ?? [] };
+    const written = join(folder, dirname(scenario));
+    const findings = await readFindings(written, /^(.+)-\d{4}-\d\d-\d\dT[\d-]+Z?$/);
+    return { exitCode, checks: findings.get(basename(scenario)) ?? [] };
   });
 }
 

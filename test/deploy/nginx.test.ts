@@ -5,7 +5,7 @@ import type { JsonObject } from "halyard";
 import { McpServer } from "halyard";
 import { portOf } from "halyard/transport";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { AuthorizationServer } from "../auth/authorization-server.ts";
+import { AuthorizationServer } from "../support/authorization-server.ts";
 import { limitOf } from "../auth/limits.ts";
 import { bearer } from "../auth/protected.ts";
 import { User } from "../auth/user.ts";

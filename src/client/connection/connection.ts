@@ -149,15 +149,18 @@ export class Connection {
     return step !== undefined;
   }
 
-  /** Says that requests wait for credentials, or no longer do. */
-  authorizing(isWaiting: boolean): void {
-    const { name } = this.#state;
-    if (isWaiting && name !== "needs-auth") {
-      this.#beforeAuth = this.#state;
-      this.#enter("needs-auth", "Waiting for credentials");
-    } else if (!isWaiting && name === "needs-auth" && this.#beforeAuth) {
-      this.#enter(this.#beforeAuth.name, "The credentials were obtained");
+  /** Says that requests wait for credentials, perhaps for a person who must visit `url`; or that none does any longer. */
+  authorizing(isWaiting: boolean, url?: string): void {
+    const state = this.#state;
+    const before = this.#beforeAuth;
+    const isShown = state.name === "needs-auth";
+    if (!isWaiting) {
       this.#beforeAuth = undefined;
+      if (isShown && before) this.#enter(before.name, "The credentials were obtained", before.error);
+    } else if (!isShown || url !== state.url) {
+      if (!isShown || !before) this.#beforeAuth = state;
+      if (url === undefined) this.#enter("needs-auth", "Waiting for credentials");
+      else this.#become({ name: "needs-auth", reason: `Sign in at ${url}`, url });
     }
   }
 
@@ -343,8 +346,11 @@ export class Connection {
   }
 
   #enter(name: StateName, reason: string, error?: unknown): void {
+    this.#become(error === undefined ? { name, reason } : { name, reason, error });
+  }
+
+  #become(state: ClientState): void {
     if (this.#closing.isOver) return;
-    const state = error === undefined ? { name, reason } : { name, reason, error };
     this.#state = state;
     this.#settings.observe?.({ type: "state", state });
     this.#stateListeners.tell(state, this.#report);

@@ -26,7 +26,7 @@ export class Requester {
   async send(asked: Asked): Promise<HttpReply> {
     const hasOwn = "authorization" in asked.headers;
     let { url } = asked;
-    let before: string | undefined;
+    let refused: string | undefined;
     for (let times = 0, redirects = 0; ;) {
       const given = hasOwn ? undefined : this.#credentials.headers(url, asked.method);
       const fields = isThenable(given) ? await given : given;
@@ -34,10 +34,13 @@ export class Requester {
       const isAsAsked = fields === undefined && redirects === 0;
       const reply = await this.#send(isAsAsked ? asked : { ...asked, url, headers });
       const { status } = reply;
+      this.#credentials.replied(reply, url);
       if (status === 401 || status === 403) {
         const { signal } = asked;
-        await this.#credentials.refused(reply, { url, headers, signal, times: times++, before, hasOwn });
-        before = headers["authorization"];
+        const before = refused;
+        refused = JSON.stringify(fields);
+        const isFinal = hasOwn || (times > 0 && refused === before);
+        await this.#credentials.refused(reply, { url, headers, signal, times: times++, isFinal });
       } else if (status >= 300 && status < 400) {
         url = followed(reply, url, ++redirects);
       } else return reply;

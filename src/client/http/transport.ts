@@ -35,11 +35,11 @@ export class HttpTransport implements Transport {
   constructor(url: string | URL, options: HttpTransportOptions) {
     this.address = checkUrl(url);
     const { limits, backoff } = options;
-    const credentials = new Credentials(options.auth, options);
+    const credentials = new Credentials(options.auth, this.address, options);
     const send = options.send ?? sendByFetch(options.fetch ?? globalThis.fetch);
     const requester = new Requester(send, credentials);
     const isFixed = options.auth === undefined || typeof options.auth === "string";
-    this.credentials = isFixed ? undefined : () => credentials.current(this.address);
+    this.credentials = isFixed ? undefined : () => credentials.current();
     const headers = checkHeaders(options.headers ?? {});
     this.#options = { url: this.address, requester, headers, limits, backoff };
     this.older = olderTransport(this.#options);

@@ -1,4 +1,7 @@
 // The entry `halyard/client/oauth`: tokens for a client, obtained by a person or by a machine.
+export { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "./oauth.ts";
+export type { OAuth } from "./oauth.ts";
+export { finishSignIn } from "./platform/web-sign-in.ts";
 export { OAuthError } from "./settings/errors.ts";
 export type { OAuthProblem } from "./settings/errors.ts";
 export type {
@@ -14,3 +17,4 @@ export type {
   WorkloadIdentityOptions,
 } from "./settings/options.ts";
 export type { TokenStore } from "./settings/store.ts";
+export { memoryStore } from "./tokens/memory-store.ts";

@@ -1,23 +1,50 @@
-// The seam for credentials: what a client asks before it sends, and what it tells after a refusal.
+// The seam for credentials: what a client asks before it sends, and what it tells after a reply.
+
+/** A request that needs credentials. */
+export interface AuthRequest {
+  readonly url: string;
+  readonly method: string;
+  /** The address that you passed to `connect`. The `url` differs where the server names another one for messages. */
+  readonly server: string;
+}
+
+/** The reply to a request. */
+export interface AuthReply {
+  readonly url: string;
+  /** The address that you passed to `connect`. */
+  readonly server: string;
+  /** Returns a header of the reply, such as `DPoP-Nonce`. */
+  header(name: string): string | undefined;
+}
 
 /** A request that the server refused for its credentials. */
-export interface AuthRefusal {
+export interface AuthRefusal extends AuthReply {
   readonly status: 401 | 403;
-  readonly url: string;
   /** The `WWW-Authenticate` header. */
   readonly challenge: string | undefined;
   /** The credentials that were refused: the value of the `Authorization` header. */
   readonly refused: string | undefined;
+  /** How often the same request was refused before: 1 means that what you obtained for it is refused too. */
+  readonly times: number;
+  /** The `MCP-Protocol-Version` header of the refused request. */
+  readonly revision: string | undefined;
   /** Aborted when nobody waits any longer. */
   readonly signal: AbortSignal;
+  /**
+   * Says that a person must visit this address, until `refused` settles: the state of the client shows it, and the time limit of
+   * `connect` stands still. Call it for each refusal that waits.
+   */
+  prompt(url: string): void;
 }
 
 /** Obtains credentials. */
 export interface ClientAuth {
   /** Returns the headers to add to a request, such as `Authorization`. Called before each HTTP request, and before a cached result is used; keep it quick. */
-  headers(request: { readonly url: string; readonly method: string }): HeaderFields | Promise<HeaderFields>;
+  headers(request: AuthRequest): HeaderFields | Promise<HeaderFields>;
   /** Called after a 401 or 403. Resolves with whether it is worth trying again. */
   refused?(refusal: AuthRefusal): boolean | Promise<boolean>;
+  /** Called for each reply when its headers have arrived, before `refused`. */
+  replied?(reply: AuthReply): void;
 }
 
 /** Names and values of HTTP headers. */

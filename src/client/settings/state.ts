@@ -8,6 +8,8 @@ export interface ClientState {
   readonly name: StateName;
   /** Why the client is in this state, for a person to read. */
   readonly reason: string;
+  /** The address that a person must visit to sign in, while the client waits for it in `needs-auth`. */
+  readonly url?: string;
   /** The error that led to it. */
   readonly error?: unknown;
 }

@@ -1,5 +1,5 @@
 // Credentials over HTTP: asked for before each request, and once more after a refusal.
-import { type AuthRefusal, AuthRequired, connect } from "halyard/client";
+import { type AuthRefusal, AuthRequired, type ClientAuth, connect } from "halyard/client";
 import { describe, expect, test } from "vitest";
 import {
   type Asked,
@@ -42,7 +42,7 @@ describe.each([newestModern, newestLegacy])("auth on %s", (revision) => {
     await client.request("work");
     const [first, second] = server.of("work").map(credentials);
     expect(first).not.toBe(second);
-    expect(seen).toContainEqual({ url: server.url, method: "POST" });
+    expect(seen).toContainEqual({ url: server.url, method: "POST", server: server.url });
   });
 
   test.each([401, 403] as const)(
@@ -69,11 +69,17 @@ describe.each([newestModern, newestLegacy])("auth on %s", (revision) => {
         {
           status,
           url: server.url,
+          server: server.url,
           challenge: 'Bearer error="invalid_token"',
           refused: "Bearer old",
+          revision,
           signal: expect.any(AbortSignal),
+          header: expect.any(Function),
+          prompt: expect.any(Function),
         },
       ]);
+      expect(refusals[0]?.header("WWW-Authenticate")).toBe('Bearer error="invalid_token"');
+      expect(refusals[0]?.header("dpop-nonce")).toBeUndefined();
       const [first, second] = server.of("work");
       expect(second?.body).toBe(first?.body);
     },
@@ -103,6 +109,30 @@ describe.each([newestModern, newestLegacy])("auth on %s", (revision) => {
     expect(obtained).toBe(3);
   });
 
+  test("is asked again while anything in its headers is new, and told of the nonces that replies carry", async () => {
+    let nonce = "";
+    let proofs = 0;
+    const replies: unknown[] = [];
+    const auth: ClientAuth = {
+      headers: () => ({ Authorization: "DPoP one", DPoP: `${++proofs} ${nonce}` }),
+      refused: () => true,
+      replied: ({ url, server, header }) => {
+        replies.push({ url, server });
+        nonce = header("DPoP-Nonce") ?? nonce;
+      },
+    };
+    const { server, client } = await start({ revision, auth });
+    server.on("work", ({ headers, refuse, result }) => {
+      const wanted = ["a", "b"][server.of("work").length - 1];
+      if (wanted) refuse(401, "", { "dpop-nonce": wanted });
+      else result({ proof: headers.dpop });
+    });
+    replies.length = 0;
+    expect(await client.request("work")).toMatchObject({ proof: expect.stringMatching(/ b$/) });
+    const { url } = server;
+    expect(replies).toEqual([0, 1, 2].map(() => ({ url, server: url })));
+  });
+
   test("is not told when a call brings credentials of its own", async () => {
     let refusals = 0;
     const auth = { headers: () => ({ authorization: "ours" }), refused: () => ++refusals > 0 };
@@ -129,7 +159,7 @@ describe.each([newestModern, newestLegacy])("auth on %s", (revision) => {
     const { server, client } = await start({ revision, auth });
     client.on("state", ({ name }) => states.push(name));
     server.on("work", (request) => (credentials(request) === "new" ? request.result() : request.refuse(401)));
-    server.on("never", ({ refuse }) => refuse(401));
+    server.on("never", ({ refuse }) => void (server.of("never").length === 1 && refuse(401)));
     const working = client.request("work");
     await asked.promise;
     expect(client.state.name).toBe("needs-auth");

@@ -1,6 +1,6 @@
 // Servers of 2024-11-05 over HTTP+SSE: a stream that names the URL for messages, and messages to that URL alone.
 import { McpServer } from "halyard";
-import { connect, ConnectionLost, HttpFailure } from "halyard/client";
+import { type AuthRequest, connect, ConnectionLost, type HeaderFields, HttpFailure } from "halyard/client";
 import { serveHttp } from "halyard/node";
 import { expect, onTestFinished, test } from "vitest";
 import { type Asked, event, failing, HttpScript, logged, quick } from "../../support/http-script.ts";
@@ -73,6 +73,24 @@ test("connect finds the older transport by itself, and posts all messages to the
     expect(message).not.toBeInstanceOf(Array);
   }
   expect(old.stream().headers).toMatchObject({ accept: "text/event-stream", authorization: "Bearer token" });
+});
+
+test("an object that obtains credentials hears of the URL for messages, and of the address that was dialled", async () => {
+  const old = await oldServer();
+  const asked: AuthRequest[] = [];
+  const headers = (request: AuthRequest): HeaderFields => {
+    asked.push(request);
+    return {};
+  };
+  const client = await open(old, { auth: { headers } });
+  asked.length = 0;
+  await client.request("work");
+  const { origin } = old.server;
+  expect(asked).toContainEqual({
+    url: `${origin}/messages?sessionId=1`,
+    method: "POST",
+    server: `${origin}/sse`,
+  });
 });
 
 test("our own server offers it", async () => {

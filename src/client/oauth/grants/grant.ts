@@ -10,6 +10,8 @@ import type { Net } from "../net/net.ts";
 
 /** Whom a grant deals with: an authorization server, this client as it is known there, and the resource that tokens are for. */
 export interface Party {
+  /** The URL of the MCP server. */
+  readonly server: string;
   readonly as: AuthorizationServer;
   readonly client: Client;
   /** How the client proves who it is at the token endpoint. */
@@ -23,6 +25,7 @@ export interface Party {
 
 /** Who waits for tokens. */
 export interface Waiting {
+  /** Aborted when nobody waits any longer. A person may still finish a sign-in that has begun; it keeps no process alive. */
   readonly signal: AbortSignal;
   /** Says which address a person has to visit. */
   prompt(url: string): void;
@@ -33,7 +36,7 @@ export interface Attempt {
   /** Where the authorization server sends a person back to; undefined for a machine. */
   readonly redirectUri?: string | undefined;
   obtain(party: Party, waiting: Waiting): Promise<TokenEndpointResponse>;
-  /** Gives back what the attempt holds, such as a port. */
+  /** Gives back what the attempt holds, such as a port; rejects what is still awaited. */
   end(): void;
 }
 

@@ -3,6 +3,7 @@
 /** A document that was fetched as JSON. */
 export interface Document {
   readonly url: string;
+  /** 0 if nothing could be read, in a browser: it does not tell whether the server is down, or says 404 without CORS headers. */
   readonly status: number;
   /** Undefined unless the status is 2xx. */
   readonly json: unknown;
@@ -10,6 +11,8 @@ export interface Document {
 
 /** Fetches for one MCP server: checks every address before it is asked, and limits time and size. */
 export interface Net {
+  /** Rejects with an OAuthError if an address must not be asked. What a name resolves to is checked only when it is asked. */
+  check(url: string): Promise<void>;
   /** Fetches a small JSON document. Rejects with an OAuthError if the address is forbidden, or the answer is not JSON; a 4xx is an answer. */
   document(url: string): Promise<Document>;
   /** Sends requests with credentials, for oauth4webapi: follows no redirect. */

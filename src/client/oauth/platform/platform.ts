@@ -6,8 +6,6 @@ import type { TokenStore } from "../settings/store.ts";
 export interface SignInOptions {
   readonly open: OpenOption | undefined;
   readonly redirectUri: string | undefined;
-  /** The redirect URI with which the client is registered: used again if possible. */
-  readonly registered: string | undefined;
 }
 
 /** A place that the authorization server sends a person back to. */
@@ -17,22 +15,36 @@ export interface SignIn {
    * Shows `url` to a person, and resolves with the parameters with which they come back with that `state`. Others are ignored.
    * Where that means to leave the page, `kept` is what `returned` gives back with them.
    */
-  answer(url: string, state: string, kept: string, signal: AbortSignal): Promise<URLSearchParams>;
-  end(): void;
+  answer(url: string, state: string, kept: string): Promise<URLSearchParams>;
+  /** Tells the person who has come back how it ended, rejects an answer that is still awaited, and frees the place. Works once. */
+  end(problem?: string): void;
+}
+
+/** An answer to a sign-in for which the page was left, and what was kept for it. */
+export interface ReturnedAnswer {
+  readonly parameters: URLSearchParams;
+  readonly kept: string;
 }
 
 /** The parts of OAuth that differ between runtimes. The import `#oauth-platform` is the one of the current runtime. */
 export interface OAuthPlatform {
-  beginSignIn(options: SignInOptions): Promise<SignIn>;
-  /** The answer that this page was loaded with after it was left for a sign-in, once; undefined where no page can be left. */
-  readonly returned:
-    | (() => { readonly parameters: URLSearchParams; readonly kept: string } | undefined)
-    | undefined;
+  /** Throws a ConfigurationError if nobody can sign in like that on this runtime. */
+  checkSignIn(options: SignInOptions): void;
+  /** `registered`: the redirect URI with which the client is registered, which is used again if possible. */
+  beginSignIn(options: SignInOptions, registered: string | undefined): Promise<SignIn>;
   /**
-   * Sends requests only to addresses that `allows`, whatever a name resolves to; undefined where a runtime cannot see addresses.
+   * The answer that this page was loaded with after it was left for a sign-in, once, if `isMine` knows what was kept; undefined
+   * where no page can be left.
+   */
+  readonly returned: ((isMine: (kept: string) => boolean) => ReturnedAnswer | undefined) | undefined;
+  /**
+   * Returns a `fetch` that connects only to addresses without a refusal, whatever a name resolves to; undefined where a runtime
+   * cannot see addresses.
    */
   readonly checkedFetch:
-    | ((allows: (address: string) => boolean) => (url: string, init: RequestInit) => Promise<Response>)
+    | ((
+        refusalOf: (host: string, address: string) => Error | undefined,
+      ) => (url: string, init: RequestInit) => Promise<Response>)
     | undefined;
   /** The addresses of a host; undefined where a runtime cannot see them. */
   readonly addressesOf: ((host: string) => Promise<readonly string[]>) | undefined;

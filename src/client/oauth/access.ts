@@ -1,0 +1,156 @@
+// The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
+import type { AuthRefusal, HeaderFields } from "../settings/auth.ts";
+import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
+import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
+import { OAuthError } from "./settings/errors.ts";
+import type { Tokens } from "./tokens/tokens.ts";
+
+const none: HeaderFields = {};
+
+/** How long after a failed refresh the next one is tried; meanwhile the server decides what the tokens are still good for. */
+const refreshAgainMs = 5_000;
+
+export class Access {
+  readonly #server: string;
+  readonly #acquisition: Acquisition;
+  /** The current tokens, once the store was read. */
+  #held: Obtained | "none" | undefined;
+  #loading: Promise<void> | undefined;
+  #refreshing: Promise<void> | undefined;
+  #refreshAgainAt = 0;
+  #obtaining: Promise<void> | undefined;
+  /** The requests that wait for new tokens, and the address that a person has to visit for them. */
+  readonly #waiting = new Set<AuthRefusal>();
+  #nobodyWaits = new AbortController();
+  #address: string | undefined;
+
+  constructor(settings: OAuthSettings, server: string) {
+    this.#server = server;
+    this.#acquisition = new Acquisition(settings, server);
+  }
+
+  get #tokens(): Tokens | undefined {
+    return typeof this.#held === "object" ? this.#held.tokens : undefined;
+  }
+
+  /** The headers of a request. Tokens that are about to expire are refreshed first. */
+  headers(url: string, method: string): HeaderFields | Promise<HeaderFields> {
+    const held = this.#held;
+    if (held === undefined) return this.#load().then(() => this.headers(url, method));
+    if (held === "none") return none;
+    const { tokens, proofs } = held;
+    if (isDue(tokens) && Date.now() >= this.#refreshAgainAt)
+      return this.#refresh(tokens).then(() => this.headers(url, method));
+    const authorization = authorizationOf(tokens);
+    if (proofs === undefined) return { authorization };
+    return proofs.header(url, method, tokens.accessToken).then((dpop) => ({ authorization, dpop }));
+  }
+
+  /** Obtains what the server asks for. Resolves with whether the request is worth another try. */
+  async refused(refusal: AuthRefusal): Promise<boolean> {
+    const challenge = parseChallenge(refusal.challenge);
+    if (challenge.error === "use_dpop_nonce") return this.replied(refusal.url, refusal.header("dpop-nonce"));
+    const { refused: used, status } = refusal;
+    const tokens = this.#tokens;
+    // Another request was refused before, and new tokens have come meanwhile.
+    if (tokens && used !== authorizationOf(tokens)) return true;
+    if (status === 403 && challenge.error !== "insufficient_scope") return false;
+    this.#throwIfHopeless(refusal, challenge);
+    this.#wait(refusal);
+    await (this.#obtaining ??= this.#obtain(refusal, challenge));
+    return true;
+  }
+
+  /** Keeps the nonce that the server wants in the next proof. Returns whether there will be one. */
+  replied(url: string, nonce: string | undefined): boolean {
+    const proofs = typeof this.#held === "object" ? this.#held.proofs : undefined;
+    if (proofs === undefined || nonce === undefined) return false;
+    proofs.nonce(url, nonce);
+    return true;
+  }
+
+  /** Forgets the tokens, here and in the store. */
+  async forget(): Promise<void> {
+    if (this.#held === undefined) await this.#load();
+    const tokens = this.#tokens;
+    this.#held = "none";
+    if (tokens) await this.#acquisition.forget(tokens);
+  }
+
+  #load(): Promise<void> {
+    const load = async (): Promise<void> => {
+      this.#held = (await this.#acquisition.returned()) ?? (await this.#acquisition.kept()) ?? "none";
+    };
+    return (this.#loading ??= load().finally(() => (this.#loading = undefined)));
+  }
+
+  #refresh(tokens: Tokens): Promise<void> {
+    const refresh = async (): Promise<void> => {
+      try {
+        this.#held = await this.#acquisition.refresh(tokens);
+      } catch {
+        this.#refreshAgainAt = Date.now() + refreshAgainMs;
+      }
+    };
+    return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
+  }
+
+  async #obtain({ status, times, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
+    this.#nobodyWaits = new AbortController();
+    const isRefreshed = typeof this.#held === "object" && this.#held.by === "refresh";
+    try {
+      this.#held = await this.#acquisition.obtain({
+        challenge,
+        refused: this.#tokens,
+        isNewGrant: status === 403 || (times > 0 && isRefreshed),
+        revision,
+        waiting: { signal: this.#nobodyWaits.signal, prompt: (address) => this.#prompt(address) },
+      });
+    } finally {
+      this.#obtaining = this.#address = undefined;
+      this.#waiting.clear();
+    }
+  }
+
+  #wait(refusal: AuthRefusal): void {
+    this.#waiting.add(refusal);
+    if (this.#address !== undefined) refusal.prompt(this.#address);
+    refusal.signal.addEventListener("abort", () => {
+      this.#waiting.delete(refusal);
+      if (this.#waiting.size === 0) this.#nobodyWaits.abort();
+    });
+  }
+
+  #prompt(address: string): void {
+    this.#address = address;
+    for (const refusal of this.#waiting) refusal.prompt(address);
+  }
+
+  /** Throws if the server refuses what it was just given: another sign-in would end the same way. */
+  #throwIfHopeless({ status, times }: AuthRefusal, challenge: Challenge): void {
+    if (typeof this.#held !== "object") return;
+    const { tokens, by } = this.#held;
+    const said = challenge.errorDescription === undefined ? "" : ` (${challenge.errorDescription})`;
+    if (status === 401 && times > 0 && by === "grant") {
+      throw new OAuthError(
+        "refused",
+        `${this.#server} refuses the token that ${tokens.issuer} has just issued for ${tokens.resource}${said}: see that the server accepts this issuer and this audience`,
+      );
+    }
+    const missing = challenge.scope?.filter((scope) => !tokens.scopes.includes(scope)) ?? [];
+    if (status === 403 && missing.length === 0) {
+      throw new OAuthError(
+        "refused",
+        `${this.#server} asks for the scope ${challenge.scope?.join(" ") ?? ""}, which was asked for already${said}: see that ${tokens.issuer} grants it to this user`,
+      );
+    }
+  }
+}
+
+function isDue({ refreshToken, renewAt }: Tokens): boolean {
+  return refreshToken !== undefined && renewAt !== undefined && Date.now() >= renewAt;
+}
+
+function authorizationOf({ scheme, accessToken }: Tokens): string {
+  return `${scheme} ${accessToken}`;
+}

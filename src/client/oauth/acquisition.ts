@@ -1,0 +1,274 @@
+// Obtains tokens for one MCP server: finds its authorization server, refreshes what there is, or has the grant obtain new ones.
+import type { AuthorizationServer, Client, TokenEndpointResponse } from "oauth4webapi";
+import type { Challenge } from "./discovery/challenge.ts";
+import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
+import { findAuthorizationServer, findByServerRoot } from "./discovery/server-metadata.ts";
+import { authenticationOf } from "./grants/client-authentication.ts";
+import type { Grant, Party, Waiting } from "./grants/grant.ts";
+import { Proofs } from "./grants/proofs.ts";
+import { isDead, isUnknownClient, refreshTokens } from "./grants/refresh.ts";
+import { createNet } from "./net/create-net.ts";
+import type { Net } from "./net/net.ts";
+import { shown } from "./net/shown.ts";
+import { type Identity, Registrations } from "./registration.ts";
+import { scopesToAsk } from "./scopes.ts";
+import { OAuthError } from "./settings/errors.ts";
+import type { SharedOAuthOptions } from "./settings/options.ts";
+import type { TokenStore } from "./settings/store.ts";
+import type { Shelf } from "./tokens/shelf.ts";
+import { type Binding, bindingShelf, type Tokens, tokensShelf } from "./tokens/tokens.ts";
+
+/** What the parts of one OAuth share. */
+export interface OAuthSettings {
+  readonly grant: Grant;
+  readonly identity: Identity;
+  readonly shared: SharedOAuthOptions;
+  readonly store: TokenStore;
+  /** Addresses that the user has given. */
+  readonly trusted: readonly string[];
+}
+
+/** Why tokens are needed. */
+export interface Need {
+  readonly challenge: Challenge;
+  /** The tokens that the server refused. */
+  readonly refused: Tokens | undefined;
+  /** Whether a refresh would not help: a scope is missing, or refreshed tokens are refused too. */
+  readonly isNewGrant: boolean;
+  readonly revision: string | undefined;
+  readonly waiting: Waiting;
+}
+
+/** Tokens, and how they were come by. */
+export interface Obtained {
+  readonly tokens: Tokens;
+  readonly proofs: Proofs | undefined;
+  readonly by: "store" | "refresh" | "grant";
+}
+
+/** Tokens are refreshed this long before they expire, or a tenth of their life, if that is less. */
+const marginMs = 30_000;
+
+export class Acquisition {
+  readonly #settings: OAuthSettings;
+  readonly #server: string;
+  readonly #registrations: Registrations;
+  readonly #binding: Shelf<Binding>;
+
+  constructor(settings: OAuthSettings, server: string) {
+    const { identity, store } = settings;
+    this.#settings = settings;
+    this.#server = server;
+    this.#registrations = new Registrations(identity, store);
+    this.#binding = bindingShelf(store, server, identity.clientId ?? identity.clientMetadataUrl);
+  }
+
+  /** The tokens in the store. */
+  async kept(): Promise<Obtained | undefined> {
+    const binding = await this.#binding.read();
+    const tokens = binding && (await this.#shelf(binding).read());
+    return tokens && stored(tokens);
+  }
+
+  /** Takes tokens out of the store, unless they were replaced. */
+  async forget(tokens: Tokens): Promise<void> {
+    await this.#shelf(tokens).swap(tokens, undefined);
+  }
+
+  /** Ends a sign-in for which the page was left; undefined if there was none. */
+  async returned(): Promise<Obtained | undefined> {
+    const came = this.#settings.grant.returned?.(this.#server);
+    if (came === undefined) return undefined;
+    const net = this.#net();
+    const as = await this.#metadataOf(came.issuer, net);
+    const proofs = await this.#newProofs();
+    const party = await this.#party(as, came.client, net, came.resource, came.scopes, proofs);
+    return this.#keep(await came.obtain(party), party, proofs, "grant");
+  }
+
+  /** Refreshes tokens, unless somebody has done so meanwhile. Without a refresh token in the outcome, it was dead. */
+  refresh(tokens: Tokens): Promise<Obtained> {
+    return this.#shelf(tokens).exclusive(async () => {
+      const net = this.#net();
+      return this.#exchange(tokens, await this.#metadataOf(tokens.issuer, net), net);
+    });
+  }
+
+  /** Obtains tokens in place of those that the server refused, unless somebody has done so meanwhile. */
+  obtain(need: Need): Promise<Obtained> {
+    return this.#binding.exclusive(async () => {
+      const kept = await this.kept();
+      if (kept && isBetter(kept.tokens, need)) return kept;
+      const net = this.#net(need.revision);
+      const { challenge } = need;
+      const { resource } = this.#settings.shared;
+      const found = await findResource({ server: this.#server, challenge, net, resource });
+      const as = await this.#find(found, kept?.tokens.issuer, net);
+      const isSame = kept?.tokens.issuer === as.issuer && kept.tokens.resource === found.resource;
+      const before = isSame ? kept.tokens : undefined;
+      if (before?.refreshToken !== undefined && !need.isNewGrant) {
+        const refreshed = await this.#shelf(before).exclusive(() => this.#exchange(before, as, net));
+        if (refreshed.tokens.refreshToken !== undefined) return refreshed;
+      }
+      return this.#grant(need, found, as, net, before);
+    });
+  }
+
+  /** Asks for new tokens with a refresh token. Whoever calls this holds the shelf of the tokens. */
+  async #exchange(old: Tokens, as: AuthorizationServer, net: Net): Promise<Obtained> {
+    const kept = await this.#shelf(old).read();
+    if (kept && kept.accessToken !== old.accessToken) return stored(kept);
+    const client = await this.#registrations.known(as);
+    if (old.refreshToken === undefined || client?.client_id !== old.clientId) return this.#bury(old);
+    const { proofs } = await stored(old);
+    const party = await this.#party(as, client, net, old.resource, old.scopes, proofs);
+    try {
+      const response = await refreshTokens(party, old.refreshToken);
+      return await this.#keep(
+        { refresh_token: old.refreshToken, ...response },
+        party,
+        proofs,
+        "refresh",
+        old,
+      );
+    } catch (error) {
+      if (isDead(error)) return this.#bury(old);
+      throw error;
+    }
+  }
+
+  /** Drops a refresh token that is of no use, unless there are other tokens by now. */
+  async #bury(old: Tokens): Promise<Obtained> {
+    const shelf = this.#shelf(old);
+    const dead = { ...old, refreshToken: undefined };
+    const isDropped = await shelf.swap(old, dead);
+    return stored(isDropped ? dead : ((await shelf.read()) ?? dead));
+  }
+
+  async #grant(
+    need: Need,
+    found: FoundResource,
+    as: AuthorizationServer,
+    net: Net,
+    before?: Tokens,
+  ): Promise<Obtained> {
+    const { grant, shared } = this.#settings;
+    const scopes = scopesToAsk({
+      challenge: need.challenge,
+      ofResource: found.scopesSupported,
+      ofServer: as.scopes_supported,
+      before: before?.scopes,
+      wanted: shared.scopes,
+      byPerson: grant.byPerson,
+    });
+    const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
+    try {
+      const client = await this.#registrations.obtain(as, net, attempt.redirectUri);
+      const proofs = await this.#newProofs();
+      const party = await this.#party(as, client, net, found.resource, scopes, proofs);
+      return await this.#keep(await attempt.obtain(party, need.waiting), party, proofs, "grant");
+    } catch (error) {
+      // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
+      if (isUnknownClient(error)) await this.#registrations.forget(as.issuer);
+      throw error;
+    } finally {
+      attempt.end();
+    }
+  }
+
+  /** Puts tokens into the store in place of `old`, or of whatever is there. If others are there instead of `old`, they are as good. */
+  async #keep(
+    response: TokenEndpointResponse,
+    party: Party,
+    proofs: Proofs | undefined,
+    by: "refresh" | "grant",
+    old?: Tokens,
+  ): Promise<Obtained> {
+    const tokens = tokensOf(response, party, proofs);
+    const shelf = this.#shelf(tokens);
+    if (!(await shelf.swap(old ?? (await shelf.read()), tokens))) {
+      const kept = await shelf.read();
+      if (kept) return stored(kept);
+    }
+    const { issuer, clientId, resource } = tokens;
+    await this.#binding.swap(await this.#binding.read(), { issuer, clientId, resource });
+    return { tokens, proofs, by };
+  }
+
+  async #party(
+    as: AuthorizationServer,
+    client: Client,
+    net: Net,
+    resource: string,
+    scopes: readonly string[],
+    proofs: Proofs | undefined,
+  ): Promise<Party> {
+    const authentication = await authenticationOf(as, client, this.#settings.identity);
+    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
+  }
+
+  async #newProofs(): Promise<Proofs | undefined> {
+    return this.#settings.shared.dpop ? Proofs.create() : undefined;
+  }
+
+  /** The authorization server to use, of those that the server names. */
+  async #find(
+    { issuers, document }: FoundResource,
+    before: string | undefined,
+    net: Net,
+  ): Promise<AuthorizationServer> {
+    const { issuer = "announced" } = this.#settings.shared;
+    const chosen = issuer === "announced" ? (issuers.find((one) => one === before) ?? issuers[0]) : issuer;
+    if (chosen === undefined || !issuers.includes(chosen)) {
+      throw new OAuthError(
+        "issuer",
+        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${chosen}: pass the issuer at which it is registered`,
+      );
+    }
+    return document === undefined
+      ? findByServerRoot(this.#server, net)
+      : findAuthorizationServer(chosen, net);
+  }
+
+  /** The authorization server that issued tokens before. A server of 2025-03-26 may be one itself, without metadata. */
+  #metadataOf(issuer: string, net: Net): Promise<AuthorizationServer> {
+    const isServer = issuer === new URL(this.#server).origin;
+    return isServer ? findByServerRoot(this.#server, net) : findAuthorizationServer(issuer, net);
+  }
+
+  #net(revision?: string): Net {
+    const { shared, trusted } = this.#settings;
+    return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision });
+  }
+
+  #shelf(binding: Binding): Shelf<Tokens> {
+    return tokensShelf(this.#settings.store, binding);
+  }
+}
+
+async function stored(tokens: Tokens): Promise<Obtained> {
+  const proofs = tokens.dpopKey && (await Proofs.create(tokens.dpopKey));
+  return { tokens, proofs, by: "store" };
+}
+
+/** Whether tokens that are kept can take the place of those that the server refused. */
+function isBetter(kept: Tokens, { challenge, refused, isNewGrant }: Need): boolean {
+  if (kept.accessToken === refused?.accessToken) return false;
+  return !isNewGrant || (challenge.scope ?? []).every((scope) => kept.scopes.includes(scope));
+}
+
+function tokensOf(response: TokenEndpointResponse, party: Party, proofs: Proofs | undefined): Tokens {
+  const { expires_in: seconds } = response;
+  const lifeMs = seconds === undefined ? undefined : seconds * 1000;
+  return {
+    issuer: party.as.issuer,
+    clientId: party.client.client_id,
+    resource: party.resource,
+    accessToken: response.access_token,
+    scheme: proofs ? "DPoP" : "Bearer",
+    refreshToken: response.refresh_token,
+    renewAt: lifeMs === undefined ? undefined : Date.now() + lifeMs - Math.min(marginMs, lifeMs / 10),
+    scopes: party.scopes,
+    dpopKey: proofs?.key,
+  };
+}

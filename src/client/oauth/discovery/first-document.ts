@@ -1,0 +1,31 @@
+// Finds a document that may be at one of several addresses.
+import type { Net } from "../net/net.ts";
+import { OAuthError } from "../settings/errors.ts";
+
+export interface Found {
+  readonly url: string;
+  readonly json: { readonly [name: string]: unknown };
+}
+
+/** Resolves with the first document that is there. Only a 4xx says that one is not; in a browser, that may be unreadable. */
+export async function firstDocument(urls: readonly string[], net: Net): Promise<Found | undefined> {
+  let unreadable: string | undefined;
+  for (const url of new Set(urls)) {
+    const { status, json } = await net.document(url);
+    if (status === 0) unreadable ??= url;
+    if (status < 200 || status > 299) continue;
+    if (typeof json === "object" && json !== null && !Array.isArray(json))
+      return { url, json: json as Found["json"] };
+    throw new OAuthError("metadata", `${url} must respond with a JSON object`);
+  }
+  if (unreadable === undefined) return undefined;
+  throw new OAuthError(
+    "metadata",
+    `Could not read ${unreadable}: it is down, or its response (404, too) lacks Access-Control-Allow-Origin`,
+  );
+}
+
+/** Whether a value is a list of texts. */
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
+}

@@ -1,0 +1,81 @@
+// Finds the metadata of an authorization server: RFC 8414, or OpenID Connect Discovery.
+import type { AuthorizationServer } from "oauth4webapi";
+import type { Net } from "../net/net.ts";
+import { shown } from "../net/shown.ts";
+import { OAuthError } from "../settings/errors.ts";
+import { firstDocument, type Found, isTexts } from "./first-document.ts";
+
+const endpoints = ["authorization_endpoint", "token_endpoint", "registration_endpoint"] as const;
+
+export async function findAuthorizationServer(issuer: string, net: Net): Promise<AuthorizationServer> {
+  await net.check(issuer);
+  const urls = placesOf(issuer);
+  const found = issuer.includes("?") ? undefined : await firstDocument(urls, net);
+  if (found !== undefined) return read(found, [issuer], net);
+  throw new OAuthError(
+    "metadata",
+    `The authorization server ${shown(issuer)} must serve its metadata at one of ${urls.join(", ")}`,
+  );
+}
+
+/** For servers of 2025-03-26, which name no authorization server: they are one, or have one at their root. */
+export async function findByServerRoot(server: string, net: Net): Promise<AuthorizationServer> {
+  const { origin } = new URL(server);
+  const found = await firstDocument(placesOf(origin), net);
+  // Both are found at the same address, and nobody has said which it is.
+  if (found !== undefined) return read(found, [origin, `${origin}/`], net);
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    code_challenge_methods_supported: ["S256"],
+  };
+}
+
+/** Throws unless an authorization server binds codes to the client that asked for them. */
+export function requirePkce({
+  issuer,
+  code_challenge_methods_supported: methods,
+}: AuthorizationServer): void {
+  if (methods?.includes("S256")) return;
+  throw new OAuthError(
+    "metadata",
+    `The metadata of ${shown(issuer)} must have "code_challenge_methods_supported": ["S256"] (PKCE)`,
+  );
+}
+
+/** Where the metadata of an issuer may be, in the order of the specification. */
+function placesOf(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const openid = "/.well-known/openid-configuration";
+  const urls = [`${origin}/.well-known/oauth-authorization-server${path}`, origin + openid + path];
+  return path === "" ? urls : [...urls, origin + path + openid];
+}
+
+async function read(
+  { url, json }: Found,
+  issuers: readonly string[],
+  net: Net,
+): Promise<AuthorizationServer> {
+  const { issuer } = json;
+  if (typeof issuer !== "string" || !issuers.includes(issuer)) {
+    throw new OAuthError(
+      "issuer",
+      `${url} has "issuer": ${shown(issuer)}, but must have ${shown(issuers[0])}: make it equal there, or in "authorization_servers" of the MCP server`,
+    );
+  }
+  for (const name of endpoints) {
+    const endpoint = json[name];
+    if (endpoint === undefined && name !== "token_endpoint") continue;
+    if (typeof endpoint !== "string")
+      throw new OAuthError("metadata", `${url} has "${name}": ${shown(endpoint)}, but must have a URL`);
+    await net.check(endpoint);
+  }
+  // Whatever is not a list says nothing: it must not be searched like one.
+  const usable = Object.entries(json).filter(
+    ([name, value]) => !name.endsWith("s_supported") || isTexts(value),
+  );
+  return Object.fromEntries(usable) as unknown as AuthorizationServer;
+}

@@ -1,0 +1,16 @@
+// How what a server has chosen appears in errors.
+
+const maxShown = 300;
+
+/** Quotes a value so that it can neither be mistaken for another one, nor do anything to a terminal. */
+export function shown(value: unknown): string {
+  const quoted = JSON.stringify(value) ?? "nothing";
+  const safe = quoted.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return safe.length > maxShown ? `${safe.slice(0, maxShown)}…` : safe;
+}
+
+/** A URL without what may be secret in it: a URL that was parsed has no odd characters. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}

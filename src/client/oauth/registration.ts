@@ -1,0 +1,123 @@
+// How a client is known at an authorization server: as it was registered by hand, by its metadata document, or by registering itself.
+import {
+  allowInsecureRequests,
+  type AuthorizationServer,
+  type Client,
+  customFetch,
+  dynamicClientRegistrationRequest,
+  processDynamicClientRegistrationResponse,
+} from "oauth4webapi";
+import { causeOf } from "./grants/token-request.ts";
+import type { Net } from "./net/net.ts";
+import { OAuthError } from "./settings/errors.ts";
+import { isLoopback } from "./settings/loopback.ts";
+import type { ClientProof, OAuthOptions } from "./settings/options.ts";
+import type { TokenStore } from "./settings/store.ts";
+import { issuerShelf, type Registration, registrationShelf } from "./tokens/tokens.ts";
+
+/** Who this client is, as its user has said. */
+export type Identity = Pick<OAuthOptions, "clientId" | "clientMetadataUrl" | "clientName" | "issuer"> &
+  ClientProof;
+
+/** The clients of one identity at all authorization servers. What was registered at one is never used at another. */
+export class Registrations {
+  readonly #identity: Identity;
+  readonly #store: TokenStore;
+
+  constructor(identity: Identity, store: TokenStore) {
+    this.#identity = identity;
+    this.#store = store;
+  }
+
+  /** The redirect URI with which the client has registered itself at an authorization server. */
+  async redirectUri(issuer: string): Promise<string | undefined> {
+    return (await registrationShelf(this.#store, issuer).read())?.redirectUri;
+  }
+
+  /** The client that is known at an authorization server already, if there is one. */
+  async known(as: AuthorizationServer): Promise<Client | undefined> {
+    return (await this.#configured(as)) ?? (await this.#registered(as.issuer))?.client;
+  }
+
+  /** The client as an authorization server knows it; registers it if need be. */
+  async obtain(as: AuthorizationServer, net: Net, redirectUri: string | undefined): Promise<Client> {
+    const configured = await this.#configured(as);
+    if (configured) return configured;
+    if (redirectUri === undefined) return { client_id: "" };
+    const before = await this.#registered(as.issuer);
+    if (before?.redirectUri === redirectUri) return before.client;
+    const client = await register(as, net, this.#metadata(as, redirectUri));
+    const shelf = registrationShelf(this.#store, as.issuer);
+    await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
+    return client;
+  }
+
+  /** Forgets a registration that the authorization server no longer knows. */
+  async forget(issuer: string): Promise<void> {
+    const shelf = registrationShelf(this.#store, issuer);
+    await shelf.swap(await shelf.read(), undefined);
+  }
+
+  async #configured(as: AuthorizationServer): Promise<Client | undefined> {
+    const { clientId, clientMetadataUrl } = this.#identity;
+    if (clientId !== undefined) {
+      await this.#bind(clientId, as.issuer);
+      return { client_id: clientId };
+    }
+    const isSupported = as["client_id_metadata_document_supported"] === true;
+    return isSupported && clientMetadataUrl !== undefined ? { client_id: clientMetadataUrl } : undefined;
+  }
+
+  /** Throws if a client that was registered by hand was used at another authorization server before: it is not known here. */
+  async #bind(clientId: string, issuer: string): Promise<void> {
+    if (issuer === this.#identity.issuer) return;
+    const shelf = issuerShelf(this.#store, clientId);
+    await shelf.swap(undefined, issuer);
+    const bound = await shelf.read();
+    if (bound === issuer) return;
+    throw new OAuthError(
+      "issuer",
+      `The client ${clientId} belongs to ${bound}, but the server now names ${issuer}: if that is right, register the client there and pass its clientId and issuer`,
+    );
+  }
+
+  async #registered(issuer: string): Promise<Registration | undefined> {
+    const kept = await registrationShelf(this.#store, issuer).read();
+    const until = kept?.client["client_secret_expires_at"];
+    const isOver = typeof until === "number" && until > 0 && until * 1000 < Date.now();
+    return isOver ? undefined : kept;
+  }
+
+  #metadata(as: AuthorizationServer, redirectUri: string): Partial<Client> {
+    const methods = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    const method = ["none", "client_secret_basic", "client_secret_post"].find((one) => methods.includes(one));
+    return {
+      client_name: this.#identity.clientName ?? "Halyard",
+      redirect_uris: [redirectUri],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: method ?? "none",
+      application_type: isLoopback(new URL(redirectUri)) ? "native" : "web",
+    };
+  }
+}
+
+async function register(as: AuthorizationServer, net: Net, metadata: Partial<Client>): Promise<Client> {
+  if (as.registration_endpoint === undefined) {
+    throw new OAuthError(
+      "registration",
+      `${as.issuer} does not let clients register themselves: register this one there, and pass clientId and issuer`,
+    );
+  }
+  try {
+    const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
+    const reply = await dynamicClientRegistrationRequest(as, metadata, options);
+    return { ...(await processDynamicClientRegistrationResponse(reply)) };
+  } catch (error) {
+    if (error instanceof OAuthError) throw error;
+    const problem = `${as.registration_endpoint} did not register this client (redirect URI ${metadata["redirect_uris"]}): ${causeOf(error)}`;
+    throw new OAuthError("registration", `${problem}; pass another redirectUri, or a clientId`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,6 @@
+// Which URLs stay on this machine.
+
+/** Whether a URL names this machine: an address of 127.0.0.0/8, [::1] or `localhost`. */
+export function isLoopback(url: URL): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+}
