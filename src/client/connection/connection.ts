@@ -65,7 +65,7 @@ export class Connection {
     this.#transport = transport;
     this.#settings = settings;
     this.#wanted = new Wanted(pinned ? [pinned] : revisions);
-    this.#attempts = new Attempts(settings.backoff);
+    this.#attempts = new Attempts(settings.backoff, true);
   }
 
   /** What is known of the server, once the client is connected. */
@@ -302,7 +302,7 @@ export class Connection {
       const waitMs = attempts.next();
       if (waitMs === undefined) throw this.#fail(reason);
       try {
-        if (attempts.made > 1) await pause(waitMs, this.#closing.signal);
+        if (attempts.made > 1) await pause(waitMs, this.#closing.signal, 0);
         await this.#establish(step, 1);
         await this.#restore();
         if (this.#channel) break;
