@@ -7,7 +7,7 @@ import type { Tokens } from "./tokens/tokens.ts";
 
 const none: HeaderFields = {};
 
-/** How long after a failed refresh the next one is tried; meanwhile the server decides what the tokens are still good for. */
+/** The least time between two refreshes, failed or not; meanwhile the server decides what the tokens are still good for. */
 const refreshAgainMs = 5_000;
 
 export class Access {
@@ -86,11 +86,8 @@ export class Access {
 
   #refresh(tokens: Tokens): Promise<void> {
     const refresh = async (): Promise<void> => {
-      try {
-        this.#held = await this.#acquisition.refresh(tokens);
-      } catch {
-        this.#refreshAgainAt = Date.now() + refreshAgainMs;
-      }
+      this.#held = await this.#acquisition.refresh(tokens).catch(() => this.#held);
+      this.#refreshAgainAt = Date.now() + refreshAgainMs;
     };
     return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
   }
