@@ -1,15 +1,23 @@
 // The waits between attempts: each twice as long as the one before, shortened at random, and not for ever.
 import type { Backoff } from "../settings/limits.ts";
 
+/** What browsers and workers know of the network; other runtimes have none of it. */
+interface Browser extends Partial<Pick<EventTarget, "addEventListener" | "removeEventListener">> {
+  readonly navigator?: { readonly onLine?: boolean };
+}
+
+const browser = globalThis as Browser;
+
 /** Counts the attempts of one connection or stream, and says how long to wait before the next one. */
 export class Attempts {
   readonly #backoff: Backoff;
-  readonly #random: () => number;
+  readonly #isLasting: boolean;
   #made = 0;
 
-  constructor(backoff: Backoff, random: () => number = Math.random) {
+  /** `isLasting`: it does not give up while the browser is offline. */
+  constructor(backoff: Backoff, isLasting = false) {
     this.#backoff = backoff;
-    this.#random = random;
+    this.#isLasting = isLasting;
   }
 
   /** How many were made since the start or the last `reset`. */
@@ -20,9 +28,13 @@ export class Attempts {
   /** Counts one more attempt, and returns the wait before it, at least `floorMs`; undefined if there were `maxAttempts`. */
   next(floorMs = 0): number | undefined {
     const { firstMs, maxMs, maxAttempts } = this.#backoff;
-    if (this.#made >= maxAttempts) return undefined;
+    if (this.#made >= maxAttempts) {
+      if (!this.#isLasting || browser.navigator?.onLine !== false) return undefined;
+      // Half of the attempts are left for when the network is back, and the waits stay long.
+      this.#made >>= 1;
+    }
     const wait = Math.min(maxMs, firstMs * 2 ** this.#made++);
-    return Math.max(floorMs, Math.round(wait * (1 - this.#random() / 2)));
+    return Math.max(floorMs, Math.round(wait * (1 - Math.random() / 2)));
   }
 
   /** Begins the count anew: call it when a message has arrived, not when a connection has opened. */
@@ -31,18 +43,26 @@ export class Attempts {
   }
 }
 
-/** Resolves after this time; rejects with the reason of `signal` as soon as it is aborted. */
-export function pause(timeMs: number, signal?: AbortSignal): Promise<void> {
+/**
+ * Resolves after this time, or when the browser is online again and `floorMs` have passed; rejects with the reason of `signal` as
+ * soon as it is aborted.
+ */
+export function pause(timeMs: number, signal?: AbortSignal, floorMs: number = timeMs): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
-    const stop = (): void => {
+    const since = Date.now();
+    const end = (): void => {
       clearTimeout(timer);
-      reject(signal?.reason as Error);
+      signal?.removeEventListener("abort", end);
+      browser.removeEventListener?.("online", wake);
+      if (signal?.aborted) reject(signal.reason as Error);
+      else resolve();
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, timeMs);
-    signal?.addEventListener("abort", stop, { once: true });
+    const wake = (): void => {
+      if (Date.now() - since > floorMs) end();
+    };
+    const timer = setTimeout(end, timeMs);
+    signal?.addEventListener("abort", end);
+    browser.addEventListener?.("online", wake);
   });
 }

@@ -31,7 +31,7 @@ export class GetStream {
 
   constructor(link: Link) {
     this.#link = link;
-    this.#attempts = new Attempts(link.backoff);
+    this.#attempts = new Attempts(link.backoff, true);
     this.#events = new EventStream(link.url, link.limits.maxBytes, (data, { type }) => {
       if (type === "message") this.#take(data);
     });
@@ -64,9 +64,10 @@ export class GetStream {
       const outcome = await this.#connect();
       this.#settle();
       if (this.#whole.signal.aborted) return;
-      const waitMs = this.#nextWait(outcome);
+      const floorMs = Math.max(outcome.floorMs ?? 0, this.#events.retryMs);
+      const waitMs = this.#nextWait(outcome, floorMs);
       if (waitMs === undefined) return;
-      await pause(waitMs, this.#whole.signal);
+      await pause(waitMs, this.#whole.signal, floorMs);
     }
   }
 
@@ -101,8 +102,8 @@ export class GetStream {
     if (isGap) receiver.gap();
   }
 
-  /** How long to wait before the next connection; undefined if there is none. */
-  #nextWait({ kind, reason, status, floorMs = 0 }: GetOutcome): number | undefined {
+  /** How long to wait before the next connection, at least `floorMs`; undefined if there is none. */
+  #nextWait({ kind, reason, status }: GetOutcome, floorMs: number): number | undefined {
     const { receiver, hasSession } = this.#link;
     if (kind === "refused") {
       if (status === 404 && this.#wasOpen && hasSession) {
@@ -118,7 +119,7 @@ export class GetStream {
       this.#events.forget();
     }
     if (kind === "ended" && Date.now() - this.#openedAt > longLivedMs) this.#attempts.reset();
-    const waitMs = this.#attempts.next(Math.max(floorMs, this.#events.retryMs));
+    const waitMs = this.#attempts.next(floorMs);
     if (kind === "ended" || waitMs === undefined) {
       receiver.stream(waitMs === undefined ? "given-up" : "lost", name, reason);
     }

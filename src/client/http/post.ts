@@ -194,13 +194,14 @@ export class Post implements IncomingSink {
 
   /** Reads on where the stream broke off, as often as it takes. */
   async #resume(events: EventStream): Promise<void> {
-    this.#attempts = new Attempts(this.#link.backoff);
+    this.#attempts = new Attempts(this.#link.backoff, true);
     const { signal } = this.#controller;
     const readByGet = await resuming.get();
     for (let floorMs = 0; ;) {
-      const waitMs = this.#attempts.next(Math.max(floorMs, events.retryMs));
+      floorMs = Math.max(floorMs, events.retryMs);
+      const waitMs = this.#attempts.next(floorMs);
       if (waitMs === undefined) return this.fail(this.#cut("the stream could not be resumed"));
-      await pause(waitMs, signal);
+      await pause(waitMs, signal, floorMs);
       const outcome = await readByGet(this.#link, events, { signal });
       if (this.#isSettled) return;
       if (outcome.kind === "refused") return this.fail(this.#cut(outcome.reason));

@@ -83,7 +83,7 @@ export class LiveListening implements Listening, Sink {
     this.#wanted = wanted;
     this.#onChange = onChange;
     this.#queue = new ChangeQueue(parts.core.limits.maxChanges);
-    this.#attempts = new Attempts(parts.backoff);
+    this.#attempts = new Attempts(parts.backoff, true);
     // No listener of its own at the signal of the client: Node warns of more than ten.
     this.#signal = AbortSignal.any([this.#stop.signal, parts.core.closed]);
     this.ended = this.#run().then((error) => {
@@ -158,12 +158,13 @@ export class LiveListening implements Listening, Sink {
       // Proxies end quiet streams, so one that lasted is no failure, even if it carried nothing.
       if (this.#since !== undefined && performance.now() - this.#since >= backoff.maxMs)
         this.#attempts.reset();
-      const waitMs = this.#isHopeless(error) ? undefined : this.#attempts.next(retryAfterOf(error));
+      const floorMs = retryAfterOf(error);
+      const waitMs = this.#isHopeless(error) ? undefined : this.#attempts.next(floorMs);
       const state = waitMs === undefined ? "given-up" : "lost";
       const reason = error instanceof Error ? error.message : "The server ended the subscription";
       core.observe({ type: "stream", stream, state, reason });
       if (waitMs === undefined) return error ?? new ConnectionLost("cut", reason, { mayHaveRun: true });
-      await this.#wait(waitMs);
+      await this.#wait(waitMs, floorMs);
     }
   }
 
@@ -176,12 +177,12 @@ export class LiveListening implements Listening, Sink {
   }
 
   /** Waits, but not longer than until the client has a new connection, or is closed. */
-  async #wait(waitMs: number): Promise<void> {
+  async #wait(waitMs: number, floorMs: number): Promise<void> {
     const woken = new AbortController();
     const wake = (): void => woken.abort();
     const forget = this.#parts.core.onReopened(wake);
     this.#signal.addEventListener("abort", wake);
-    await pause(waitMs, woken.signal).catch(() => {});
+    await pause(waitMs, woken.signal, floorMs).catch(() => {});
     this.#signal.removeEventListener("abort", wake);
     forget();
   }
@@ -205,6 +206,6 @@ function isRefusal(error: unknown): boolean {
   return error instanceof HttpFailure && (error.status === 429 || error.status === 503);
 }
 
-function retryAfterOf(error: unknown): number | undefined {
-  return error instanceof HttpFailure ? error.retryAfterMs : undefined;
+function retryAfterOf(error: unknown): number {
+  return (error instanceof HttpFailure && error.retryAfterMs) || 0;
 }

@@ -1,4 +1,5 @@
 // Finds a document that may be at one of several addresses.
+import { isObject } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { OAuthError } from "../settings/errors.ts";
 
@@ -14,8 +15,7 @@ export async function firstDocument(urls: readonly string[], net: Net): Promise<
     const { status, json } = await net.document(url);
     if (status === 0) unreadable ??= url;
     if (status < 200 || status > 299) continue;
-    if (typeof json === "object" && json !== null && !Array.isArray(json))
-      return { url, json: json as Found["json"] };
+    if (isObject(json)) return { url, json };
     throw new OAuthError("metadata", `${url} must respond with a JSON object`);
   }
   if (unreadable === undefined) return undefined;
@@ -23,9 +23,4 @@ export async function firstDocument(urls: readonly string[], net: Net): Promise<
     "metadata",
     `Could not read ${unreadable}: it is down, or its response (404, too) lacks Access-Control-Allow-Origin`,
   );
-}
-
-/** Whether a value is a list of texts. */
-export function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }

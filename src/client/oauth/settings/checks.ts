@@ -3,6 +3,7 @@ import { isTimerMs } from "../../../async/timers.ts";
 import { ConfigurationError } from "../../../errors.ts";
 import { checkOptions, type Known } from "../../../options.ts";
 import { isTexts } from "../../../wire/message.ts";
+import { keyProblem } from "./keys.ts";
 import type {
   ClientCredentialsOptions,
   ClientProof,
@@ -87,6 +88,7 @@ export function checkOAuthOptions(subject: keyof typeof known, options: Given): 
     if (value !== undefined && !holds(value)) fail(name, must);
   }
   for (const name of required[subject]) if (options[name] === undefined) fail(name, "is required");
+  checkKeys(options, fail);
   const { clientSecret, privateKey, assertion, clientId, issuer } = options;
   if (subject === "clientCredentials" && clientSecret === undefined && privateKey === undefined)
     fail("clientSecret", "is required, or privateKey");
@@ -98,6 +100,15 @@ export function checkOAuthOptions(subject: keyof typeof known, options: Given): 
       "issuer",
       `is required with ${clientSecret === undefined ? "assertion" : "clientSecret"}, which is sent to no other authorization server; "announced" trusts the one that the server announces`,
     );
+  }
+}
+
+function checkKeys(options: Given, fail: (field: string, problem: string) => never): void {
+  const provider = options.identityProvider;
+  const keys = { privateKey: options.privateKey, "identityProvider.privateKey": provider?.privateKey };
+  for (const [field, key] of Object.entries(keys)) {
+    const problem = key && keyProblem(key);
+    if (problem !== undefined) fail(field, problem);
   }
 }
 

@@ -66,7 +66,7 @@ export function keyProblem(key: unknown): string | undefined {
 export async function signingKeyOf(key: ClientKey): Promise<SigningKey> {
   const alg = algorithmOf(key) as string;
   if (key instanceof CryptoKey) return { key: key as CryptoKey, alg, kid: undefined };
-  const { kid, pem, key_ops, use, ext, ...jwk } = key as JWK & { readonly pem?: string };
+  const { kid, pem, key_ops: _ops, use: _use, ext: _ext, ...jwk } = key as JWK & { readonly pem?: string };
   const parameters = algorithms[alg] as Parameters;
   const imported =
     pem === undefined

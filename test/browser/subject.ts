@@ -1,0 +1,22 @@
+// What the page of the tests lets them do with its client.
+import type { JsonObject } from "halyard";
+import type { Change, ClientEvent, ConnectOptions, ListenFilter, Progress } from "halyard/client";
+
+/** One client in a page, as `mcp` in its global scope. Values go through JSON. */
+export interface Subject {
+  /** Connects; resolves with the revision. */
+  connect(url: string, options?: ConnectOptions): Promise<string>;
+  /** The names of the tools. */
+  tools(): Promise<string[]>;
+  /** Calls a tool; resolves with its text and the progress before it. */
+  call(name: string, args?: JsonObject): Promise<{ readonly text: string; readonly progress: Progress[] }>;
+  /** Listens; resolves with what the server announces. */
+  listen(filter: ListenFilter): Promise<ListenFilter>;
+  /** The changes that were heard. */
+  readonly changes: Change[];
+  /** What `observe` received. */
+  readonly events: ClientEvent[];
+  /** The name of the state of the client. */
+  readonly state: string;
+  close(): Promise<void>;
+}
