@@ -288,15 +288,14 @@ test("clients that need the same tokens share one sign-in", async () => {
   const others = [connectForTest(server.url, auth), connectForTest(server.url, auth)];
   await until(() => server.credentials.length === 3);
   await signInByFetch(address.href);
-  for (const client of await Promise.all([connecting, ...others]))
-    expect(client.state.name).toBe("ready");
+  for (const client of await Promise.all([connecting, ...others])) expect(client.state.name).toBe("ready");
   expect(shown).toHaveLength(1);
   expect(issuer.of("/token")).toHaveLength(1);
 });
 
 test.each([
-  [{ open: "popup" }, /open "popup" needs the page of a browser/],
-  [{ open: "redirect" }, /open "redirect" needs the page of a browser/],
+  [{ open: "popup" }, /open cannot be "popup" here: pass "browser"/],
+  [{ open: "redirect" }, /open cannot be "redirect" here: pass "browser"/],
   [
     { redirectUri: "https://app.example.com/callback" },
     /redirectUri is "https:\/\/app\.example\.com\/callback": pass/,
