@@ -144,9 +144,10 @@ async function measureClient(): Promise<void> {
   report("  gzip", published.gzip);
   for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
   hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
-  hold("  with what calls over HTTP load", connected.bytes, 89_000, largestOf(connected.parts));
+  // 700 of these bytes name the CORS headers that a server lacks, and tell credentials of servers, replies and people who sign in.
+  hold("  with what calls over HTTP load", connected.bytes, 89_700, largestOf(connected.parts));
   report("  gzip", connected.gzip);
-  hold("  with everything, in one file", whole.bytes, 132_500, largestOf(whole.parts));
+  hold("  with everything, in one file", whole.bytes, 133_700, largestOf(whole.parts));
   report("  gzip", whole.gzip);
   const ofServers = [...whole.parts.keys()].filter((file) => !sharedWithClient.test(file));
   if (ofServers.length > 0) problems.push(`A bundled client has code of a server: ${ofServers.join(", ")}`);

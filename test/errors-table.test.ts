@@ -1,6 +1,7 @@
 // docs/reference/errors.md says the same as the code.
 import { errorCodes, type HalyardErrorCode } from "halyard";
 import * as client from "halyard/client";
+import { OAuthError } from "halyard/client/oauth";
 import { expect, test } from "vitest";
 import { readTable } from "./support/documents.ts";
 
@@ -27,6 +28,7 @@ const clientCodes = {
   CONNECTION_LOST: "ConnectionLost",
   HTTP: "HttpFailure",
   NEEDS_AUTH: "AuthRequired",
+  OAUTH: "OAuthError",
   TIMEOUT: "CallTimeout",
   NO_COMMON_REVISION: "NoCommonRevision",
   INVALID_RESPONSE: "InvalidResponse",
@@ -56,7 +58,7 @@ test("the classes of halyard/client are those of their table in docs/reference/e
   const rows = readTable("docs/reference/errors.md", "Error classes of a client");
   expect(Object.fromEntries(rows.map((row) => [row["code"], row["class"]]))).toEqual(clientCodes);
   expect(rows.flatMap(Object.values).filter((cell) => cell === "")).toEqual([]);
-  const ours = Object.entries(client).filter(
+  const ours = Object.entries({ ...client, OAuthError }).filter(
     ([name, value]) =>
       typeof value === "function" &&
       value.prototype instanceof client.HalyardError &&
