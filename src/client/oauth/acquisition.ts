@@ -1,5 +1,5 @@
 // Obtains tokens for one MCP server: finds its authorization server, refreshes what there is, or has the grant obtain new ones.
-import type { AuthorizationServer, Client, TokenEndpointResponse } from "oauth4webapi";
+import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
 import type { Challenge } from "./discovery/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
 import { findAuthorizationServer, findByServerRoot } from "./discovery/server-metadata.ts";
@@ -54,6 +54,8 @@ export class Acquisition {
   readonly #server: string;
   readonly #registrations: Registrations;
   readonly #binding: Shelf<Binding>;
+  /** The last ones: they know the nonces that the servers want. */
+  #proofs: Proofs | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
     const { identity, store } = settings;
@@ -67,7 +69,7 @@ export class Acquisition {
   async kept(): Promise<Obtained | undefined> {
     const binding = await this.#binding.read();
     const tokens = binding && (await this.#shelf(binding).read());
-    return tokens && stored(tokens);
+    return tokens && this.#stored(tokens);
   }
 
   /** Takes tokens out of the store, unless they were replaced. */
@@ -117,10 +119,10 @@ export class Acquisition {
   /** Asks for new tokens with a refresh token. Whoever calls this holds the shelf of the tokens. */
   async #exchange(old: Tokens, as: AuthorizationServer, net: Net): Promise<Obtained> {
     const kept = await this.#shelf(old).read();
-    if (kept && kept.accessToken !== old.accessToken) return stored(kept);
+    if (kept && kept.accessToken !== old.accessToken) return this.#stored(kept);
     const client = await this.#registrations.known(as);
     if (old.refreshToken === undefined || client?.client_id !== old.clientId) return this.#bury(old);
-    const { proofs } = await stored(old);
+    const { proofs } = await this.#stored(old);
     const party = await this.#party(as, client, net, old.resource, old.scopes, proofs);
     try {
       const response = await refreshTokens(party, old.refreshToken);
@@ -143,7 +145,7 @@ export class Acquisition {
     const shelf = this.#shelf(old);
     const dead = { ...old, refreshToken: undefined };
     const isDropped = await shelf.swap(old, dead);
-    return stored(isDropped ? dead : ((await shelf.read()) ?? dead));
+    return this.#stored(isDropped ? dead : ((await shelf.read()) ?? dead));
   }
 
   async #grant(
@@ -189,7 +191,7 @@ export class Acquisition {
     const shelf = this.#shelf(tokens);
     if (!(await shelf.swap(old ?? (await shelf.read()), tokens))) {
       const kept = await shelf.read();
-      if (kept) return stored(kept);
+      if (kept) return this.#stored(kept);
     }
     const { issuer, clientId, resource } = tokens;
     await this.#binding.swap(await this.#binding.read(), { issuer, clientId, resource });
@@ -209,7 +211,18 @@ export class Acquisition {
   }
 
   async #newProofs(): Promise<Proofs | undefined> {
-    return this.#settings.shared.dpop ? Proofs.create() : undefined;
+    return this.#settings.shared.dpop ? this.#proofsOf(this.#proofs?.key) : undefined;
+  }
+
+  async #proofsOf(key: JWK | undefined): Promise<Proofs> {
+    if (this.#proofs === undefined || this.#proofs.key["x"] !== key?.["x"])
+      this.#proofs = await Proofs.create(key);
+    return this.#proofs;
+  }
+
+  async #stored(tokens: Tokens): Promise<Obtained> {
+    const { dpopKey: key } = tokens;
+    return { tokens, proofs: key && (await this.#proofsOf(key)), by: "store" };
   }
 
   /** The authorization server to use, of those that the server names. */
@@ -245,11 +258,6 @@ export class Acquisition {
   #shelf(binding: Binding): Shelf<Tokens> {
     return tokensShelf(this.#settings.store, binding);
   }
-}
-
-async function stored(tokens: Tokens): Promise<Obtained> {
-  const proofs = tokens.dpopKey && (await Proofs.create(tokens.dpopKey));
-  return { tokens, proofs, by: "store" };
 }
 
 /** Whether tokens that are kept can take the place of those that the server refused. */

@@ -288,8 +288,7 @@ test("clients that need the same tokens share one sign-in", async () => {
   const others = [connectForTest(server.url, auth), connectForTest(server.url, auth)];
   await until(() => server.credentials.length === 3);
   await signInByFetch(address.href);
-  for (const client of await Promise.all([connecting, ...others]))
-    expect(client.state.name).toBe("ready");
+  for (const client of await Promise.all([connecting, ...others])) expect(client.state.name).toBe("ready");
   expect(shown).toHaveLength(1);
   expect(issuer.of("/token")).toHaveLength(1);
 });
