@@ -50,7 +50,7 @@ describe("clientCredentials", () => {
     expect(issuer.grantsAsked).toEqual(["client_credentials", "client_credentials"]);
   });
 
-  test("asks for the scopes of the challenge, and names the resource as its metadata does [CL-RESOURCE-PARAM]", async () => {
+  test("asks for the scopes of the challenge, and names the resource as its metadata does [CL-RESOURCE]", async () => {
     const { issuer } = await startScripted();
     const server = await ProtectedServer.behind([issuer], { requiredScopes: ["notes:read"] });
     await whoami(server, clientCredentials({ ...registered.robot, issuer: issuer.issuer, scopes: ["more"] }));
@@ -72,7 +72,7 @@ describe("clientCredentials", () => {
     expect(message).not.toContain("guessed");
   });
 
-  test("does not send a secret to an issuer that it was not meant for [CL-TOKEN-ISSUER]", async () => {
+  test("does not send a secret to an issuer that it was not meant for [REG-BIND-ISSUER, REG-PREREG-MISMATCH]", async () => {
     const { issuer, server } = await startScripted();
     const auth = clientCredentials({ ...registered.robot, issuer: "https://auth.example" });
     expect((await failure(open(server, auth))).problem).toBe("issuer");
