@@ -294,8 +294,8 @@ test("clients that need the same tokens share one sign-in", async () => {
 });
 
 test.each([
-  [{ open: "popup" }, /open "popup" needs the page of a browser/],
-  [{ open: "redirect" }, /open "redirect" needs the page of a browser/],
+  [{ open: "popup" }, /open cannot be "popup" here: pass "browser"/],
+  [{ open: "redirect" }, /open cannot be "redirect" here: pass "browser"/],
   [
     { redirectUri: "https://app.example.com/callback" },
     /redirectUri is "https:\/\/app\.example\.com\/callback": pass/,
