@@ -1,19 +1,21 @@
 // A server, a site of another origin with a client in its page, and a browser that shows it.
 import type { McpServer } from "halyard";
-import type { ConnectOptions } from "halyard/client";
 import { type HttpServer, serveHttp, type ServeHttpOptions } from "halyard/node";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { openProfile, type Profile, serveSite, type Site } from "../support/browser.ts";
-import type { Subject } from "./subject.ts";
+import type { Subject, SubjectOptions } from "./subject.ts";
 
 declare global {
   /** The client of the page: only functions that a page evaluates have it. */
   var mcp: Subject;
 }
 
-/** The page with a client. */
-export const pages: Readonly<Record<string, URL>> = { "/": new URL("fixtures/client.ts", import.meta.url) };
+/** The page with a client, and the one that a popup comes back to. */
+export const pages: Readonly<Record<string, URL>> = {
+  "/": new URL("fixtures/client.ts", import.meta.url),
+  "/callback": new URL("fixtures/callback.ts", import.meta.url),
+};
 
 export interface Started {
   readonly http: HttpServer;
@@ -52,7 +54,7 @@ export async function serve(
 export function connectIn(
   page: Page,
   { url }: Pick<HttpServer, "url">,
-  options: ConnectOptions = {},
+  options: SubjectOptions = {},
 ): Promise<string> {
   return page.evaluate(([address, given]) => mcp.connect(address, given), [url, options] as const);
 }

@@ -1,11 +1,19 @@
 // What the page of the tests lets them do with its client.
 import type { JsonObject } from "halyard";
 import type { Change, ClientEvent, ConnectOptions, ListenFilter, Progress } from "halyard/client";
+import type { OAuthOptions } from "halyard/client/oauth";
+
+export interface SubjectOptions extends ConnectOptions {
+  /** Signs a person in with these options. */
+  readonly oauth?: OAuthOptions;
+}
 
 /** One client in a page, as `mcp` in its global scope. Values go through JSON. */
 export interface Subject {
   /** Connects; resolves with the revision. */
-  connect(url: string, options?: ConnectOptions): Promise<string>;
+  connect(url: string, options?: SubjectOptions): Promise<string>;
+  /** The same, when somebody presses the button "Connect". */
+  connectOnClick(url: string, options?: SubjectOptions): Promise<string>;
   /** The names of the tools. */
   tools(): Promise<string[]>;
   /** Calls a tool; resolves with its text and the progress before it. */

@@ -24,6 +24,8 @@ export const registered = {
 interface Behaviour {
   /** Whether it shows pages with buttons, instead of signing alice in at once. */
   pages: boolean;
+  /** Whether pages of other origins may register themselves, which oidc-provider does not offer. */
+  registersPages: boolean;
   /** How long access tokens are valid, in seconds. */
   tokenSeconds: number;
   /** Whether a DPoP proof must contain a nonce of the server. */
@@ -36,7 +38,12 @@ export class AuthorizationServer {
   readonly asked = new Map<string, number>();
   /** While set, every request is answered with this status. */
   outage: number | undefined;
-  readonly behaviour: Behaviour = { pages: false, tokenSeconds: 300, requireDpopNonce: false };
+  readonly behaviour: Behaviour = {
+    pages: false,
+    registersPages: false,
+    tokenSeconds: 300,
+    requireDpopNonce: false,
+  };
   /** The metadata of clients whose id is its address: what the server reads there. */
   readonly clientDocuments = new Map<string, object>();
   /** The private key with which `keyRobot` proves who it is. */
@@ -133,6 +140,11 @@ export class AuthorizationServer {
     const path = request.url?.split("?", 1)[0] ?? "";
     this.asked.set(path, (this.asked.get(path) ?? 0) + 1);
     if (this.outage !== undefined) return response.writeHead(this.outage).end();
+    if (path === "/reg" && this.behaviour.registersPages) {
+      response.setHeader("access-control-allow-origin", "*");
+      response.setHeader("access-control-allow-headers", "content-type");
+      if (request.method === "OPTIONS") return response.writeHead(204).end();
+    }
     if (!path.startsWith("/interaction/")) return this.#provider.callback()(request, response);
     if (this.behaviour.pages) return answerInteraction(this.#provider, request, response);
     return this.#provider.interactionFinished(request, response, {

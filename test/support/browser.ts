@@ -25,8 +25,13 @@ afterAll(async () => (await browser)?.close());
 /** Starts chromium, or uses the one of this test file. */
 function startBrowser(): Promise<Browser> {
   if (path === undefined) throw new Error("chromium is not installed: HALYARD_BROWSER=1 requires it");
-  // Root cannot use the sandbox; these pages are the tests' own.
-  browser ??= chromium.launch({ executablePath: path, args: ["--no-sandbox"] });
+  browser ??= chromium.launch({
+    executablePath: path,
+    // Root cannot use the sandbox; these pages are the tests' own.
+    args: ["--no-sandbox"],
+    // Popups that nobody has clicked for are blocked, as in the browsers of people.
+    ignoreDefaultArgs: ["--disable-popup-blocking"],
+  });
   return browser;
 }
 

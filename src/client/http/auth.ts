@@ -59,7 +59,7 @@ export class Credentials {
 
   /** A reply to a request to `url` has arrived. */
   replied(reply: HttpReply, url: string): void {
-    this.#auth?.replied?.({ url, server: this.#server, header: headersOf(reply) });
+    this.#auth?.replied?.({ status: reply.status, url, server: this.#server, header: headersOf(reply) });
   }
 
   /** Resolves if a refused request is worth trying again; otherwise rejects with AuthRequired. */
@@ -77,7 +77,6 @@ export class Credentials {
         server: this.#server,
         challenge,
         refused: headers["authorization"],
-        times,
         revision: headers["mcp-protocol-version"],
         signal,
         header: headersOf(reply),

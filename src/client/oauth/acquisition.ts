@@ -54,6 +54,8 @@ export class Acquisition {
   readonly #server: string;
   readonly #registrations: Registrations;
   readonly #binding: Shelf<Binding>;
+  /** Tokens that the store did not take, and those that they replace. */
+  #unsaved: { readonly tokens: Tokens; readonly before: Tokens | undefined } | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
     const { identity, store } = settings;
@@ -65,8 +67,9 @@ export class Acquisition {
 
   /** The tokens in the store. */
   async kept(): Promise<Obtained | undefined> {
-    const binding = await this.#binding.read();
-    const tokens = binding && (await this.#shelf(binding).read());
+    const unsaved = await this.#save();
+    const binding = unsaved ?? (await this.#binding.read());
+    const tokens = unsaved ?? (binding && (await this.#shelf(binding).read()));
     return tokens && stored(tokens);
   }
 
@@ -86,12 +89,9 @@ export class Acquisition {
     return this.#keep(await came.obtain(party), party, proofs, "grant");
   }
 
-  /** Refreshes tokens, unless somebody has done so meanwhile. Without a refresh token in the outcome, it was dead. */
+  /** Refreshes tokens, unless somebody has done so meanwhile. If the same tokens come back without a refresh token, it was dead. */
   refresh(tokens: Tokens): Promise<Obtained> {
-    return this.#shelf(tokens).exclusive(async () => {
-      const net = this.#net();
-      return this.#exchange(tokens, await this.#metadataOf(tokens.issuer, net), net);
-    });
+    return this.#shelf(tokens).exclusive(() => this.#exchange(tokens, this.#net()));
   }
 
   /** Obtains tokens in place of those that the server refused, unless somebody has done so meanwhile. */
@@ -107,33 +107,37 @@ export class Acquisition {
       const isSame = kept?.tokens.issuer === as.issuer && kept.tokens.resource === found.resource;
       const before = isSame ? kept.tokens : undefined;
       if (before?.refreshToken !== undefined && !need.isNewGrant) {
-        const refreshed = await this.#shelf(before).exclusive(() => this.#exchange(before, as, net));
-        if (refreshed.tokens.refreshToken !== undefined) return refreshed;
+        const exchange = (): Promise<Obtained> => this.#exchange(before, net, as);
+        const refreshed = await this.#shelf(before).exclusive(exchange, need.waiting.signal);
+        const isOther = refreshed.tokens.accessToken !== before.accessToken;
+        if (isOther || refreshed.by === "refresh") return refreshed;
       }
       return this.#grant(need, found, as, net, before);
-    });
+    }, need.waiting.signal);
   }
 
-  /** Asks for new tokens with a refresh token. Whoever calls this holds the shelf of the tokens. */
-  async #exchange(old: Tokens, as: AuthorizationServer, net: Net): Promise<Obtained> {
-    const kept = await this.#shelf(old).read();
-    if (kept && kept.accessToken !== old.accessToken) return stored(kept);
+  /** Asks for new tokens with a refresh token, unless others are kept by now. Whoever calls this holds the shelf of the tokens. */
+  async #exchange(old: Tokens, net: Net, found?: AuthorizationServer): Promise<Obtained> {
+    const shelf = this.#shelf(old);
+    const kept = (await this.#save()) ?? (await shelf.read()) ?? old;
+    if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return stored(kept);
+    const as = found ?? (await this.#metadataOf(kept.issuer, net));
     const client = await this.#registrations.known(as);
-    if (old.refreshToken === undefined || client?.client_id !== old.clientId) return this.#bury(old);
-    const { proofs } = await stored(old);
-    const party = await this.#party(as, client, net, old.resource, old.scopes, proofs);
+    if (client?.client_id !== kept.clientId) return this.#bury(kept);
+    const { proofs } = await stored(kept);
+    const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
     try {
-      const response = await refreshTokens(party, old.refreshToken);
-      return await this.#keep(
-        { refresh_token: old.refreshToken, ...response },
-        party,
-        proofs,
-        "refresh",
-        old,
-      );
+      const response = {
+        refresh_token: kept.refreshToken,
+        ...(await refreshTokens(party, kept.refreshToken)),
+      };
+      return await this.#keep(response, party, proofs, "refresh", kept);
     } catch (error) {
+      // Somebody who waits for nobody may have been faster.
+      const current = await shelf.read();
+      if (current && current.accessToken !== kept.accessToken) return stored(current);
       const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as));
-      if (isForgotten || isDead(error)) return this.#bury(old);
+      if (isForgotten || isDead(error)) return this.#bury(kept);
       throw error;
     }
   }
@@ -177,7 +181,7 @@ export class Acquisition {
     }
   }
 
-  /** Puts tokens into the store in place of `old`, or of whatever is there. If others are there instead of `old`, they are as good. */
+  /** Keeps tokens in place of `old`, or of whatever is kept. If others are kept instead of `old`, they are as good. */
   async #keep(
     response: TokenEndpointResponse,
     party: Party,
@@ -187,13 +191,27 @@ export class Acquisition {
   ): Promise<Obtained> {
     const tokens = tokensOf(response, party, proofs);
     const shelf = this.#shelf(tokens);
-    if (!(await shelf.swap(old ?? (await shelf.read()), tokens))) {
-      const kept = await shelf.read();
-      if (kept) return stored(kept);
-    }
+    const before = this.#unsaved ? this.#unsaved.before : (old ?? (await shelf.read()));
+    this.#unsaved = { tokens, before };
+    if (await this.#save()) return { tokens, proofs, by };
+    const kept = await shelf.read();
+    return kept && kept.accessToken !== tokens.accessToken ? stored(kept) : { tokens, proofs, by };
+  }
+
+  /** Puts what is unsaved into the store. Resolves with it if that fails: it replaces what is of no use any more, so it must not be lost. */
+  async #save(): Promise<Tokens | undefined> {
+    if (this.#unsaved === undefined) return undefined;
+    const { tokens, before } = this.#unsaved;
     const { issuer, clientId, resource } = tokens;
-    await this.#binding.swap(await this.#binding.read(), { issuer, clientId, resource });
-    return { tokens, proofs, by };
+    try {
+      await this.#shelf(tokens).swap(before, tokens);
+      await this.#binding.swap(await this.#binding.read(), { issuer, clientId, resource });
+      this.#unsaved = undefined;
+      return undefined;
+    } catch (error) {
+      console.warn(`halyard: the tokens for ${this.#server} are only kept in memory: ${String(error)}`);
+      return tokens;
+    }
   }
 
   async #party(

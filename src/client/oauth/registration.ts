@@ -122,7 +122,7 @@ async function register(
   // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
   const { token_endpoint_auth_method } = metadata;
   if (response.ok && typeof body?.["client_id"] === "string")
-    return { token_endpoint_auth_method, ...body } as Client;
+    return { token_endpoint_auth_method, ...(body as Client) };
   throw new OAuthError(
     "registration",
     `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,

@@ -1,5 +1,6 @@
 // Finds a document that may be at one of several addresses.
 import { isObject } from "../../../wire/message.ts";
+import { hiddenReason } from "../net/create-net.ts";
 import type { Net } from "../net/net.ts";
 import { OAuthError } from "../settings/errors.ts";
 
@@ -19,8 +20,5 @@ export async function firstDocument(urls: readonly string[], net: Net): Promise<
     throw new OAuthError("metadata", `${url} must respond with a JSON object`);
   }
   if (unreadable === undefined) return undefined;
-  throw new OAuthError(
-    "metadata",
-    `Could not read ${unreadable}: it is down, or its response (404, too) lacks Access-Control-Allow-Origin`,
-  );
+  throw new OAuthError("metadata", `Could not fetch ${unreadable}: ${hiddenReason}`);
 }

@@ -7,9 +7,13 @@ import type { Document, Net, NetOptions } from "./net.ts";
 import { shown, shownUrl } from "./shown.ts";
 
 const documentMs = 10_000;
-const requestMs = 30_000;
+const requestMs = 20_000;
 const maxBytes = 256 * 1024;
 const maxRedirects = 3;
+
+/** What can be wrong where a browser does not say it. */
+export const hiddenReason =
+  "it is down, its response (404, too) lacks Access-Control-Allow-Origin, or connect-src of this page forbids it";
 
 export function createNet(options: NetOptions): Net {
   const guard = new Guard(options);
@@ -48,7 +52,7 @@ export function createNet(options: NetOptions): Net {
     check: (url) => guard.check(url),
     document: (url) =>
       within(documentMs, undefined, (signal) => document(url, signal)).catch((error: unknown) => {
-        if (!platform.checkedFetch && error instanceof TypeError) return { url, status: 0, json: undefined };
+        if (isHidden(error)) return { url, status: 0, json: undefined };
         throw failure("metadata", url, error);
       }),
     fetch: (url, init) =>
@@ -134,10 +138,16 @@ function parse(text: string, response: Response, url: string): unknown {
   }
 }
 
+/** Whether a browser hides why a request failed. */
+function isHidden(error: unknown): boolean {
+  return !platform.checkedFetch && error instanceof TypeError;
+}
+
 /** The error of a request that failed. `fetch` hides the reason in `cause`. */
 function failure(problem: OAuthProblem, url: string, error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   const { message, cause } = error as { message?: unknown; cause?: unknown };
-  const reason = cause instanceof Error && cause.message !== "" ? cause.message : String(message);
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : String(message);
+  const reason = isHidden(error) ? hiddenReason : said;
   return new OAuthError(problem, `Could not fetch ${shownUrl(url)}: ${reason}`, { cause: error });
 }

@@ -25,8 +25,15 @@ const shared: Known<SharedOAuthOptions> = {
 const proof: Known<ClientProof> = { clientSecret: true, privateKey: true };
 const identityProvider: Known<IdentityProvider> = { ...proof, issuer: true, clientId: true, idToken: true };
 
+interface Ways {
+  readonly oauth: OAuthOptions;
+  readonly clientCredentials: ClientCredentialsOptions;
+  readonly enterpriseManaged: EnterpriseManagedOptions;
+  readonly workloadIdentity: WorkloadIdentityOptions;
+}
+
 /** The options of each way. */
-const known = {
+const known: { readonly [Way in keyof Ways]: Known<Ways[Way]> } = {
   oauth: {
     ...shared,
     ...proof,
@@ -36,15 +43,10 @@ const known = {
     redirectUri: true,
     open: true,
     signInTimeoutMs: true,
-  } satisfies Known<OAuthOptions>,
-  clientCredentials: { ...shared, ...proof, clientId: true } satisfies Known<ClientCredentialsOptions>,
-  enterpriseManaged: {
-    ...shared,
-    ...proof,
-    clientId: true,
-    identityProvider,
-  } satisfies Known<EnterpriseManagedOptions>,
-  workloadIdentity: { ...shared, assertion: true, clientId: true } satisfies Known<WorkloadIdentityOptions>,
+  },
+  clientCredentials: { ...shared, ...proof, clientId: true },
+  enterpriseManaged: { ...shared, ...proof, clientId: true, identityProvider },
+  workloadIdentity: { ...shared, assertion: true, clientId: true },
 };
 
 type Given = OAuthOptions & Partial<EnterpriseManagedOptions & WorkloadIdentityOptions>;
@@ -78,7 +80,7 @@ const rules: { readonly [Name in keyof Given]: readonly [holds: (value: unknown)
   };
 
 /** Throws for the first option that is unknown or cannot work. */
-export function checkOAuthOptions(subject: keyof typeof known, options: Given): void {
+export function checkOAuthOptions(subject: keyof Ways, options: Given): void {
   checkOptions({ subject }, options, known[subject]);
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
@@ -112,7 +114,7 @@ function checkKeys(options: Given, fail: (field: string, problem: string) => nev
   }
 }
 
-const required: { readonly [Subject in keyof typeof known]: readonly (keyof Given)[] } = {
+const required: { readonly [Way in keyof Ways]: readonly (keyof Given)[] } = {
   oauth: [],
   clientCredentials: ["clientId"],
   enterpriseManaged: ["clientId", "identityProvider"],
