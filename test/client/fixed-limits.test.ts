@@ -96,6 +96,36 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "characters of a URL in the metadata of OAuth": ["oauth/net/guard.ts", "maxUrl"],
   "characters of WWW-Authenticate": ["oauth/discovery/challenge.ts", "maxHeader"],
   "characters of a value of a server in an error of OAuth": ["oauth/net/shown.ts", "maxShown"],
+  "seconds between two signs of life of who holds a lock of fileStore": [
+    "oauth/platform/node-file-lock.ts",
+    "beatMs",
+    1000,
+  ],
+  "seconds without a sign of life, seen by who waits for a lock of fileStore": [
+    "oauth/platform/node-file-lock.ts",
+    "staleMs",
+    1000,
+  ],
+  "milliseconds between the first two looks at a lock of fileStore": [
+    "oauth/platform/node-file-lock.ts",
+    "firstPollMs",
+  ],
+  "milliseconds between two looks at a lock of fileStore, at most": [
+    "oauth/platform/node-file-lock.ts",
+    "longestPollMs",
+  ],
+  "hours that leftovers of another computer stay beside a fileStore": [
+    "oauth/platform/node-file-lock.ts",
+    "leftoverMs",
+    3_600_000,
+  ],
+  "megabytes of the file of a fileStore": ["oauth/platform/node-file-store.ts", "maxFileBytes", 1_048_576],
+  "links from the path of a fileStore to its file": ["oauth/platform/node-file-store.ts", "maxLinks"],
+  "attempts to replace a file that another program has open, on Windows": [
+    "oauth/platform/node-file-store.ts",
+    "maxRenames",
+  ],
+  "milliseconds between two such attempts": ["oauth/platform/node-file-store.ts", "renamePauseMs"],
 };
 
 /** Rows about the attempts of a call, by the names of their rules in `attemptRules`. */

@@ -41,7 +41,7 @@ export class ProtectedServer {
     this.server = notes();
     const door = bearerAuth({ resource: this.url, authorizationServers: [origin], ...auth });
     this.#http = http;
-    this.#handler = nodeHandler(this.server, { graceMs: 50, ...httpOptions, auth: door });
+    this.#handler = nodeHandler(this.server, { graceMs: 50, path, ...httpOptions, auth: door });
     http.on("request", async (request, response) => {
       const head = readHead(request);
       this.asked.push(head);

@@ -42,6 +42,8 @@ export class ScriptedIssuer {
   token: Changes = {};
   /** How long access tokens are valid, in seconds. */
   tokenSeconds = 300;
+  /** What tokens are issued for, whatever they were asked for. */
+  audience: string | undefined;
   /** The clients that it knows: their metadata, by id. Any client is let in whose id is an address. */
   readonly clients = new Map<string, Changes>();
   readonly #codes = new Map<string, Code>();
@@ -178,6 +180,7 @@ export class ScriptedIssuer {
   #grant(request: IssuerRequest): Answer {
     const { params } = request;
     const clientId = clientOf(request);
+    if (clientId !== "" && !this.#knows(clientId)) return refusal("invalid_client", 401);
     const own = { clientId, resource: params["resource"] ?? "", scope: params["scope"] ?? "" };
     const redeem: Readonly<Record<string, () => Answer>> = {
       authorization_code: () => this.#redeemCode(clientId, params),
@@ -213,18 +216,22 @@ export class ScriptedIssuer {
   }
 
   #issue(grant: Grant, refreshable: boolean): Answer {
-    const access = this.#mint("access");
-    const { clientId, resource, scope, family } = grant;
-    const expiresAt = Math.floor(Date.now() / 1000) + this.tokenSeconds;
-    this.#accessTokens.set(access, { clientId, resource, scope, family, expiresAt });
+    const { clientId, scope, family } = grant;
     const issued = {
-      access_token: access,
+      access_token: this.#mint("access"),
       token_type: "Bearer",
       expires_in: this.tokenSeconds,
       ...(scope !== "" && { scope }),
       ...(refreshable && { refresh_token: this.#mint("refresh") }),
     };
     const body = changed(issued, this.token);
+    this.#accessTokens.set(String(body["access_token"]), {
+      clientId,
+      resource: this.audience ?? grant.resource,
+      scope: String(body["scope"] ?? ""),
+      family,
+      expiresAt: Math.floor(Date.now() / 1000) + this.tokenSeconds,
+    });
     if (typeof body["refresh_token"] === "string") this.#refreshTokens.set(body["refresh_token"], grant);
     return { body };
   }

@@ -4,6 +4,7 @@ import type { RequiredUrls } from "../answering/required-urls.ts";
 import type { Outgoing } from "../channel/channel.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { CallTimeout, type ConnectionLost } from "../settings/errors.ts";
+import type { ClientState } from "../settings/state.ts";
 import type { Tries } from "./attempts.ts";
 import type { CoreRequestOptions } from "./core.ts";
 
@@ -42,6 +43,7 @@ export class Call implements Outgoing {
   readonly startedAt: number = performance.now();
   readonly #times: CallTimes;
   readonly #pauses: Pauses;
+  readonly #connection: { readonly state: ClientState };
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastSignAt: number = this.startedAt;
   #end: { readonly reason: unknown } | undefined;
@@ -53,12 +55,14 @@ export class Call implements Outgoing {
     options: CoreRequestOptions,
     times: CallTimes,
     pauses: Pauses,
+    connection: { readonly state: ClientState },
   ) {
     this.method = method;
     this.params = params;
     this.options = options;
     this.#times = times;
     this.#pauses = pauses;
+    this.#connection = connection;
     options.signal?.addEventListener("abort", this);
     if (options.isStream !== true)
       this.#timer = setTimeout(onTime, Math.min(times.timeoutMs, times.maxTimeMs), this);
@@ -142,9 +146,14 @@ export class Call implements Outgoing {
     const lastSignAt = Math.max(this.#lastSignAt, this.#pauses.lastEndedAt);
     const quietMs = isSilent ? lastSignAt + timeoutMs - now : timeoutMs;
     // A timer may fire a little before its time.
-    if (leftMs < 1) this.abandon(new CallTimeout("maxTimeMs", maxTimeMs, this.what));
-    else if (quietMs < 1) this.abandon(new CallTimeout("timeoutMs", timeoutMs, this.what));
+    if (leftMs < 1) this.#tooLate("maxTimeMs");
+    else if (quietMs < 1) this.#tooLate("timeoutMs");
     else this.#timer = setTimeout(onTime, Math.min(leftMs, quietMs), this);
+  }
+
+  #tooLate(limit: keyof CallTimes): void {
+    const { url } = this.#connection.state;
+    this.abandon(new CallTimeout(limit, this.#times[limit], this.what, url));
   }
 }
 

@@ -103,7 +103,9 @@ export class Calls implements Core {
   async #inTime(sending: Promise<void>, method: string): Promise<void> {
     const { timeoutMs } = this.#settings;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new CallTimeout("timeoutMs", timeoutMs, method)), timeoutMs);
+    const tooLate = (): void =>
+      late.abort(new CallTimeout("timeoutMs", timeoutMs, method, this.#connection.state.url));
+    const timer = setTimeout(tooLate, timeoutMs);
     await untilAborted(sending, late.signal).finally(() => clearTimeout(timer));
   }
 

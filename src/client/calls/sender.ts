@@ -117,7 +117,7 @@ export class Sender {
       maxTimeMs: options.maxTimeMs ?? maxTimeMs,
     };
     this.#inFlight++;
-    return new Call(method, params, options, times, this.#answers);
+    return new Call(method, params, options, times, this.#answers, this.#connection);
   }
 
   /** Sends a call until there is a result, or an error that is the outcome. */

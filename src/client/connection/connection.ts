@@ -2,23 +2,17 @@
 import { Ending } from "../../async/ending.ts";
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { within } from "../../async/timers.ts";
-import { errorCodes } from "../../errors.ts";
+import { errorCodes, HalyardError } from "../../errors.ts";
 import { findRevision, revisions } from "../../protocol/revisions/index.ts";
 import type { RpcNotification } from "../../wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
-import {
-  AuthRequired,
-  CallTimeout,
-  ConnectionLost,
-  HttpFailure,
-  NoCommonRevision,
-  RpcRejection,
-} from "../settings/errors.ts";
+import { ConnectionLost, HttpFailure, NoCommonRevision, RpcRejection } from "../settings/errors.ts";
 import type { Remembered } from "../settings/remembered.ts";
 import type { ClientState, StateName } from "../settings/state.ts";
 import { type Agreed, type HandshakeSettings, shakeHands } from "./handshake.ts";
 import { Listeners } from "./listeners.ts";
+import { Opening } from "./opening.ts";
 import type { Peer } from "./peer.ts";
 import { Reception, type ReceptionSettings } from "./reception.ts";
 import { firstStep } from "./remembering.ts";
@@ -60,7 +54,7 @@ export class Connection {
   /** The state to go back to when credentials have been obtained. */
   #beforeAuth: ClientState | undefined;
   /** Ends the opening of a channel. */
-  #opening: AbortController | undefined;
+  #opening: Opening | undefined;
   /** The opening of another channel, however many requests wait for it. */
   #reopening: Promise<void> | undefined;
   /** Ends the restoring of what the server held, when its channel is lost meanwhile. */
@@ -143,7 +137,7 @@ export class Connection {
    */
   failed(channel: Channel, error: unknown): boolean {
     const isCurrent = channel === this.#channel;
-    if (isCurrent && error instanceof AuthRequired && error.status === 401) this.#suspend(error);
+    if (isCurrent && isOfCredentials(error) && error.status !== 403) this.#suspend(error);
     const step = this.#remedy(channel, error);
     if (step && isCurrent) this.#lose(error as Error, step);
     return step !== undefined;
@@ -154,9 +148,11 @@ export class Connection {
     const state = this.#state;
     const before = this.#beforeAuth;
     const isShown = state.name === "needs-auth";
+    this.#opening?.hold(url !== undefined);
     if (!isWaiting) {
       this.#beforeAuth = undefined;
-      if (isShown && before) this.#enter(before.name, "The credentials were obtained", before.error);
+      if (isShown && before)
+        this.#enter(before.name, "No request waits for credentials any longer", before.error);
     } else if (!isShown || url !== state.url) {
       if (!isShown || !before) this.#beforeAuth = state;
       if (url === undefined) this.#enter("needs-auth", "Waiting for credentials");
@@ -188,22 +184,14 @@ export class Connection {
     const { connectTimeoutMs } = this.#settings;
     const { address } = this.#transport;
     this.#closing.throwIfOver();
-    const opening = (this.#opening = new AbortController());
-    const timer = setTimeout(
-      () => opening.abort(new CallTimeout("connectTimeoutMs", connectTimeoutMs, `Connecting to ${address}`)),
-      connectTimeoutMs,
-    );
-    const stop = (): void => opening.abort(signal?.reason);
-    if (signal?.aborted) stop();
-    signal?.addEventListener("abort", stop);
+    const opening = (this.#opening = new Opening(connectTimeoutMs, `Connecting to ${address}`, signal));
     try {
       const agreed = await this.#shakeHands(step, tries, opening.signal);
       if (this.#closing.isOver) await agreed.reception.close();
       this.#closing.throwIfOver();
       this.#adopt(agreed);
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
+      opening.finish();
       this.#opening = undefined;
     }
   }
@@ -267,7 +255,7 @@ export class Connection {
   }
 
   /** Keeps the channel from being used until a request tries again, perhaps with other credentials. */
-  #suspend(error: AuthRequired): void {
+  #suspend(error: Error): void {
     this.#channel = undefined;
     this.#enter("needs-auth", error.message, error);
   }
@@ -321,7 +309,7 @@ export class Connection {
       } catch (error) {
         this.#closing.throwIfOver();
         reason = error as Error;
-        if (error instanceof AuthRequired || error instanceof NoCommonRevision) throw this.#fail(error);
+        if (isOfCredentials(error) || error instanceof NoCommonRevision) throw this.#fail(error);
       }
       this.#enter("reconnecting", reason.message, reason);
     }
@@ -341,7 +329,7 @@ export class Connection {
   #fail(error: unknown): unknown {
     const reason = error instanceof Error ? error.message : String(error);
     this.#reopening = undefined;
-    this.#enter(error instanceof AuthRequired ? "needs-auth" : "closed", reason, error);
+    this.#enter(isOfCredentials(error) ? "needs-auth" : "closed", reason, error);
     return error;
   }
 
@@ -358,6 +346,11 @@ export class Connection {
 
   readonly #report = (error: unknown): void =>
     this.#settings.observe?.({ type: "ignored", reason: `A callback failed: ${String(error)}` });
+}
+
+/** Whether there are no credentials that the server takes, so that another try needs other ones. */
+function isOfCredentials(error: unknown): error is Error & { readonly status?: number } {
+  return error instanceof HalyardError && (error.code === "NEEDS_AUTH" || error.code === "OAUTH");
 }
 
 function isClosed(): ConnectionLost {

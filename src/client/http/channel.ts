@@ -184,7 +184,8 @@ export class HttpChannel implements Channel, Link {
   /** Tells the server something as far as it can be told quickly. */
   async #farewell(method: "POST" | "DELETE", headers: Record<string, string>, body?: string): Promise<void> {
     const signal = AbortSignal.timeout(farewellMs);
-    const sending = this.requester.send({ url: this.url, method, headers, body, signal });
+    const { url } = this;
+    const sending = this.requester.send({ url, method, headers, body, signal, isFarewell: true });
     await ignoreRejection(sending).then(
       (reply) => reply.cancel(),
       () => {},

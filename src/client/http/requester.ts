@@ -11,6 +11,8 @@ const maxRedirects = 5;
 export interface Asked extends HttpRequest {
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
+  /** Whether it says goodbye: it is not worth other credentials. */
+  readonly isFarewell?: boolean;
 }
 
 export class Requester {
@@ -39,7 +41,7 @@ export class Requester {
         const { signal } = asked;
         const before = refused;
         refused = JSON.stringify(fields);
-        const isFinal = hasOwn || (times > 0 && refused === before);
+        const isFinal = hasOwn || asked.isFarewell || (times > 0 && refused === before);
         await this.#credentials.refused(reply, { url, headers, signal, times: times++, isFinal });
       } else if (status >= 300 && status < 400) {
         url = followed(reply, url, ++redirects);

@@ -132,7 +132,8 @@ export class Acquisition {
         old,
       );
     } catch (error) {
-      if (isDead(error)) return this.#bury(old);
+      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as));
+      if (isForgotten || isDead(error)) return this.#bury(old);
       throw error;
     }
   }
@@ -169,7 +170,7 @@ export class Acquisition {
       return await this.#keep(await attempt.obtain(party, need.waiting), party, proofs, "grant");
     } catch (error) {
       // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
-      if (isUnknownClient(error)) await this.#registrations.forget(as.issuer);
+      if (isUnknownClient(error)) await this.#registrations.forget(as);
       throw error;
     } finally {
       attempt.end();

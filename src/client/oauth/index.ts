@@ -1,4 +1,5 @@
 // The entry `halyard/client/oauth`: tokens for a client, obtained by a person or by a machine.
+export { fileStore } from "./file-store.ts";
 export { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "./oauth.ts";
 export type { OAuth } from "./oauth.ts";
 export { finishSignIn } from "./platform/web-sign-in.ts";

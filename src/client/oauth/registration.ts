@@ -5,10 +5,10 @@ import {
   type Client,
   customFetch,
   dynamicClientRegistrationRequest,
-  processDynamicClientRegistrationResponse,
 } from "oauth4webapi";
-import { causeOf } from "./grants/token-request.ts";
+import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
+import { shownUrl } from "./net/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
@@ -46,16 +46,18 @@ export class Registrations {
     if (redirectUri === undefined) return { client_id: "" };
     const before = await this.#registered(as.issuer);
     if (before?.redirectUri === redirectUri) return before.client;
-    const client = await register(as, net, this.#metadata(as, redirectUri));
+    const client = await register(as, net, redirectUri, this.#metadata(as, redirectUri));
     const shelf = registrationShelf(this.#store, as.issuer);
     await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
     return client;
   }
 
-  /** Forgets a registration that the authorization server no longer knows. */
-  async forget(issuer: string): Promise<void> {
-    const shelf = registrationShelf(this.#store, issuer);
-    await shelf.swap(await shelf.read(), undefined);
+  /** Forgets a registration that the authorization server no longer knows. Resolves with whether there was one. */
+  async forget(as: AuthorizationServer): Promise<boolean> {
+    if (await this.#configured(as)) return false;
+    const shelf = registrationShelf(this.#store, as.issuer);
+    const kept = await shelf.read();
+    return kept !== undefined && shelf.swap(kept, undefined);
   }
 
   async #configured(as: AuthorizationServer): Promise<Client | undefined> {
@@ -102,22 +104,27 @@ export class Registrations {
   }
 }
 
-async function register(as: AuthorizationServer, net: Net, metadata: Partial<Client>): Promise<Client> {
+async function register(
+  as: AuthorizationServer,
+  net: Net,
+  redirectUri: string,
+  metadata: Partial<Client>,
+): Promise<Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
       "registration",
       `${as.issuer} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
-  try {
-    const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
-    const reply = await dynamicClientRegistrationRequest(as, metadata, options);
-    return { ...(await processDynamicClientRegistrationResponse(reply)) };
-  } catch (error) {
-    if (error instanceof OAuthError) throw error;
-    const problem = `${as.registration_endpoint} did not register this client (redirect URI ${metadata["redirect_uris"]}): ${causeOf(error)}`;
-    throw new OAuthError("registration", `${problem}; pass another redirectUri, or a clientId`, {
-      cause: error,
-    });
-  }
+  const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
+  const reply = await dynamicClientRegistrationRequest(as, metadata, options);
+  const { response, body, problem } = await readReply(reply);
+  // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
+  const { token_endpoint_auth_method } = metadata;
+  if (response.ok && typeof body?.["client_id"] === "string")
+    return { token_endpoint_auth_method, ...(body as Client) };
+  throw new OAuthError(
+    "registration",
+    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,
+  );
 }

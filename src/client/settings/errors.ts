@@ -172,9 +172,10 @@ export class CallTimeout extends HalyardError {
   /** The option whose time is over. */
   readonly limit: TimeLimit;
 
-  constructor(limit: TimeLimit, timeMs: number, what: string) {
+  constructor(limit: TimeLimit, timeMs: number, what: string, signInUrl?: string) {
     const ended = limit === "timeoutMs" ? `${timeMs} ms without a sign of progress` : `${timeMs} ms`;
-    super("TIMEOUT", `${what}: no response after ${ended}: raise ${limit} if it needs longer`);
+    const meanwhile = signInUrl ? `, with the client waiting for somebody to sign in at ${signInUrl}` : "";
+    super("TIMEOUT", `${what}: no response after ${ended}${meanwhile}: raise ${limit} if it needs longer`);
     this.limit = limit;
   }
 }

@@ -1,5 +1,6 @@
 // Finds a document that may be at one of several addresses.
 import { hiddenReason } from "../net/create-net.ts";
+import { isObject } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { OAuthError } from "../settings/errors.ts";
 
@@ -15,15 +16,9 @@ export async function firstDocument(urls: readonly string[], net: Net): Promise<
     const { status, json } = await net.document(url);
     if (status === 0) unreadable ??= url;
     if (status < 200 || status > 299) continue;
-    if (typeof json === "object" && json !== null && !Array.isArray(json))
-      return { url, json: json as Found["json"] };
+    if (isObject(json)) return { url, json };
     throw new OAuthError("metadata", `${url} must respond with a JSON object`);
   }
   if (unreadable === undefined) return undefined;
   throw new OAuthError("metadata", `Could not fetch ${unreadable}: ${hiddenReason}`);
-}
-
-/** Whether a value is a list of texts. */
-export function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }

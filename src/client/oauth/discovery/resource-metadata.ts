@@ -1,9 +1,10 @@
 // Finds the metadata of a protected resource (RFC 9728): which authorization servers issue tokens for an MCP server.
+import { isTexts } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { shown, shownUrl } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Challenge } from "./challenge.ts";
-import { firstDocument, type Found, isTexts } from "./first-document.ts";
+import { firstDocument, type Found } from "./first-document.ts";
 
 /** What tokens for a server are for, and who issues them. */
 export interface FoundResource {

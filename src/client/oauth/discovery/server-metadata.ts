@@ -1,9 +1,10 @@
 // Finds the metadata of an authorization server: RFC 8414, or OpenID Connect Discovery.
 import type { AuthorizationServer } from "oauth4webapi";
+import { isTexts } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
-import { firstDocument, type Found, isTexts } from "./first-document.ts";
+import { firstDocument, type Found } from "./first-document.ts";
 
 const endpoints = ["authorization_endpoint", "token_endpoint", "registration_endpoint"] as const;
 

@@ -1,49 +1,30 @@
 // Judges the parameters with which a person comes back from the authorization server.
-import {
-  AuthorizationResponseError,
-  type AuthorizationServer,
-  type Client,
-  validateAuthResponse,
-} from "oauth4webapi";
-import { clip } from "../../../errors.ts";
+import { AuthorizationResponseError, validateAuthResponse } from "oauth4webapi";
+import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
+import type { Party } from "./grant.ts";
 
-/** Returns the parameters if they answer the request with this `state` and hold a code; otherwise throws. */
-export function checkResponse(
-  as: AuthorizationServer,
-  client: Client,
-  parameters: URLSearchParams,
-  state: string,
-): URLSearchParams {
-  // Before anything else is read: an answer of another server says nothing that may be shown.
+/** Returns the code if the parameters answer the request with this `state`; otherwise throws. */
+export function codeOf({ as, client }: Party, parameters: URLSearchParams, state: string): string {
+  const whose = `The answer to the sign-in at ${shown(as.issuer)}`;
+  // Before anything else is read: nothing may be shown of what another server says.
   const iss = parameters.get("iss");
   if (iss === null ? as.authorization_response_iss_parameter_supported : iss !== as.issuer) {
-    const from = iss === null ? "has no iss, which its metadata promises" : `has iss "${printable(iss)}"`;
+    const found = iss === null ? "has no iss, though its metadata announces it" : `has iss ${shown(iss)}`;
     throw new OAuthError(
       "response",
-      `The answer to the sign-in at "${as.issuer}" ${from}. It may come from another authorization server: sign in again, and make sure that the server sends its issuer as it is in its metadata`,
+      `${whose} ${found}: another server may have sent it. Make iss equal to the issuer at the authorization server`,
     );
   }
   try {
-    const valid = validateAuthResponse(as, client, parameters, state);
-    if (valid.get("code")) return valid;
-  } catch (cause) {
-    if (cause instanceof AuthorizationResponseError) {
-      const { error, error_description: description = "" } = cause;
-      throw new OAuthError("denied", printable(`${as.issuer} refused the sign-in: ${error} ${description}`), {
-        cause,
-      });
-    }
-    throw new OAuthError(
-      "response",
-      `The answer to the sign-in at ${as.issuer} is wrong: ${(cause as Error).message}`,
-      { cause },
-    );
+    const code = validateAuthResponse(as, client, parameters, state).get("code");
+    if (code) return code;
+  } catch (error) {
+    if (!(error instanceof AuthorizationResponseError))
+      throw new OAuthError("response", `${whose} is not valid: ${(error as Error).message}`);
+    const { error: name, error_description: description } = error;
+    const why = description === undefined ? "" : ` (${shown(description)})`;
+    throw new OAuthError("denied", `${shown(as.issuer)} refused the sign-in with ${shown(name)}${why}`);
   }
-  throw new OAuthError("response", `The answer to the sign-in at ${as.issuer} has no code`);
-}
-
-/** A text of somebody else, for a terminal: short, without control characters. */
-function printable(text: string): string {
-  return clip(text.replace(/\p{C}+/gu, " ").trim());
+  throw new OAuthError("response", `${whose} has no code`);
 }

@@ -9,43 +9,63 @@ import {
   PrivateKeyJwt,
 } from "oauth4webapi";
 import { OAuthError } from "../settings/errors.ts";
-import { keyProblem, signingKeyOf } from "../settings/keys.ts";
+import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
 
-/** The methods that a proof can be sent by, the preferred one first. */
-const methodsOf: { readonly [Kind in "secret" | "key"]: readonly string[] } = {
-  secret: ["client_secret_basic", "client_secret_post"],
-  key: ["private_key_jwt"],
-};
+/** By which methods a client can prove who it is, the preferred one first. */
+const methodsOf = {
+  "a private key": ["private_key_jwt"],
+  "a secret": ["client_secret_basic", "client_secret_post"],
+  // Some issue one to every client, and want to see it from none.
+  "the secret of its registration": ["client_secret_basic", "client_secret_post", "none"],
+  "no secret": ["none"],
+} as const;
+
+type Method = (typeof methodsOf)[keyof typeof methodsOf][number];
 
 /** Names for the same algorithm. */
 const otherNames: { readonly [alg: string]: string } = { EdDSA: "Ed25519", Ed25519: "EdDSA" };
 
 /**
- * Chooses the method that the client is registered with, else one that the authorization server supports. The secret of a client that has
- * registered itself is in `client`. A client without a proof sends its id only: many servers accept that without saying so.
+ * Chooses the method that the client is registered with, else one that the authorization server supports. A client without a secret or key
+ * sends its id only: many servers accept that without saying so.
  */
 export async function authenticationOf(
   as: AuthorizationServer,
   client: Client,
-  proof: ClientProof,
+  { clientSecret, privateKey }: ClientProof,
 ): Promise<ClientAuth> {
-  const { token_endpoint_auth_method: registered, client_secret: given } = client;
-  const secret = proof.clientSecret ?? (typeof given === "string" ? given : undefined);
-  const kind = proof.privateKey ? "key" : secret === undefined ? undefined : "secret";
-  if (registered === "none" || (kind ?? registered) === undefined)
-    return client.client_id === "" ? () => {} : None();
-  const supported =
-    registered === undefined ? (as.token_endpoint_auth_methods_supported ?? methodsOf.secret) : [registered];
-  const method = kind && methodsOf[kind].find((one) => supported.includes(one));
-  if (method === undefined) {
-    throw new OAuthError(
-      "registration",
-      `The client ${client.client_id} proves who it is with ${kind ? `a ${kind} (${methodsOf[kind].join(", ")})` : "nothing"}, but ${as.issuer} expects ${supported.join(", ")}: pass what it expects, or change that there`,
-    );
+  const { token_endpoint_auth_method: registered, client_secret: issued } = client;
+  const has = privateKey
+    ? "a private key"
+    : clientSecret
+      ? "a secret"
+      : typeof issued === "string"
+        ? "the secret of its registration"
+        : "no secret";
+  const supported: readonly string[] = registered
+    ? [String(registered)]
+    : has === "no secret"
+      ? ["none"]
+      : (as.token_endpoint_auth_methods_supported ?? methodsOf["a secret"]);
+  const methods: readonly Method[] = methodsOf[has];
+  const method = methods.find((one) => supported.includes(one));
+  const secret = clientSecret ?? String(issued);
+  switch (method) {
+    case "private_key_jwt":
+      return byKey(as, privateKey as ClientKey);
+    case "client_secret_basic":
+      return basic(secret);
+    case "client_secret_post":
+      return ClientSecretPost(secret);
+    case "none":
+      return client.client_id === "" ? () => {} : None();
+    default:
+      throw new OAuthError(
+        "registration",
+        `The client ${client.client_id} has ${has} (for ${methods.join(", ")}), but ${as.issuer} expects ${supported.join(", ")}: pass what it expects, or change that there`,
+      );
   }
-  if (proof.privateKey) return byKey(as, proof.privateKey);
-  return method === "client_secret_post" ? ClientSecretPost(secret as string) : basic(secret as string);
 }
 
 /**
@@ -64,8 +84,6 @@ function formEncoded(text: string): string {
 
 async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
   const fail = (problem: string): OAuthError => new OAuthError("token", `The privateKey ${problem}`);
-  const unusable = keyProblem(privateKey);
-  if (unusable !== undefined) throw fail(unusable);
   const {
     key,
     kid,

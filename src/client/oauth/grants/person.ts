@@ -1,7 +1,6 @@
 // A person signs in: the authorization code grant with PKCE, in a browser that the platform shows the address in.
 import { platform } from "#oauth-platform";
 import {
-  authorizationCodeGrantRequest,
   calculatePKCECodeChallenge,
   generateRandomCodeVerifier,
   generateRandomState,
@@ -9,13 +8,15 @@ import {
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
+import { requirePkce } from "../discovery/server-metadata.ts";
+import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
-import { checkResponse } from "./authorization-response.ts";
-import type { Attempt, Grant, Party, Returned, Waiting } from "./grant.ts";
-import { requestTokens } from "./token-request.ts";
+import { codeOf } from "./authorization-response.ts";
+import type { Attempt, Grant, Party, Returned } from "./grant.ts";
+import { requestGrant } from "./token-request.ts";
 
 /** An authorization request, as it is kept while the person is away. */
 interface Asked {
@@ -50,7 +51,8 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
         const url = await authorizationUrl(party, asked);
         waiting.signal.throwIfAborted();
         waiting.prompt(url);
-        const tokens = await exchange(party, await answer(signIn, url, asked, timeMs, waiting), asked);
+        const answered = await answer(signIn, url, asked, timeMs, waiting.signal);
+        const tokens = await exchange(party, answered, asked);
         signIn.end();
         return tokens;
       } catch (error) {
@@ -67,22 +69,16 @@ function ask({ server, as, client, resource, scopes }: Party, redirectUri: strin
   return { server, issuer: as.issuer, client, resource, scopes, redirectUri, state, verifier };
 }
 
-/** Where the person has to go. Throws if that is no address to show to a person, or the server does not support S256. */
+/** Where the person has to go. Throws if a browser must not be sent there, or the server does not support PKCE. */
 async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
-  const endpoint = as.authorization_endpoint;
-  const url = URL.canParse(endpoint ?? "") ? new URL(endpoint as string) : undefined;
+  requirePkce(as);
+  const endpoint = as.authorization_endpoint ?? "";
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
-  if (url === undefined || !isSafe || url.username || url.password) {
-    const found = JSON.stringify(endpoint);
+  if (!url || !isSafe || url.username || url.password) {
     throw new OAuthError(
       "forbidden-address",
-      `The metadata of ${as.issuer} has authorization_endpoint ${found}: it must be an https URL (http on loopback only) without a user name`,
-    );
-  }
-  if (!as.code_challenge_methods_supported?.includes("S256")) {
-    throw new OAuthError(
-      "metadata",
-      `The metadata of ${as.issuer} does not list S256 in code_challenge_methods_supported: enable PKCE at the authorization server`,
+      `${shown(as.issuer)} has authorization_endpoint ${shown(endpoint)}: it must be an https URL (http: only on localhost) without a user name`,
     );
   }
   const parameters = {
@@ -102,13 +98,13 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   return url.href;
 }
 
-/** Waits for the person. Only while somebody waits for the tokens, the clock of the sign-in keeps the process alive. */
+/** Waits for the person. While somebody waits for the tokens, this keeps the process alive; then it goes on in the background. */
 async function answer(
   signIn: SignIn,
   url: string,
   asked: Asked,
   timeMs: number,
-  { signal }: Waiting,
+  signal: AbortSignal,
 ): Promise<URLSearchParams> {
   const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs`;
   const timer = setTimeout(() => signIn.end(timeUp), timeMs);
@@ -122,20 +118,19 @@ async function answer(
   }
 }
 
-function exchange(party: Party, parameters: URLSearchParams, asked: Asked): Promise<TokenEndpointResponse> {
-  const { as, client, authentication, resource } = party;
-  const accepted = checkResponse(as, client, parameters, asked.state);
-  return requestTokens(party, (options) =>
-    authorizationCodeGrantRequest(as, client, authentication, accepted, asked.redirectUri, asked.verifier, {
-      ...options,
-      additionalParameters: { resource },
-    }),
-  );
+async function exchange(
+  party: Party,
+  parameters: URLSearchParams,
+  { state, redirectUri, verifier }: Asked,
+): Promise<TokenEndpointResponse> {
+  const code = codeOf(party, parameters, state);
+  const proof = { code, redirect_uri: redirectUri, code_verifier: verifier };
+  return requestGrant({ ...party, scopes: [] }, "authorization_code", proof);
 }
 
 function takeReturned(server: string): Returned | undefined {
   const answered = platform.returned?.((kept) => (JSON.parse(kept) as Asked).server === server);
   if (answered === undefined) return undefined;
   const asked = JSON.parse(answered.kept) as Asked;
-  return { ...asked, obtain: async (party) => exchange(party, answered.parameters, asked) };
+  return { ...asked, obtain: (party) => exchange(party, answered.parameters, asked) };
 }

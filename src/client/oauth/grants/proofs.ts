@@ -31,8 +31,8 @@ export class Proofs {
     const key = kept ?? (await newKey());
     const { kty, crv, x, y } = key;
     const [privateKey, publicKey] = await Promise.all([
-      crypto.subtle.importKey("jwk", key as JsonWebKey, algorithm, false, ["sign"]),
-      crypto.subtle.importKey("jwk", { kty, crv, x, y } as JsonWebKey, algorithm, true, ["verify"]),
+      crypto.subtle.importKey("jwk", key as object, algorithm, false, ["sign"]),
+      crypto.subtle.importKey("jwk", { kty, crv, x, y } as object, algorithm, true, ["verify"]),
     ]);
     const nonces = new Map<string, string>();
     const handle = DPoP(

@@ -4,14 +4,13 @@ import {
   customFetch,
   genericTokenEndpointRequest,
   processGenericTokenEndpointResponse,
-  ResponseBodyError,
   type TokenEndpointRequestOptions,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import { isObject } from "../../../wire/message.ts";
 import { shown, shownUrl } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
+import { readReply, type Reply } from "./reply.ts";
 
 /** The authorization server said no, and why. */
 export class TokenRefusal extends OAuthError {
@@ -56,7 +55,7 @@ export function requestGrant(
   );
 }
 
-/** Sends a token request, once more if the authorization server wants its nonce in the proof, and reads the response. */
+/** Sends a token request, once more if the authorization server wants its nonce in the proof, and reads the reply. */
 export async function requestTokens(
   party: Party,
   send: (options: TokenEndpointRequestOptions) => Promise<Response>,
@@ -70,28 +69,24 @@ export async function requestTokens(
   };
   for (let isLast = dpop === undefined; ; isLast = true) {
     const response = await send(options).catch((error: unknown) => {
-      throw error instanceof OAuthError ? error : failure(party, `was not asked: ${causeOf(error)}`);
+      throw error instanceof OAuthError
+        ? error
+        : failure(party, `was not asked: ${(error as Error).message}`);
     });
-    const text = await response.text();
-    const body = parse(text);
-    if (response.ok && body && typeof body["error"] !== "string") return read(party, body, tokenTypes);
-    if (isLast || body?.["error"] !== "use_dpop_nonce") throw refusal(party, response, body, text);
+    const reply = await readReply(response);
+    if (response.ok && reply.body && reply.error === undefined) return read(party, reply.body, tokenTypes);
+    if (isLast || reply.error !== "use_dpop_nonce") throw refusal(party, reply);
   }
-}
-
-/** What went wrong, in the words of the authorization server or of oauth4webapi. */
-export function causeOf(error: unknown): string {
-  if (!(error instanceof ResponseBodyError)) return error instanceof Error ? error.message : shown(error);
-  return said(error.error, error.error_description);
 }
 
 async function read(
   party: Party,
-  body: Record<string, unknown>,
+  body: NonNullable<Reply["body"]>,
   tokenTypes: readonly string[],
 ): Promise<TokenEndpointResponse> {
   const { token_type: type, access_token: token } = body;
-  if (!tokenTypes.includes(String(type).toLowerCase())) {
+  const name = String(type).toLowerCase() as Lowercase<string>;
+  if (!tokenTypes.includes(name)) {
     const remedy = party.dpop
       ? "enable DPoP for this client there, or drop the option dpop"
       : "set the option dpop if it is DPoP";
@@ -103,48 +98,28 @@ async function read(
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
     throw failure(party, "issued no access_token that a header can carry");
   try {
-    // The types are checked above; oauth4webapi checks and converts the rest.
+    // The type is checked above; oauth4webapi checks and converts the rest.
     const response = new Response(JSON.stringify({ ...body, token_type: "bearer" }));
     const tokens = await processGenericTokenEndpointResponse(party.as, { client_id: "-" }, response);
-    return { ...tokens, token_type: String(type).toLowerCase() as TokenEndpointResponse["token_type"] };
+    return { ...tokens, token_type: name };
   } catch (error) {
     // Without its cause, which holds the tokens.
-    throw failure(party, `issued tokens that are not valid: ${causeOf(error)}`);
+    throw failure(party, `issued tokens that are not valid: ${(error as Error).message}`);
   }
 }
 
-/** Leaves out what says nothing, and ID tokens: nobody looks at them, so they need not be verified. */
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const body: unknown = JSON.parse(text, (name, value: unknown) =>
-      value === null || name === "id_token" ? undefined : value,
-    );
-    return isObject(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function refusal(
-  party: Party,
-  response: Response,
-  body: Record<string, unknown> | undefined,
-  text: string,
-): OAuthError {
+function refusal(party: Party, { response, error, problem }: Reply): OAuthError {
   const { status, headers } = response;
-  const error = body?.["error"];
-  if (typeof error !== "string" || status >= 500 || status === 429) {
-    const page = /^\s*</.test(text) ? " and an HTML page" : body ? "" : " and no JSON";
+  if (error === undefined || status >= 500 || status === 429) {
     return failure(
       party,
-      `responded with HTTP status ${status}${page}: try again later, or check token_endpoint in its metadata`,
+      `gave no token: ${problem}. Try again later, or check token_endpoint in the metadata`,
     );
   }
   const remedy = Object.hasOwn(remedies, error) ? `: ${remedies[error]}` : "";
-  const why = said(error, body?.["error_description"]);
   return new TokenRefusal(
     error,
-    `${endpointOf(party)} refused with ${why}${remedy}${clockDifference(headers)}`,
+    `${endpointOf(party)} refused with ${problem}${remedy}${clockDifference(headers)}`,
   );
 }
 
@@ -152,14 +127,8 @@ function failure(party: Party, problem: string): OAuthError {
   return new OAuthError("token", `${endpointOf(party)} ${problem}`);
 }
 
-function endpointOf({ as: { issuer, token_endpoint: endpoint } }: Party): string {
-  return endpoint !== undefined && URL.canParse(endpoint)
-    ? shownUrl(endpoint)
-    : `The token_endpoint ${shown(endpoint)} of ${issuer}`;
-}
-
-function said(error: string, description: unknown): string {
-  return typeof description === "string" ? `${shown(error)} (${shown(description)})` : shown(error);
+function endpointOf({ as: { token_endpoint: endpoint } }: Party): string {
+  return shownUrl(endpoint as string);
 }
 
 /** Proofs and assertions hold the time: a clock that is wrong is the likely cause. */

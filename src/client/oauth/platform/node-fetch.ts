@@ -1,5 +1,5 @@
 // Sends requests with `node:http` to no address that was not checked: a name may resolve differently each time.
-import { lookup as resolveHost } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -41,16 +41,23 @@ export async function addressesOf(host: string): Promise<readonly string[]> {
 
 /** Resolves names, and leaves out addresses that are refused. */
 function checkedLookup(refusalOf: RefusalOf): LookupFunction {
-  return (host, options, callback) =>
-    resolveHost(host, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, []);
+  return (host, options, callback) => {
+    const resolve = async (): Promise<LookupAddress[]> => {
+      const addresses = await lookup(host, { ...options, all: true });
       const refusals = addresses.map(({ address }) => refusalOf(host, address));
       const allowed = addresses.filter((_, index) => refusals[index] === undefined);
-      const [first] = allowed;
-      if (first === undefined) callback(refusals[0] ?? new Error(`${host} has no address`), []);
-      else if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
+      if (allowed.length === 0) throw refusals[0] ?? new Error(`${host} has no address`);
+      return allowed;
+    };
+    resolve().then(
+      (allowed) => {
+        const [{ address, family } = { address: "", family: 0 }] = allowed;
+        if (options.all) callback(null, allowed);
+        else callback(null, address, family);
+      },
+      (error: Error) => callback(error, []),
+    );
+  };
 }
 
 function toResponse(message: IncomingMessage): Response {

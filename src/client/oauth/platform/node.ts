@@ -1,6 +1,7 @@
-// The platform of Node, Bun and Deno: it listens for the person who comes back, sees addresses, and writes files. Each is loaded when it is needed.
+// The platform of Node, Bun and Deno: it listens for the person who comes back, sees addresses, and writes files. Servers and sockets are loaded when they are needed.
 import { ConfigurationError } from "../../../errors.ts";
 import { isLoopback } from "../settings/loopback.ts";
+import { FileStore } from "./node-file-store.ts";
 import type { OAuthPlatform } from "./platform.ts";
 
 export const platform: OAuthPlatform = {
@@ -31,7 +32,5 @@ export const platform: OAuthPlatform = {
   checkedFetch: (refusalOf) => async (url, init) =>
     (await import("./node-fetch.ts")).checkedFetch(url, init, refusalOf),
   addressesOf: async (host) => (await import("./node-fetch.ts")).addressesOf(host),
-  fileStore: () => {
-    throw new Error("not built yet");
-  },
+  fileStore: (path) => new FileStore(path),
 };

@@ -1,4 +1,5 @@
 // The platform of browsers and workers: a person signs in in a popup, or the page is left for a while; there are no files.
+import { ConfigurationError } from "../../../errors.ts";
 import type { OAuthPlatform } from "./platform.ts";
 import { beginSignIn, checkSignIn, returned } from "./web-sign-in.ts";
 
@@ -8,7 +9,11 @@ export const platform: OAuthPlatform = {
   returned,
   checkedFetch: undefined,
   addressesOf: undefined,
-  fileStore: () => {
-    throw new Error("not built yet");
+  fileStore: (path) => {
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      { subject: "fileStore", field: "path" },
+      `${path} cannot be written here: pass memoryStore(), or a TokenStore of your own`,
+    );
   },
 };

@@ -3,6 +3,7 @@ import { isTimerMs } from "../../../async/timers.ts";
 import { ConfigurationError } from "../../../errors.ts";
 import { checkOptions, type Known } from "../../../options.ts";
 import { isTexts } from "../../../wire/message.ts";
+import { keyProblem } from "./keys.ts";
 import type {
   ClientCredentialsOptions,
   ClientProof,
@@ -24,8 +25,15 @@ const shared: Known<SharedOAuthOptions> = {
 const proof: Known<ClientProof> = { clientSecret: true, privateKey: true };
 const identityProvider: Known<IdentityProvider> = { ...proof, issuer: true, clientId: true, idToken: true };
 
+interface Ways {
+  readonly oauth: OAuthOptions;
+  readonly clientCredentials: ClientCredentialsOptions;
+  readonly enterpriseManaged: EnterpriseManagedOptions;
+  readonly workloadIdentity: WorkloadIdentityOptions;
+}
+
 /** The options of each way. */
-const known = {
+const known: { readonly [Way in keyof Ways]: Known<Ways[Way]> } = {
   oauth: {
     ...shared,
     ...proof,
@@ -35,15 +43,10 @@ const known = {
     redirectUri: true,
     open: true,
     signInTimeoutMs: true,
-  } satisfies Known<OAuthOptions>,
-  clientCredentials: { ...shared, ...proof, clientId: true } satisfies Known<ClientCredentialsOptions>,
-  enterpriseManaged: {
-    ...shared,
-    ...proof,
-    clientId: true,
-    identityProvider,
-  } satisfies Known<EnterpriseManagedOptions>,
-  workloadIdentity: { ...shared, assertion: true, clientId: true } satisfies Known<WorkloadIdentityOptions>,
+  },
+  clientCredentials: { ...shared, ...proof, clientId: true },
+  enterpriseManaged: { ...shared, ...proof, clientId: true, identityProvider },
+  workloadIdentity: { ...shared, assertion: true, clientId: true },
 };
 
 type Given = OAuthOptions & Partial<EnterpriseManagedOptions & WorkloadIdentityOptions>;
@@ -77,7 +80,7 @@ const rules: { readonly [Name in keyof Given]: readonly [holds: (value: unknown)
   };
 
 /** Throws for the first option that is unknown or cannot work. */
-export function checkOAuthOptions(subject: keyof typeof known, options: Given): void {
+export function checkOAuthOptions(subject: keyof Ways, options: Given): void {
   checkOptions({ subject }, options, known[subject]);
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
@@ -87,6 +90,7 @@ export function checkOAuthOptions(subject: keyof typeof known, options: Given): 
     if (value !== undefined && !holds(value)) fail(name, must);
   }
   for (const name of required[subject]) if (options[name] === undefined) fail(name, "is required");
+  checkKeys(options, fail);
   const { clientSecret, privateKey, assertion, clientId, issuer } = options;
   if (subject === "clientCredentials" && clientSecret === undefined && privateKey === undefined)
     fail("clientSecret", "is required, or privateKey");
@@ -101,7 +105,16 @@ export function checkOAuthOptions(subject: keyof typeof known, options: Given): 
   }
 }
 
-const required: { readonly [Subject in keyof typeof known]: readonly (keyof Given)[] } = {
+function checkKeys(options: Given, fail: (field: string, problem: string) => never): void {
+  const provider = options.identityProvider;
+  const keys = { privateKey: options.privateKey, "identityProvider.privateKey": provider?.privateKey };
+  for (const [field, key] of Object.entries(keys)) {
+    const problem = key && keyProblem(key);
+    if (problem !== undefined) fail(field, problem);
+  }
+}
+
+const required: { readonly [Way in keyof Ways]: readonly (keyof Given)[] } = {
   oauth: [],
   clientCredentials: ["clientId"],
   enterpriseManaged: ["clientId", "identityProvider"],

@@ -22,7 +22,9 @@ export type OAuthProblem =
   /** The authorization server gave no token. */
   | "token"
   /** The server refuses tokens that it has asked for. */
-  | "refused";
+  | "refused"
+  /** The token store cannot be read or written. */
+  | "store";
 
 /**
  * No token could be obtained. The message says which document or answer is at fault, and what to change.

@@ -65,12 +65,12 @@ export function keyProblem(key: unknown): string | undefined {
 /** Makes a key usable. Rejects if it is not of the algorithm that it claims to be. */
 export async function signingKeyOf(key: ClientKey): Promise<SigningKey> {
   const alg = algorithmOf(key) as string;
-  if (key instanceof CryptoKey) return { key: key as CryptoKey, alg, kid: undefined };
-  const { kid, pem, key_ops, use, ext, ...jwk } = key as JWK & { readonly pem?: string };
+  if ("algorithm" in key) return { key: key as CryptoKey, alg, kid: undefined };
+  const { kid, pem, key_ops: _ops, use: _use, ext: _ext, ...jwk } = key as JWK & { readonly pem?: string };
   const parameters = algorithms[alg] as Parameters;
   const imported =
     pem === undefined
-      ? crypto.subtle.importKey("jwk", jwk as JsonWebKey, parameters, false, ["sign"])
+      ? crypto.subtle.importKey("jwk", jwk as object, parameters, false, ["sign"])
       : crypto.subtle.importKey("pkcs8", bytesOf(pem), parameters, false, ["sign"]);
   return { key: await imported, alg, kid };
 }
