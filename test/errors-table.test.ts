@@ -1,7 +1,7 @@
 // docs/reference/errors.md says the same as the code.
 import { errorCodes, type HalyardErrorCode } from "halyard";
 import * as client from "halyard/client";
-import { OAuthError } from "halyard/client/oauth";
+import { OAuthError, type OAuthProblem } from "halyard/client/oauth";
 import { expect, test } from "vitest";
 import { readTable } from "./support/documents.ts";
 
@@ -40,6 +40,20 @@ const clientCodes = {
   CANNOT_LOAD: "HalyardError",
 };
 
+const oauthProblems = {
+  metadata: true,
+  "forbidden-address": true,
+  issuer: true,
+  resource: true,
+  registration: true,
+  response: true,
+  denied: true,
+  "sign-in": true,
+  token: true,
+  refused: true,
+  store: true,
+} satisfies Record<OAuthProblem, true>;
+
 ({ ...halyardCodes, ...clientCodes }) satisfies Record<HalyardErrorCode, string>;
 
 test("errorCodes are those of the table in docs/reference/errors.md", () => {
@@ -66,4 +80,11 @@ test("the classes of halyard/client are those of their table in docs/reference/e
   );
   const listed = Object.values(clientCodes).filter((name) => name !== "HalyardError");
   expect(ours.map(([name]) => name).toSorted()).toEqual(listed.toSorted());
+});
+
+test("the problems of an OAuthError are those of their table in docs/reference/errors.md, each with a remedy", () => {
+  const rows = readTable("docs/reference/errors.md", "Problems of a sign-in");
+  expect(rows.map(({ problem }) => problem)).toEqual(Object.keys(oauthProblems));
+  expect(rows.flatMap(Object.values).filter((cell) => cell === "")).toEqual([]);
+  expect(new OAuthError("denied", "The person said no")).toMatchObject({ name: "OAuthError", code: "OAUTH" });
 });
