@@ -196,7 +196,7 @@ export class Acquisition {
     proofs: Proofs | undefined,
   ): Promise<Party> {
     const authentication = await authenticationOf(as, client, this.#settings.identity);
-    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
+    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs };
   }
 
   async #newProofs(): Promise<Proofs | undefined> {
