@@ -48,6 +48,7 @@ export class ScriptedIssuer {
   readonly clients = new Map<string, Changes>();
   readonly #codes = new Map<string, Code>();
   readonly #refreshTokens = new Map<string, Grant>();
+  readonly #usedRefreshTokens = new Set<string>();
   readonly #accessTokens = new Map<string, Grant & { readonly expiresAt: number }>();
   readonly #endedFamilies = new Set<string>();
   #count = 0;
@@ -209,8 +210,10 @@ export class ScriptedIssuer {
     const grant = this.#refreshTokens.get(token);
     if (grant === undefined || grant.clientId !== clientId) return refusal("invalid_grant");
     if (this.#endedFamilies.has(grant.family)) return refusal("invalid_grant");
-    const isUsed = this.of("/token").filter(({ params: each }) => each["refresh_token"] === token).length > 1;
-    if (!isUsed) return this.#issue(grant, true);
+    if (!this.#usedRefreshTokens.has(token)) {
+      this.#usedRefreshTokens.add(token);
+      return this.#issue(grant, true);
+    }
     this.#endedFamilies.add(grant.family);
     return refusal("invalid_grant");
   }

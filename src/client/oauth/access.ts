@@ -1,13 +1,14 @@
 // The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
-import type { AuthRefusal, HeaderFields } from "../settings/auth.ts";
+import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
+import type { Proofs } from "./grants/proofs.ts";
 import { OAuthError } from "./settings/errors.ts";
 import type { Tokens } from "./tokens/tokens.ts";
 
 const none: HeaderFields = {};
 
-/** How long after a failed refresh the next one is tried; meanwhile the server decides what the tokens are still good for. */
+/** The least time between two refreshes, failed or not; meanwhile the server decides what the tokens are still good for. */
 const refreshAgainMs = 5_000;
 
 export class Access {
@@ -15,6 +16,8 @@ export class Access {
   readonly #acquisition: Acquisition;
   /** The current tokens, once the store was read. */
   #held: Obtained | "none" | undefined;
+  /** Whether the server has accepted them. */
+  #isAccepted = false;
   #loading: Promise<void> | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshAgainAt = 0;
@@ -33,6 +36,10 @@ export class Access {
     return typeof this.#held === "object" ? this.#held.tokens : undefined;
   }
 
+  get #proofs(): Proofs | undefined {
+    return typeof this.#held === "object" ? this.#held.proofs : undefined;
+  }
+
   /** The headers of a request. Tokens that are about to expire are refreshed first. */
   headers(url: string, method: string): HeaderFields | Promise<HeaderFields> {
     const held = this.#held;
@@ -49,7 +56,7 @@ export class Access {
   /** Obtains what the server asks for. Resolves with whether the request is worth another try. */
   async refused(refusal: AuthRefusal): Promise<boolean> {
     const challenge = parseChallenge(refusal.challenge);
-    if (challenge.error === "use_dpop_nonce") return this.replied(refusal.url, refusal.header("dpop-nonce"));
+    if (challenge.error === "use_dpop_nonce") return this.#proofs !== undefined;
     const { refused: used, status } = refusal;
     const tokens = this.#tokens;
     // Another request was refused before, and new tokens have come meanwhile.
@@ -61,12 +68,11 @@ export class Access {
     return true;
   }
 
-  /** Keeps the nonce that the server wants in the next proof. Returns whether there will be one. */
-  replied(url: string, nonce: string | undefined): boolean {
-    const proofs = typeof this.#held === "object" ? this.#held.proofs : undefined;
-    if (proofs === undefined || nonce === undefined) return false;
-    proofs.nonce(url, nonce);
-    return true;
+  /** Notes what a reply says about the tokens, and the nonce that the server wants in the next proof. */
+  replied({ status, url, header }: AuthReply): void {
+    if (status !== 401) this.#isAccepted = true;
+    const nonce = this.#proofs && header("dpop-nonce");
+    if (nonce !== undefined) this.#proofs?.nonce(url, nonce);
   }
 
   /** Forgets the tokens, here and in the store. */
@@ -86,26 +92,25 @@ export class Access {
 
   #refresh(tokens: Tokens): Promise<void> {
     const refresh = async (): Promise<void> => {
-      try {
-        this.#held = await this.#acquisition.refresh(tokens);
-      } catch {
-        this.#refreshAgainAt = Date.now() + refreshAgainMs;
-      }
+      this.#held = await this.#acquisition.refresh(tokens).catch(() => this.#held);
+      this.#isAccepted = false;
+      this.#refreshAgainAt = Date.now() + refreshAgainMs;
     };
     return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
   }
 
-  async #obtain({ status, times, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
+  async #obtain({ status, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
     this.#nobodyWaits = new AbortController();
-    const isRefreshed = typeof this.#held === "object" && this.#held.by === "refresh";
+    const isUseless = typeof this.#held === "object" && this.#held.by === "refresh" && !this.#isAccepted;
     try {
       this.#held = await this.#acquisition.obtain({
         challenge,
         refused: this.#tokens,
-        isNewGrant: status === 403 || (times > 0 && isRefreshed),
+        isNewGrant: status === 403 || isUseless,
         revision,
         waiting: { signal: this.#nobodyWaits.signal, prompt: (address) => this.#prompt(address) },
       });
+      this.#isAccepted = false;
     } finally {
       this.#obtaining = this.#address = undefined;
       this.#waiting.clear();
@@ -127,11 +132,13 @@ export class Access {
   }
 
   /** Throws if the server refuses what it was just given: another sign-in would end the same way. */
-  #throwIfHopeless({ status, times }: AuthRefusal, challenge: Challenge): void {
+  #throwIfHopeless({ status }: AuthRefusal, challenge: Challenge): void {
     if (typeof this.#held !== "object") return;
     const { tokens, by } = this.#held;
     const said = challenge.errorDescription === undefined ? "" : ` (${challenge.errorDescription})`;
-    if (status === 401 && times > 0 && by === "grant") {
+    if (status === 401 && by === "grant" && !this.#isAccepted) {
+      // A later request may try anew: by then, somebody may have mended the server.
+      this.#held = { ...this.#held, by: "store" };
       throw new OAuthError(
         "refused",
         `${this.#server} refuses the token that ${tokens.issuer} has just issued for ${tokens.resource}${said}: see that the server accepts this issuer and this audience`,

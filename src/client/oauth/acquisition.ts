@@ -1,5 +1,5 @@
 // Obtains tokens for one MCP server: finds its authorization server, refreshes what there is, or has the grant obtain new ones.
-import type { AuthorizationServer, Client, TokenEndpointResponse } from "oauth4webapi";
+import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
 import type { Challenge } from "./discovery/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
 import { findAuthorizationServer, findByServerRoot } from "./discovery/server-metadata.ts";
@@ -15,8 +15,8 @@ import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
 import type { SharedOAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./settings/store.ts";
-import type { Shelf } from "./tokens/shelf.ts";
-import { type Binding, bindingShelf, type Tokens, tokensShelf } from "./tokens/tokens.ts";
+import { Keeping } from "./tokens/keeping.ts";
+import type { Tokens } from "./tokens/tokens.ts";
 
 /** What the parts of one OAuth share. */
 export interface OAuthSettings {
@@ -53,26 +53,27 @@ export class Acquisition {
   readonly #settings: OAuthSettings;
   readonly #server: string;
   readonly #registrations: Registrations;
-  readonly #binding: Shelf<Binding>;
+  readonly #keeping: Keeping;
+  /** The last ones: they know the nonces that the servers want. */
+  #proofs: Proofs | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
     const { identity, store } = settings;
     this.#settings = settings;
     this.#server = server;
     this.#registrations = new Registrations(identity, store);
-    this.#binding = bindingShelf(store, server, identity.clientId ?? identity.clientMetadataUrl);
+    this.#keeping = new Keeping(store, server, identity.clientId ?? identity.clientMetadataUrl);
   }
 
   /** The tokens in the store. */
   async kept(): Promise<Obtained | undefined> {
-    const binding = await this.#binding.read();
-    const tokens = binding && (await this.#shelf(binding).read());
-    return tokens && stored(tokens);
+    const tokens = await this.#keeping.read();
+    return tokens && this.#stored(tokens);
   }
 
   /** Takes tokens out of the store, unless they were replaced. */
-  async forget(tokens: Tokens): Promise<void> {
-    await this.#shelf(tokens).swap(tokens, undefined);
+  forget(tokens: Tokens): Promise<void> {
+    return this.#keeping.forget(tokens);
   }
 
   /** Ends a sign-in for which the page was left; undefined if there was none. */
@@ -86,64 +87,61 @@ export class Acquisition {
     return this.#keep(await came.obtain(party), party, proofs, "grant");
   }
 
-  /** Refreshes tokens, unless somebody has done so meanwhile. Without a refresh token in the outcome, it was dead. */
+  /** Refreshes tokens, unless somebody has done so meanwhile. If the same tokens come back without a refresh token, it was dead. */
   refresh(tokens: Tokens): Promise<Obtained> {
-    return this.#shelf(tokens).exclusive(async () => {
-      const net = this.#net();
-      return this.#exchange(tokens, await this.#metadataOf(tokens.issuer, net), net);
-    });
+    return this.#keeping.exclusive(() => this.#exchange(tokens, this.#net()), tokens);
   }
 
   /** Obtains tokens in place of those that the server refused, unless somebody has done so meanwhile. */
   obtain(need: Need): Promise<Obtained> {
-    return this.#binding.exclusive(async () => {
-      const kept = await this.kept();
-      if (kept && isBetter(kept.tokens, need)) return kept;
-      const net = this.#net(need.revision);
-      const { challenge } = need;
-      const { resource } = this.#settings.shared;
-      const found = await findResource({ server: this.#server, challenge, net, resource });
-      const as = await this.#find(found, kept?.tokens.issuer, net);
-      const isSame = kept?.tokens.issuer === as.issuer && kept.tokens.resource === found.resource;
-      const before = isSame ? kept.tokens : undefined;
-      if (before?.refreshToken !== undefined && !need.isNewGrant) {
-        const refreshed = await this.#shelf(before).exclusive(() => this.#exchange(before, as, net));
-        if (refreshed.tokens.refreshToken !== undefined) return refreshed;
-      }
-      return this.#grant(need, found, as, net, before);
-    });
+    return this.#keeping.exclusive(() => this.#obtain(need), undefined, need.waiting.signal);
   }
 
-  /** Asks for new tokens with a refresh token. Whoever calls this holds the shelf of the tokens. */
-  async #exchange(old: Tokens, as: AuthorizationServer, net: Net): Promise<Obtained> {
-    const kept = await this.#shelf(old).read();
-    if (kept && kept.accessToken !== old.accessToken) return stored(kept);
+  async #obtain(need: Need): Promise<Obtained> {
+    const kept = await this.#keeping.read();
+    if (kept && isBetter(kept, need)) return this.#stored(kept);
+    const net = this.#net(need.revision);
+    const { challenge, waiting } = need;
+    const { resource } = this.#settings.shared;
+    const found = await findResource({ server: this.#server, challenge, net, resource });
+    const as = await this.#find(found, kept?.issuer, net);
+    const isSame = kept?.issuer === as.issuer && kept.resource === found.resource;
+    const before = isSame ? kept : undefined;
+    if (before?.refreshToken !== undefined && !need.isNewGrant) {
+      const exchange = (): Promise<Obtained> => this.#exchange(before, net, as);
+      const refreshed = await this.#keeping.exclusive(exchange, before, waiting.signal);
+      const isOther = refreshed.tokens.accessToken !== before.accessToken;
+      if (isOther || refreshed.by === "refresh") return refreshed;
+    }
+    return this.#grant(need, found, as, net, before);
+  }
+
+  /** Asks for new tokens with a refresh token, unless others are kept by now. Nobody else may refresh the same tokens meanwhile. */
+  async #exchange(old: Tokens, net: Net, found?: AuthorizationServer): Promise<Obtained> {
+    const kept = (await this.#keeping.read(old)) ?? old;
+    if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return this.#stored(kept);
+    const as = found ?? (await this.#metadataOf(kept.issuer, net));
     const client = await this.#registrations.known(as);
-    if (old.refreshToken === undefined || client?.client_id !== old.clientId) return this.#bury(old);
-    const { proofs } = await stored(old);
-    const party = await this.#party(as, client, net, old.resource, old.scopes, proofs);
+    if (client?.client_id !== kept.clientId) return this.#stored(await this.#keeping.bury(kept));
+    const { proofs } = await this.#stored(kept);
+    const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
     try {
-      const response = await refreshTokens(party, old.refreshToken);
+      const response = await refreshTokens(party, kept.refreshToken);
       return await this.#keep(
-        { refresh_token: old.refreshToken, ...response },
+        { refresh_token: kept.refreshToken, ...response },
         party,
         proofs,
         "refresh",
-        old,
+        kept,
       );
     } catch (error) {
+      // Somebody who waits for nobody may have been faster.
+      const current = await this.#keeping.read(old);
+      if (current && current.accessToken !== kept.accessToken) return this.#stored(current);
       const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as));
-      if (isForgotten || isDead(error)) return this.#bury(old);
+      if (isForgotten || isDead(error)) return this.#stored(await this.#keeping.bury(kept));
       throw error;
     }
-  }
-
-  /** Drops a refresh token that is of no use, unless there are other tokens by now. */
-  async #bury(old: Tokens): Promise<Obtained> {
-    const shelf = this.#shelf(old);
-    const dead = { ...old, refreshToken: undefined };
-    const isDropped = await shelf.swap(old, dead);
-    return stored(isDropped ? dead : ((await shelf.read()) ?? dead));
   }
 
   async #grant(
@@ -177,7 +175,6 @@ export class Acquisition {
     }
   }
 
-  /** Puts tokens into the store in place of `old`, or of whatever is there. If others are there instead of `old`, they are as good. */
   async #keep(
     response: TokenEndpointResponse,
     party: Party,
@@ -186,14 +183,8 @@ export class Acquisition {
     old?: Tokens,
   ): Promise<Obtained> {
     const tokens = tokensOf(response, party, proofs);
-    const shelf = this.#shelf(tokens);
-    if (!(await shelf.swap(old ?? (await shelf.read()), tokens))) {
-      const kept = await shelf.read();
-      if (kept) return stored(kept);
-    }
-    const { issuer, clientId, resource } = tokens;
-    await this.#binding.swap(await this.#binding.read(), { issuer, clientId, resource });
-    return { tokens, proofs, by };
+    const kept = await this.#keeping.replace(tokens, old);
+    return kept.accessToken === tokens.accessToken ? { tokens, proofs, by } : this.#stored(kept);
   }
 
   async #party(
@@ -209,7 +200,18 @@ export class Acquisition {
   }
 
   async #newProofs(): Promise<Proofs | undefined> {
-    return this.#settings.shared.dpop ? Proofs.create() : undefined;
+    return this.#settings.shared.dpop ? this.#proofsOf(this.#proofs?.key) : undefined;
+  }
+
+  async #proofsOf(key: JWK | undefined): Promise<Proofs> {
+    if (this.#proofs === undefined || this.#proofs.key["x"] !== key?.["x"])
+      this.#proofs = await Proofs.create(key);
+    return this.#proofs;
+  }
+
+  async #stored(tokens: Tokens): Promise<Obtained> {
+    const { dpopKey: key } = tokens;
+    return { tokens, proofs: key && (await this.#proofsOf(key)), by: "store" };
   }
 
   /** The authorization server to use, of those that the server names. */
@@ -241,15 +243,6 @@ export class Acquisition {
     const { shared, trusted } = this.#settings;
     return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision });
   }
-
-  #shelf(binding: Binding): Shelf<Tokens> {
-    return tokensShelf(this.#settings.store, binding);
-  }
-}
-
-async function stored(tokens: Tokens): Promise<Obtained> {
-  const proofs = tokens.dpopKey && (await Proofs.create(tokens.dpopKey));
-  return { tokens, proofs, by: "store" };
 }
 
 /** Whether tokens that are kept can take the place of those that the server refused. */

@@ -36,8 +36,8 @@ export class OAuth implements ClientAuth {
     return this.#accessTo(refusal.server).refused(refusal);
   }
 
-  replied({ server, url, header }: AuthReply): void {
-    this.#accessTo(server).replied(url, header("dpop-nonce"));
+  replied(reply: AuthReply): void {
+    this.#accessTo(reply.server).replied(reply);
   }
 
   /** Forgets the tokens for a server, here and in the store. */

@@ -10,6 +10,7 @@ export interface AuthRequest {
 
 /** The reply to a request. */
 export interface AuthReply {
+  readonly status: number;
   readonly url: string;
   /** The address that you passed to `connect`. */
   readonly server: string;
@@ -24,8 +25,6 @@ export interface AuthRefusal extends AuthReply {
   readonly challenge: string | undefined;
   /** The credentials that were refused: the value of the `Authorization` header. */
   readonly refused: string | undefined;
-  /** How often the same request was refused before: 1 means that what you obtained for it is refused too. */
-  readonly times: number;
   /** The `MCP-Protocol-Version` header of the refused request. */
   readonly revision: string | undefined;
   /** Aborted when nobody waits any longer. */

@@ -14,7 +14,7 @@ async function newPath(): Promise<string> {
 
 test("ten processes that add one a hundred times each come to a thousand", { timeout: 120_000 }, async () => {
   const path = await newPath();
-  const users = Array.from({ length: 10 }, () => startStoreUser([path, "increment", "100"]));
+  const users = Array.from({ length: 10 }, () => startStoreUser("store-user", [path, "increment", "100"]));
   const ends = await Promise.all(users.map(({ exited }) => exited));
   expect(ends).toEqual(users.map(() => ({ code: 0, stderr: "" })));
   expect(await fileStore(path).get("count")).toBe("1000");
@@ -28,7 +28,7 @@ test(
     const path = await newPath();
     const store = fileStore(path);
     for (let kills = isSlow ? 300 : 5; kills > 0; kills -= 1) {
-      const users = ["one", "two"].map((key) => startStoreUser([path, "write", key]));
+      const users = ["one", "two"].map((key) => startStoreUser("store-user", [path, "write", key]));
       await Promise.all(users.map((user) => user.said("wrote")));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));
       await Promise.all(users.map((user) => user.kill()));
@@ -49,7 +49,7 @@ test(
 
 test("the lock of a process that was killed is free at once", { timeout: 15_000 }, async () => {
   const path = await newPath();
-  const user = startStoreUser([path, "hold", "alive"]);
+  const user = startStoreUser("store-user", [path, "hold", "alive"]);
   await user.said("held");
   let isKilled = false;
   const next = fileStore(path).exclusive("key", async () => isKilled);
@@ -62,7 +62,7 @@ test("the lock of a process that was killed is free at once", { timeout: 15_000 
 
 test("a process ends though it holds a lock", { timeout: 15_000 }, async () => {
   const path = await newPath();
-  const user = startStoreUser([path, "hold"]);
+  const user = startStoreUser("store-user", [path, "hold"]);
   expect(await user.exited).toEqual({ code: 0, stderr: "" });
   expect(user.lines).toEqual(["held"]);
   await fileStore(path).exclusive("key", async () => {});
@@ -76,7 +76,7 @@ test.runIf(process.platform === "linux")(
     const path = await newPath();
     const store = fileStore(path);
     for (let robberies = 0; robberies < (isSlow ? 20 : 1);) {
-      const user = startStoreUser([path, "write", `key ${robberies}`]);
+      const user = startStoreUser("store-user", [path, "write", `key ${robberies}`]);
       const isHalted = async (): Promise<boolean> =>
         / T /.test(await readFile(`/proc/${user.process.pid}/stat`, "utf8"));
       await user.said("wrote");
@@ -104,7 +104,7 @@ describe("a process that cannot write says why, and changes nothing", () => {
   test.runIf(process.platform !== "win32")("to a folder that it may only read", async () => {
     const folder = await temporaryFolder();
     await chmod(folder, 0o555);
-    const user = startStoreUser([join(folder, "tokens.json"), "once"], asAnotherUser);
+    const user = startStoreUser("store-user", [join(folder, "tokens.json"), "once"], asAnotherUser);
     expect(await user.exited).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(user.lines[0] ?? "")).toEqual({
       name: "OAuthError",
@@ -119,7 +119,7 @@ describe("a process that cannot write says why, and changes nothing", () => {
     const path = join(folder, "tokens.json");
     await writeFile(path, '{"key":"text"}');
     await chmod(path, 0o644);
-    const user = startStoreUser([path, "once"], asAnotherUser);
+    const user = startStoreUser("store-user", [path, "once"], asAnotherUser);
     expect(await user.exited).toEqual({ code: 0, stderr: "" });
     expect(user.lines[0]).toContain("can be used by others (mode 644), and belongs to another user");
     expect(await readFile(path, "utf8")).toBe('{"key":"text"}');
@@ -129,7 +129,7 @@ describe("a process that cannot write says why, and changes nothing", () => {
   test.runIf(process.platform !== "win32")("where there is no room", async () => {
     const path = await newPath();
     await fileStore(path).replace("other", undefined, "text");
-    const user = startStoreUser([path, "once"], { shell: "trap '' XFSZ; ulimit -f 1" });
+    const user = startStoreUser("store-user", [path, "once"], { shell: "trap '' XFSZ; ulimit -f 1" });
     expect(await user.exited).toEqual({ code: 0, stderr: "" });
     expect(user.lines[0]).toContain(`Could not write the token store ${path} (EFBIG)`);
     expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ other: "text" });

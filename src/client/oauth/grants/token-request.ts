@@ -19,6 +19,7 @@ export class TokenRefusal extends OAuthError {
 
   constructor(error: string, message: string) {
     super("denied", message);
+    this.name = OAuthError.name;
     this.error = error;
   }
 }

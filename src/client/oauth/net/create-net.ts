@@ -7,7 +7,7 @@ import type { Document, Net, NetOptions } from "./net.ts";
 import { shown, shownUrl } from "./shown.ts";
 
 const documentMs = 10_000;
-const requestMs = 30_000;
+const requestMs = 20_000;
 const maxBytes = 256 * 1024;
 const maxRedirects = 3;
 

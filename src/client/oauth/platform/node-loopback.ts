@@ -30,7 +30,7 @@ export class Loopback {
   private constructor(uri: URL) {
     this.#uri = uri;
     this.#server = createServer(
-      { requestTimeout: requestMs, headersTimeout: requestMs },
+      { requestTimeout: requestMs, headersTimeout: requestMs, connectionsCheckingInterval: requestMs / 10 },
       (request, response) => this.#visited(request, response),
     );
     this.#server.maxConnections = maxConnections;
@@ -44,18 +44,16 @@ export class Loopback {
 
   /** Listens where `uri` says: at its port, else at the port of `registered` if that is free, else at any. */
   static async at(uri: URL, registered: string | undefined): Promise<Loopback> {
-    if (uri.port !== "") {
-      return Loopback.#share(uri).catch((cause: unknown) => {
-        const problem = `Cannot listen at ${uri.host} for the answer to the sign-in: ${(cause as Error).message}. Stop the process that uses the port, or leave the port out of redirectUri`;
-        throw new OAuthError("sign-in", problem, { cause });
-      });
+    try {
+      return await Loopback.#share(withKnownPort(uri, registered)).catch(() => Loopback.#share(uri));
+    } catch (cause) {
+      const remedy = uri.port === "" ? "" : ". Stop what uses the port, or leave the port out of redirectUri";
+      throw new OAuthError(
+        "sign-in",
+        `Cannot wait at ${uri.host} for the answer to the sign-in: ${(cause as Error).message}${remedy}`,
+        { cause },
+      );
     }
-    const known = new URL(URL.canParse(registered ?? "") ? (registered as string) : uri);
-    const { port } = known;
-    known.port = "";
-    const isSame = known.href === uri.href;
-    known.port = port;
-    return isSame ? Loopback.#share(known).catch(() => Loopback.#share(uri)) : Loopback.#share(uri);
   }
 
   static async #share(uri: URL): Promise<Loopback> {
@@ -111,6 +109,14 @@ export class Loopback {
           : send(response, 400, "You are not signed in", problem),
     });
   }
+}
+
+/** `registered`, if that is `uri` with a port. */
+function withKnownPort(uri: URL, registered: string | undefined): URL {
+  if (uri.port !== "" || registered === undefined || !URL.canParse(registered)) return uri;
+  const known = new URL(uri);
+  known.port = new URL(registered).port;
+  return known.href === registered ? known : uri;
 }
 
 const style = "body{font:1.1rem system-ui;margin:4rem auto;max-width:40rem;padding:0 1rem}";

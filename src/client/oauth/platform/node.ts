@@ -9,10 +9,10 @@ export const platform: OAuthPlatform = {
     const fail = (field: string, problem: string): never => {
       throw new ConfigurationError("INVALID_OPTION", { subject: "oauth", field }, problem);
     };
-    if (open === "popup" || open === "redirect") {
+    if (open !== undefined && open !== "browser" && typeof open !== "function") {
       fail(
         "open",
-        `"${open}" needs the page of a browser: pass "browser", a function, or nothing to print the address`,
+        `cannot be ${JSON.stringify(open)} here: pass "browser", a function, or nothing to print the address`,
       );
     }
     if (redirectUri === undefined) return;

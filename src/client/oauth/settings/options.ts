@@ -6,10 +6,14 @@ import type { TokenStore } from "./store.ts";
 export type OpenOption =
   /** On Node: opens the browser of the system, and prints the address too. */
   | "browser"
-  /** In a browser: opens a popup. */
+  /**
+   * In a browser: opens a popup. The page at `redirectUri` calls `finishSignIn`. A closed popup is noticed once your page has the focus
+   * again; with some authorization servers it cannot be, and the sign-in ends after `signInTimeoutMs`.
+   */
   | "popup"
   /** In a browser: leaves the page, and goes on when it is loaded again at `redirectUri`. */
   | "redirect"
+  /** Gets the address, to show it in your own way. In a browser, the page at `redirectUri` calls `finishSignIn`. */
   | ((url: string) => void | Promise<void>);
 
 /** The private key of a client: a key of Web Crypto, a JWK, or a PEM text (PKCS #8), whose algorithm you name. */

@@ -32,16 +32,17 @@ export interface StoreUser {
   kill(): Promise<void>;
 }
 
-/** Starts `fixtures/store-user.mjs`; it is killed when the test ends. `shell`: what the shell does before. */
+/** Starts a script of `fixtures`; it is killed when the test ends. `shell`: what the shell does before. */
 export function startStoreUser(
+  name: "store-user" | "token-user",
   args: readonly string[],
   { shell, ...options }: SpawnOptions & { shell?: string } = {},
 ): StoreUser {
-  const script = fileURLToPath(new URL("../fixtures/store-user.mjs", import.meta.url));
+  const script = fileURLToPath(new URL(`../fixtures/${name}.mjs`, import.meta.url));
   const command = [process.execPath, script, ...args];
   const [file = "", ...rest] =
     shell === undefined ? command : ["sh", "-c", `${shell}; exec "$@"`, "sh", ...command];
-  const child = spawn(file, rest, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  const child = spawn(file, rest, { stdio: ["pipe", "pipe", "pipe"], ...options });
   const lines: string[] = [];
   let stderr = "";
   if (child.stdout) readLines(child.stdout, (line) => lines.push(line));

@@ -1,7 +1,7 @@
 // A web that consists of what a test puts there: an MCP server that wants a token, an authorization server, and whatever they lead to.
 import { McpServer } from "halyard";
 import { connect } from "halyard/client";
-import { clientCredentials, type ClientCredentialsOptions, OAuthError } from "halyard/client/oauth";
+import { clientCredentials, type ClientCredentialsOptions, type OAuthError } from "halyard/client/oauth";
 import { fetchHandler } from "halyard/fetch";
 import type { Answer } from "../../../support/answers.ts";
 
@@ -16,6 +16,12 @@ export interface WebRequest {
 /** What is at an address: an answer, or a function that makes a response. */
 type Place = Answer | ((request: WebRequest) => Response | Promise<Response>);
 
+/** What a test connects with: the package as Node has it, or as browsers do. */
+export interface ClientPackage {
+  readonly connect: typeof connect;
+  readonly clientCredentials: typeof clientCredentials;
+}
+
 export class Web {
   /** The address of the MCP server, as a user writes it. */
   server: string;
@@ -24,12 +30,18 @@ export class Web {
   /** What is where. Everything else is a 404. */
   readonly places: Record<string, Place> = {};
   readonly asked: WebRequest[] = [];
+  readonly #client: ClientPackage;
   readonly #handler: (request: Request) => Promise<Response>;
 
-  constructor(server = "https://mcp.example.com/mcp") {
+  constructor(
+    server = "https://mcp.example.com/mcp",
+    client: ClientPackage = { connect, clientCredentials },
+  ) {
     this.server = server;
+    this.#client = client;
     const notes = new McpServer({ name: "notes", version: "1.0.0" });
-    this.#handler = fetchHandler(notes, { allowedHosts: [new URL(server).host] });
+    const { host, pathname } = new URL(server);
+    this.#handler = fetchHandler(notes, { path: pathname, allowedHosts: [host] });
   }
 
   /** The addresses that were asked, in order. */
@@ -60,7 +72,8 @@ export class Web {
 
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
-    if (request.url === new URL(this.server).href) return this.#serve(request);
+    if (request.url.replace(/#.*/, "") === new URL(this.server).href.replace(/#.*/, ""))
+      return this.#serve(request);
     const { url, method, headers } = request;
     const params = Object.fromEntries(new URLSearchParams(await request.text()));
     const asked = { url, method, headers, params };
@@ -71,7 +84,7 @@ export class Web {
 
   /** Connects with the credentials of a client, and resolves with the request for a token. */
   async connect(options: Partial<ClientCredentialsOptions> = {}): Promise<WebRequest> {
-    const client = await connect(this.server, { auth: this.#auth(options), fetch: this.fetch });
+    const client = await this.#client.connect(this.server, { auth: this.#auth(options), fetch: this.fetch });
     await client.close();
     return this.asked.find(({ method }) => method === "POST") as WebRequest;
   }
@@ -79,16 +92,16 @@ export class Web {
   /** Connects, and resolves with the error, as its problem and its message. `own`: whether OAuth fetches by itself, on the real web. */
   async failure(options: Partial<ClientCredentialsOptions> = {}, own = false): Promise<string> {
     const auth = this.#auth(own ? { fetch: undefined, ...options } : options);
-    const error = await connect(this.server, { auth, fetch: this.fetch }).then(
+    return this.#client.connect(this.server, { auth, fetch: this.fetch }).then(
       () => "connected",
-      (reason: unknown) => reason,
+      (reason: Error | OAuthError) =>
+        "problem" in reason ? `${reason.problem}: ${reason.message}` : String(reason),
     );
-    return error instanceof OAuthError ? `${error.problem}: ${error.message}` : String(error);
   }
 
   #auth(options: Partial<ClientCredentialsOptions>): ReturnType<typeof clientCredentials> {
     const { fetch } = this;
-    return clientCredentials({
+    return this.#client.clientCredentials({
       issuer: "announced",
       clientId: "service",
       clientSecret: "s3cret",
