@@ -262,7 +262,7 @@ describe("a lock", () => {
     let [inside, most] = [0, 0];
     const work = async (): Promise<void> => {
       most = Math.max(most, (inside += 1));
-      await nextTurn();
+      await new Promise((resolve) => setTimeout(resolve, 5));
       inside -= 1;
     };
     await Promise.all(both.flatMap((store) => [1, 2, 3, 4, 5].map(() => store.exclusive("key", work))));
