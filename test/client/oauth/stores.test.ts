@@ -129,7 +129,7 @@ async function modeOf(path: string): Promise<string> {
 }
 
 describe("the file", () => {
-  test("is created for its owner alone, with its folder, and stays so", async () => {
+  test("is created for its owner alone, with its folder, and stays so [AUTH-TOKEN-STORAGE]", async () => {
     const folder = join(await temporaryFolder(), "new", "deep");
     const path = join(folder, "tokens.json");
     const store = fileStore(path);
