@@ -156,7 +156,6 @@ describe("oauth believes no answer", () => {
       "no iss",
     ],
     ["without a code", { code: undefined }, {}, "no code"],
-    ["with a token in the address", { id_token: "a.b.c" }, {}, "not valid"],
   ];
   test.each(rows)("%s", async (_, redirect, metadata, says) => {
     const { issuer, server } = await start();
@@ -167,6 +166,17 @@ describe("oauth believes no answer", () => {
     expect(failure.message).toContain(issuer.issuer);
     expect(failure.message).toContain(says);
     expect(failure.message + failure.page).not.toContain("555-0100");
+    expect(issuer.of("/token")).toEqual([]);
+  });
+
+  test.each(["code", "state", "iss"])("that has %s twice", async (name) => {
+    const { issuer, server } = await start();
+    const { address, connecting } = await connectAway(server.url);
+    const failing = expect(connecting).rejects.toThrow(`has ${name} twice`);
+    const back = backTo(address, { code, iss: issuer.issuer });
+    back.searchParams.append(name, back.searchParams.get(name) ?? "");
+    await fetch(back);
+    await failing;
     expect(issuer.of("/token")).toEqual([]);
   });
 

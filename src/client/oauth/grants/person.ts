@@ -72,13 +72,12 @@ function ask({ server, as, client, resource, scopes }: Party, redirectUri: strin
 /** Where the person has to go. Throws if a browser must not be sent there, or the server does not support PKCE. */
 async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   requirePkce(as);
-  const endpoint = as.authorization_endpoint ?? "";
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
-  if (!url || !isSafe || url.username || url.password) {
+  const endpoint = as.authorization_endpoint;
+  const url = new URL(endpoint ?? "about:blank");
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url))) {
     throw new OAuthError(
       "forbidden-address",
-      `${shown(as.issuer)} has authorization_endpoint ${shown(endpoint)}: it must be an https URL (http: only on localhost) without a user name`,
+      `${shown(as.issuer)} has authorization_endpoint ${shown(endpoint)}: it must be an https URL`,
     );
   }
   const parameters = {
