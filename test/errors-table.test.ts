@@ -1,6 +1,7 @@
 // docs/reference/errors.md says the same as the code.
 import { errorCodes, type HalyardErrorCode } from "halyard";
 import * as client from "halyard/client";
+import { OAuthError, type OAuthProblem } from "halyard/client/oauth";
 import { expect, test } from "vitest";
 import { readTable } from "./support/documents.ts";
 
@@ -27,6 +28,7 @@ const clientCodes = {
   CONNECTION_LOST: "ConnectionLost",
   HTTP: "HttpFailure",
   NEEDS_AUTH: "AuthRequired",
+  OAUTH: "OAuthError",
   TIMEOUT: "CallTimeout",
   NO_COMMON_REVISION: "NoCommonRevision",
   INVALID_RESPONSE: "InvalidResponse",
@@ -37,6 +39,20 @@ const clientCodes = {
   CANNOT_START: "CannotStart",
   CANNOT_LOAD: "HalyardError",
 };
+
+const oauthProblems = {
+  metadata: true,
+  "forbidden-address": true,
+  issuer: true,
+  resource: true,
+  registration: true,
+  response: true,
+  denied: true,
+  "sign-in": true,
+  token: true,
+  refused: true,
+  store: true,
+} satisfies Record<OAuthProblem, true>;
 
 ({ ...halyardCodes, ...clientCodes }) satisfies Record<HalyardErrorCode, string>;
 
@@ -56,7 +72,7 @@ test("the classes of halyard/client are those of their table in docs/reference/e
   const rows = readTable("docs/reference/errors.md", "Error classes of a client");
   expect(Object.fromEntries(rows.map((row) => [row["code"], row["class"]]))).toEqual(clientCodes);
   expect(rows.flatMap(Object.values).filter((cell) => cell === "")).toEqual([]);
-  const ours = Object.entries(client).filter(
+  const ours = Object.entries({ ...client, OAuthError }).filter(
     ([name, value]) =>
       typeof value === "function" &&
       value.prototype instanceof client.HalyardError &&
@@ -64,4 +80,11 @@ test("the classes of halyard/client are those of their table in docs/reference/e
   );
   const listed = Object.values(clientCodes).filter((name) => name !== "HalyardError");
   expect(ours.map(([name]) => name).toSorted()).toEqual(listed.toSorted());
+});
+
+test("the problems of an OAuthError are those of their table in docs/reference/errors.md, each with a remedy", () => {
+  const rows = readTable("docs/reference/errors.md", "Problems of a sign-in");
+  expect(rows.map(({ problem }) => problem)).toEqual(Object.keys(oauthProblems));
+  expect(rows.flatMap(Object.values).filter((cell) => cell === "")).toEqual([]);
+  expect(new OAuthError("denied", "The person said no")).toMatchObject({ name: "OAuthError", code: "OAUTH" });
 });

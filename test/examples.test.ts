@@ -149,7 +149,8 @@ describe("examples", () => {
     const source = readFileSync(`${root}${file}`, "utf8");
     expect(source).toMatch(/^\/\/ [A-Z].*[.]\n/);
     const imported = [...source.matchAll(/^import .*?from "(.+)";$/gm)].map(([, name]) => name);
-    const allowed = /^(?:halyard|halyard\/(?:auth|client|cluster|fetch|node|stdio)|zod|node:.+|\.\.?\/.+)$/;
+    const allowed =
+      /^(?:halyard|halyard\/(?:auth|client|client\/oauth|cluster|fetch|node|stdio)|esbuild|zod|node:.+|\.\.?\/.+)$/;
     expect(imported.filter((name) => !allowed.test(name ?? ""))).toEqual([]);
   });
 

@@ -434,6 +434,38 @@ describe("public entries", () => {
     `);
   });
 
+  test("halyard/client/oauth exports these values and types", () => {
+    expect(names("halyard/client/oauth", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "OAuthError",
+        "clientCredentials",
+        "enterpriseManaged",
+        "fileStore",
+        "finishSignIn",
+        "memoryStore",
+        "oauth",
+        "workloadIdentity",
+      ]
+    `);
+    expect(names("halyard/client/oauth", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "ClientCredentialsOptions",
+        "ClientKey",
+        "ClientProof",
+        "EnterpriseManagedOptions",
+        "IdentityProvider",
+        "OAuth",
+        "OAuthOptions",
+        "OAuthProblem",
+        "OpenOption",
+        "SharedOAuthOptions",
+        "TextSource",
+        "TokenStore",
+        "WorkloadIdentityOptions",
+      ]
+    `);
+  });
+
   test("halyard/testing exports these values and types", () => {
     expect(names("halyard/testing", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [

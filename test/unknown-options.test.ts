@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "@redis/client";
 import { McpServer, result } from "halyard";
 import { connect as connectClient, connectAll, type McpClient } from "halyard/client";
+import { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "halyard/client/oauth";
 import { memoryBackplane } from "halyard/cluster";
 import { bearerAuth } from "halyard/auth";
 import { fetchHandler } from "halyard/fetch";
@@ -33,6 +34,11 @@ const info = { name: "test", version: "1.0.0" };
 const bearer = {
   resource: "https://mcp.example.com/mcp",
   authorizationServers: ["https://auth.example.com"],
+};
+const registered = {
+  issuer: "https://auth.example.com",
+  clientId: "service",
+  clientSecret: "a secret",
 };
 const streams = { input: new PassThrough(), output: new PassThrough() };
 
@@ -169,6 +175,22 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     needed: { command: "node" },
     type: ["src/client/settings/options.ts", "CommandTarget"],
   },
+  oauth: { give: oauth, type: ["src/client/oauth/settings/options.ts", "OAuthOptions"] },
+  clientCredentials: {
+    give: clientCredentials,
+    needed: registered,
+    type: ["src/client/oauth/settings/options.ts", "ClientCredentialsOptions"],
+  },
+  enterpriseManaged: {
+    give: enterpriseManaged,
+    needed: registered,
+    type: ["src/client/oauth/settings/options.ts", "EnterpriseManagedOptions"],
+  },
+  workloadIdentity: {
+    give: workloadIdentity,
+    needed: { issuer: registered.issuer, assertion: "a JWT" },
+    type: ["src/client/oauth/settings/options.ts", "WorkloadIdentityOptions"],
+  },
   connectAll: {
     give: (options) => connectAll({ a: new McpServer(info) }, options),
     type: ["src/client/connect-all.ts", "ConnectAllOptions"],
@@ -268,7 +290,7 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
 
 /** What an option holds that is no further options: names of the author's or of the protocol's, schemas, backplanes. */
 const opaque = new Set(
-  "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities remembered servers".split(
+  "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities remembered servers store privateKey".split(
     " ",
   ),
 );
@@ -364,6 +386,7 @@ test("no public type of options is forgotten", () => {
     "IntrospectionOptions",
     "LegacySseOptions",
     "RateLimitOptions",
+    "SharedOAuthOptions",
     "TaskOptions",
   ];
   const driving = ["AttachOptions", "ConnectionOptions", "PipeOptions", "ReceiveOptions"];
@@ -397,6 +420,8 @@ test("the paths go as deep as the options do", () => {
       "connect of halyard/client onElicit.form",
       "connect of halyard/client roots.uri",
       "connect of halyard/client, a command env",
+      "oauth clientMetadataUrl",
+      "enterpriseManaged identityProvider.idToken",
     ]),
   );
 });

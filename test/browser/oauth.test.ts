@@ -8,7 +8,6 @@ import { notesServer } from "../auth/protected.ts";
 import { AuthorizationServer } from "../support/authorization-server.ts";
 import { hasBrowser, openProfile, type Profile, serveSite, type Site } from "../support/browser.ts";
 import { type ProtectedOptions, ProtectedServer } from "../support/protected-server.ts";
-import { until } from "../support/turns.ts";
 import { serveAltered } from "./altered.ts";
 import { connectIn, pages } from "./start.ts";
 

@@ -89,6 +89,16 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     "platform/node-stdio.ts",
     "maxStrayReports",
   ],
+  "seconds before tokens expire in which they are refreshed, or a tenth of their life": [
+    "oauth/acquisition.ts",
+    "marginMs",
+    1000,
+  ],
+  "seconds between two refreshes of tokens that the server did not refuse": [
+    "oauth/access.ts",
+    "refreshAgainMs",
+    1000,
+  ],
   "seconds for a document of OAuth, redirects included": ["oauth/net/create-net.ts", "documentMs", 1000],
   "seconds for a request to an authorization server": ["oauth/net/create-net.ts", "requestMs", 1000],
   "kilobytes of a document or a response of OAuth": ["oauth/net/create-net.ts", "maxBytes", 1024],

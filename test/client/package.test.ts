@@ -52,6 +52,12 @@ describe("bundled for a browser", () => {
     for (const name of ["McpServer", "Pipe", "Hub"]) expect(classes).not.toContain(name);
   });
 
+  test("it has no code of OAuth", async () => {
+    const { metafile } = await bundleFor("browser");
+    const files = Object.keys(metafile.inputs).filter((file) => /oauth/.test(file));
+    expect(files).toEqual([]);
+  });
+
   test("it refuses a command with the remedy", async () => {
     const { connect } = await importBundle((await bundleFor("browser")).code);
     await expect(connect({ command: "node" })).rejects.toThrow(

@@ -29,6 +29,7 @@ export const sources = {
   "halyard/redis": "src/redis/index.ts",
   "halyard/nats": "src/nats/index.ts",
   "halyard/client": "src/client/index.ts",
+  "halyard/client/oauth": "src/client/oauth/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;
 

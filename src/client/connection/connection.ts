@@ -12,7 +12,7 @@ import type { Remembered } from "../settings/remembered.ts";
 import type { ClientState, StateName } from "../settings/state.ts";
 import { type Agreed, type HandshakeSettings, shakeHands } from "./handshake.ts";
 import { Listeners } from "./listeners.ts";
-import { Opening } from "./opening.ts";
+import { beginOpening, type Opening } from "./opening.ts";
 import type { Peer } from "./peer.ts";
 import { Reception, type ReceptionSettings } from "./reception.ts";
 import { firstStep } from "./remembering.ts";
@@ -151,12 +151,11 @@ export class Connection {
     this.#opening?.hold(url !== undefined);
     if (!isWaiting) {
       this.#beforeAuth = undefined;
-      if (isShown && before)
-        this.#enter(before.name, "No request waits for credentials any longer", before.error);
+      if (isShown && before) this.#enter(before.name, "No longer waiting for credentials", before.error);
     } else if (!isShown || url !== state.url) {
       if (!isShown || !before) this.#beforeAuth = state;
-      if (url === undefined) this.#enter("needs-auth", "Waiting for credentials");
-      else this.#become({ name: "needs-auth", reason: `Sign in at ${url}`, url });
+      const reason = url ? `Sign in at ${url}` : "Waiting for credentials";
+      this.#become({ name: "needs-auth", reason, ...(url && { url }) });
     }
   }
 
@@ -184,7 +183,7 @@ export class Connection {
     const { connectTimeoutMs } = this.#settings;
     const { address } = this.#transport;
     this.#closing.throwIfOver();
-    const opening = (this.#opening = new Opening(connectTimeoutMs, `Connecting to ${address}`, signal));
+    const opening = (this.#opening = beginOpening(connectTimeoutMs, `Connecting to ${address}`, signal));
     try {
       const agreed = await this.#shakeHands(step, tries, opening.signal);
       if (this.#closing.isOver) await agreed.reception.close();

@@ -142,7 +142,8 @@ class Handshake {
     const isShort = this.#transport.kind !== "http" && wanted.legacy !== undefined;
     const finding = await this.#ask({ do: "probe", revision }, "server/discover", params, isShort);
     this.#wasHeard ||= finding.met === "result" || finding.met === "error";
-    if (finding.met === "failure" && isOpaque(finding.error)) observe?.({ type: "ignored", reason: hidden });
+    if (finding.met === "failure" && isOpaque(finding.error))
+      observe?.({ type: "ignored", reason: finding.error.message });
     return judgeProbe(finding, this.#transport.kind, wanted);
   }
 
@@ -250,9 +251,6 @@ class Silence extends Error {
     super(`The server did not respond to server/discover within ${waitMs} ms`);
   }
 }
-
-const hidden =
-  "The browser does not say why server/discover failed. If the server runs, its CORS headers must allow MCP-Protocol-Version, Mcp-Method and Mcp-Name";
 
 function isOfOlder(error: Error): boolean {
   return error instanceof HttpFailure && olderStatuses.has(error.status);

@@ -1,41 +1,30 @@
 // Credentials of one client over HTTP: asks for them before each request, and after a refusal.
-import { isThenable, untilAborted } from "../../async/promises.ts";
-import type { AuthOption, AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
-import { AuthRequired } from "../settings/errors.ts";
-import { failureOf } from "./failure.ts";
+import { type Later, later } from "../../async/later.ts";
+import { isThenable } from "../../async/promises.ts";
+import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { checkSendable } from "./headers.ts";
+import type { OnAuthorizing, Refusals, Refused } from "./refusals.ts";
 import type { HttpReply } from "./send.ts";
 
 /** What a client hears of its credentials. */
 export interface AuthEvents {
   /** The credentials differ from those of the request before: answers for the old ones are not for the new ones. */
   onCredentials?: (() => void) | undefined;
-  /** Requests wait for credentials, perhaps for a person who must visit `url`; or no request does any longer. */
-  onAuthorizing?: ((isWaiting: boolean, url?: string) => void) | undefined;
+  onAuthorizing?: OnAuthorizing | undefined;
 }
 
-/** The request that was refused. */
-interface Refused {
-  readonly url: string;
-  readonly headers: HeaderFields;
-  readonly signal: AbortSignal;
-  /** How often it was refused before. */
-  readonly times: number;
-  /** Whether others would not help: it has what it had the last time, or credentials of the caller's own. */
-  readonly isFinal: boolean;
-}
-
-const maxRefusals = 3;
+/** What to do about refusals. Most clients meet none. */
+export const refusals: Later<typeof import("./refusals.ts")> = later(
+  () => import("./refusals.ts"),
+  (module) => module,
+);
 
 export class Credentials {
   readonly #auth: ClientAuth | undefined;
   readonly #server: string;
   readonly #events: AuthEvents;
   #last: string | undefined;
-  /** How many requests wait for credentials. */
-  #waiting = 0;
-  /** The address that a person must visit before they go on. */
-  #prompted: string | undefined;
+  #refusals: Refusals | undefined;
 
   /** `server`: the address that the client's user dialled. */
   constructor(option: AuthOption | undefined, server: string, events: AuthEvents) {
@@ -64,46 +53,9 @@ export class Credentials {
 
   /** Resolves if a refused request is worth trying again; otherwise rejects with AuthRequired. */
   async refused(reply: HttpReply, refused: Refused): Promise<void> {
-    const { url, headers, signal, times, isFinal } = refused;
-    const status = reply.status as 401 | 403;
-    const challenge = reply.header("www-authenticate");
-    const cause = await failureOf(reply, url);
-    const isWorthAsking = this.#auth?.refused && !isFinal && times < maxRefusals;
-    const isObtained =
-      isWorthAsking &&
-      (await this.#obtain({
-        status,
-        url,
-        server: this.#server,
-        challenge,
-        refused: headers["authorization"],
-        revision: headers["mcp-protocol-version"],
-        signal,
-        header: headersOf(reply),
-        prompt: (address) => this.#prompt(address),
-      }));
-    if (!isObtained) throw new AuthRequired({ status, url, challenge }, { cause });
-  }
-
-  /** Asks for other credentials, and waits for them as long as the request is wanted. */
-  async #obtain(refusal: AuthRefusal): Promise<boolean | undefined> {
-    this.#waiting++;
-    this.#events.onAuthorizing?.(true, this.#prompted);
-    try {
-      return await untilAborted(Promise.resolve(this.#auth?.refused?.(refusal)), refusal.signal);
-    } finally {
-      if (--this.#waiting === 0) {
-        this.#prompted = undefined;
-        this.#events.onAuthorizing?.(false);
-      }
-    }
-  }
-
-  /** Whichever request was refused first, all that wait go on when somebody has visited the address. */
-  #prompt(url: string): void {
-    if (this.#waiting === 0) return;
-    this.#prompted = url;
-    this.#events.onAuthorizing?.(true, url);
+    const { Refusals } = await refusals.get();
+    this.#refusals ??= new Refusals(this.#auth, this.#server, this.#events.onAuthorizing);
+    await this.#refusals.handle(reply, refused);
   }
 
   #use(headers: HeaderFields): HeaderFields {
@@ -132,11 +84,11 @@ function ownerOf(credentials: HeaderFields): string {
 
 function toClientAuth(option: AuthOption): ClientAuth {
   if (typeof option === "object") return option;
+  const bearer = (token: string): HeaderFields => ({ authorization: `Bearer ${token}` });
   if (typeof option === "string") {
-    const headers = { authorization: `Bearer ${option}` };
+    const headers = bearer(option);
     return { headers: () => headers };
   }
-  const bearer = (token: string): HeaderFields => ({ authorization: `Bearer ${token}` });
   return {
     headers: () => {
       const token = option();

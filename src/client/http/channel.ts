@@ -10,6 +10,7 @@ import { answersNothing } from "../channel/incoming.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
+import { refusals } from "./auth.ts";
 import { failureOf } from "./failure.ts";
 import type { GetStream } from "./get-stream.ts";
 import { ChannelHeaders, isSessionId } from "./headers.ts";
@@ -107,7 +108,7 @@ export class HttpChannel implements Channel, Link {
         reply.cancel();
         throw this.sessionGone();
       }
-      if (reply.status >= 300) throw await failureOf(reply, url);
+      if (reply.status >= 300) throw await this.failureOf(reply);
       reply.cancel();
     } finally {
       clearTimeout(timer);
@@ -146,6 +147,13 @@ export class HttpChannel implements Channel, Link {
       );
     }
     this.#sessionId = id;
+  }
+
+  async failureOf(reply: HttpReply, text?: string): Promise<Error> {
+    const isUnknown = this.isLegacy && !this.hasSession && reply.status === 400;
+    const { url } = this;
+    const hint = isUnknown ? (await refusals.get()).exposureHint(reply, url, "Mcp-Session-Id") : undefined;
+    return failureOf(reply, url, text, hint);
   }
 
   sessionGone(): ConnectionLost {

@@ -34,6 +34,7 @@ export async function failureOf(
   reply: HttpReply,
   url: string,
   text?: string,
+  hint: string | undefined = hints[reply.status],
 ): Promise<HttpFailure | ConnectionLost> {
   const { status } = reply;
   const body = text === undefined ? await excerptOf(reply) : excerpt(text, reply);
@@ -42,7 +43,6 @@ export async function failureOf(
     const message = `A gateway before ${shown(url)} lost the server: ${status}${said}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true });
   }
-  const hint = hints[status];
   const retryAfterMs = readRetryAfter(reply.header("retry-after"));
   const message = `${shown(url)} answered ${status}${said}${hint === undefined ? "" : `: ${hint}`}`;
   return new HttpFailure({ status, url, body, retryAfterMs }, message);

@@ -16,6 +16,8 @@ export interface Link {
   /** Whether the server and the client have a handshake: cancelling needs a message, and streams can be resumed. */
   readonly isLegacy: boolean;
   readonly hasSession: boolean;
+  /** The error for a reply without a message; `text`: its body, if that has been read. */
+  failureOf(reply: HttpReply, text?: string): Promise<Error>;
   /** The server no longer knows the session. */
   sessionGone(): Error;
   /** Takes the session id from the reply to `initialize`. Requests carry it once the revision is agreed on. */

@@ -1,5 +1,7 @@
 // Tells what a failure below HTTP means: the server could not be reached, or the connection broke after the request was sent.
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
+import { permissionHint } from "./cross-origin.ts";
+import type { HttpRequest } from "./send.ts";
 
 /** What runtimes call failures that come before the first byte of a request is sent. */
 const beforeSending =
@@ -12,7 +14,8 @@ interface SystemError {
 }
 
 /** The error for a request that got no reply, or whose reply broke off. `fetch` hides the reason in `cause`. */
-export function lossOf(error: unknown, url: string, hasReply = false): ConnectionLost {
+export function lossOf(error: unknown, request: HttpRequest, hasReply = false): ConnectionLost {
+  const { url } = request;
   const { code, message } = ((error as SystemError).cause ?? error) as SystemError;
   const parts = String(message).includes(String(code)) ? [message] : [code, message];
   const what = parts.filter((part) => part !== undefined && part !== "").join(": ");
@@ -21,8 +24,7 @@ export function lossOf(error: unknown, url: string, hasReply = false): Connectio
     const text = `Could not reach ${shown(url)}: ${what}: check the address, and that the server runs`;
     return new ConnectionLost("unreachable", text, { mayHaveRun: false, cause: error });
   }
-  const hint =
-    isOpaque && !hasReply ? ": a browser does not say why; check the network and the CORS headers" : "";
+  const hint = isOpaque && !hasReply ? permissionHint(request) : "";
   const text = `The connection to ${shown(url)} broke: ${what}${hint}`;
   return new ConnectionLost("cut", text, { mayHaveRun: true, cause: error });
 }

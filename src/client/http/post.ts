@@ -7,7 +7,7 @@ import type { Outgoing } from "../channel/channel.ts";
 import { type IncomingSink, readIncomingText } from "../channel/incoming.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import { EventStream, isEventStream } from "./event-stream.ts";
-import { failureOf, isGatewayLoss, wrongTypeOf } from "./failure.ts";
+import { isGatewayLoss, wrongTypeOf } from "./failure.ts";
 import type { Link } from "./link.ts";
 import { shown } from "./loss.ts";
 import type { HttpReply } from "./send.ts";
@@ -161,7 +161,7 @@ export class Post implements IncomingSink {
         invalid: () => {},
       });
     }
-    if (!this.#isSettled) this.fail(await failureOf(reply, link.url, text));
+    if (!this.#isSettled) this.fail(await link.failureOf(reply, text));
   }
 
   async #readStream(reply: HttpReply): Promise<void> {

@@ -41,7 +41,7 @@ export class Requester {
         const { signal } = asked;
         const before = refused;
         refused = JSON.stringify(fields);
-        const isFinal = hasOwn || asked.isFarewell || (times > 0 && refused === before);
+        const isFinal = hasOwn || asked.isFarewell || refused === before;
         await this.#credentials.refused(reply, { url, headers, signal, times: times++, isFinal });
       } else if (status >= 300 && status < 400) {
         url = followed(reply, url, ++redirects);

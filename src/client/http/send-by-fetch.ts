@@ -19,7 +19,7 @@ export function sendByFetch(fetch: typeof globalThis.fetch): Send {
       });
       return new FetchReply(request, response);
     } catch (error) {
-      throw signal?.aborted ? error : lossOf(error, url);
+      throw signal?.aborted ? error : lossOf(error, request);
     }
   };
 }
@@ -63,8 +63,7 @@ class FetchReply implements HttpReply {
         isTaking = false;
       }
     } catch (error) {
-      const { signal, url } = this.#request;
-      if (!isTaking) throw signal?.aborted ? error : lossOf(error, url, true);
+      if (!isTaking) throw this.#request.signal?.aborted ? error : lossOf(error, this.#request, true);
       reader.cancel().catch(() => {});
       throw error;
     }

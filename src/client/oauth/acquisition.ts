@@ -1,5 +1,5 @@
 // Obtains tokens for one MCP server: finds its authorization server, refreshes what there is, or has the grant obtain new ones.
-import type { AuthorizationServer, Client, TokenEndpointResponse } from "oauth4webapi";
+import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
 import type { Challenge } from "./discovery/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
 import { findAuthorizationServer, findByServerRoot } from "./discovery/server-metadata.ts";
@@ -15,8 +15,8 @@ import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
 import type { SharedOAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./settings/store.ts";
-import type { Shelf } from "./tokens/shelf.ts";
-import { type Binding, bindingShelf, type Tokens, tokensShelf } from "./tokens/tokens.ts";
+import { Keeping } from "./tokens/keeping.ts";
+import type { Tokens } from "./tokens/tokens.ts";
 
 /** What the parts of one OAuth share. */
 export interface OAuthSettings {
@@ -53,29 +53,27 @@ export class Acquisition {
   readonly #settings: OAuthSettings;
   readonly #server: string;
   readonly #registrations: Registrations;
-  readonly #binding: Shelf<Binding>;
-  /** Tokens that the store did not take, and those that they replace. */
-  #unsaved: { readonly tokens: Tokens; readonly before: Tokens | undefined } | undefined;
+  readonly #keeping: Keeping;
+  /** The last ones: they know the nonces that the servers want. */
+  #proofs: Proofs | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
     const { identity, store } = settings;
     this.#settings = settings;
     this.#server = server;
     this.#registrations = new Registrations(identity, store);
-    this.#binding = bindingShelf(store, server, identity.clientId ?? identity.clientMetadataUrl);
+    this.#keeping = new Keeping(store, server, identity.clientId ?? identity.clientMetadataUrl);
   }
 
   /** The tokens in the store. */
   async kept(): Promise<Obtained | undefined> {
-    const unsaved = await this.#save();
-    const binding = unsaved ?? (await this.#binding.read());
-    const tokens = unsaved ?? (binding && (await this.#shelf(binding).read()));
-    return tokens && stored(tokens);
+    const tokens = await this.#keeping.read();
+    return tokens && this.#stored(tokens);
   }
 
   /** Takes tokens out of the store, unless they were replaced. */
-  async forget(tokens: Tokens): Promise<void> {
-    await this.#shelf(tokens).swap(tokens, undefined);
+  forget(tokens: Tokens): Promise<void> {
+    return this.#keeping.forget(tokens);
   }
 
   /** Ends a sign-in for which the page was left; undefined if there was none. */
@@ -86,68 +84,58 @@ export class Acquisition {
     const as = await this.#metadataOf(came.issuer, net);
     const proofs = await this.#newProofs();
     const party = await this.#party(as, came.client, net, came.resource, came.scopes, proofs);
-    return this.#keep(await came.obtain(party), party, proofs, "grant");
+    return this.#keep(await came.obtain(party), party, "grant");
   }
 
   /** Refreshes tokens, unless somebody has done so meanwhile. If the same tokens come back without a refresh token, it was dead. */
   refresh(tokens: Tokens): Promise<Obtained> {
-    return this.#shelf(tokens).exclusive(() => this.#exchange(tokens, this.#net()));
+    return this.#keeping.exclusive(() => this.#exchange(tokens, this.#net()), tokens);
   }
 
   /** Obtains tokens in place of those that the server refused, unless somebody has done so meanwhile. */
   obtain(need: Need): Promise<Obtained> {
-    return this.#binding.exclusive(async () => {
-      const kept = await this.kept();
-      if (kept && isBetter(kept.tokens, need)) return kept;
-      const net = this.#net(need.revision);
-      const { challenge } = need;
-      const { resource } = this.#settings.shared;
-      const found = await findResource({ server: this.#server, challenge, net, resource });
-      const as = await this.#find(found, kept?.tokens.issuer, net);
-      const isSame = kept?.tokens.issuer === as.issuer && kept.tokens.resource === found.resource;
-      const before = isSame ? kept.tokens : undefined;
-      if (before?.refreshToken !== undefined && !need.isNewGrant) {
-        const exchange = (): Promise<Obtained> => this.#exchange(before, net, as);
-        const refreshed = await this.#shelf(before).exclusive(exchange, need.waiting.signal);
-        const isOther = refreshed.tokens.accessToken !== before.accessToken;
-        if (isOther || refreshed.by === "refresh") return refreshed;
-      }
-      return this.#grant(need, found, as, net, before);
-    }, need.waiting.signal);
+    return this.#keeping.exclusive(() => this.#obtain(need), undefined, need.waiting.signal);
   }
 
-  /** Asks for new tokens with a refresh token, unless others are kept by now. Whoever calls this holds the shelf of the tokens. */
+  async #obtain(need: Need): Promise<Obtained> {
+    const kept = await this.#keeping.read();
+    if (kept && isBetter(kept, need)) return this.#stored(kept);
+    const net = this.#net(need.revision);
+    const { challenge, waiting } = need;
+    const { resource } = this.#settings.shared;
+    const found = await findResource({ server: this.#server, challenge, net, resource });
+    const as = await this.#find(found, kept?.issuer, net);
+    const isSame = kept?.issuer === as.issuer && kept.resource === found.resource;
+    const before = isSame ? kept : undefined;
+    if (before?.refreshToken !== undefined && !need.isNewGrant) {
+      const exchange = (): Promise<Obtained> => this.#exchange(before, net, as);
+      const refreshed = await this.#keeping.exclusive(exchange, before, waiting.signal);
+      const isOther = refreshed.tokens.accessToken !== before.accessToken;
+      if (isOther || refreshed.by === "refresh") return refreshed;
+    }
+    return this.#grant(need, found, as, net, before);
+  }
+
+  /** Asks for new tokens with a refresh token, unless others are kept by now. Nobody else may refresh the same tokens meanwhile. */
   async #exchange(old: Tokens, net: Net, found?: AuthorizationServer): Promise<Obtained> {
-    const shelf = this.#shelf(old);
-    const kept = (await this.#save()) ?? (await shelf.read()) ?? old;
-    if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return stored(kept);
+    const kept = (await this.#keeping.read(old)) ?? old;
+    if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return this.#stored(kept);
     const as = found ?? (await this.#metadataOf(kept.issuer, net));
     const client = await this.#registrations.known(as);
-    if (client?.client_id !== kept.clientId) return this.#bury(kept);
-    const { proofs } = await stored(kept);
+    if (client?.client_id !== kept.clientId) return this.#stored(await this.#keeping.bury(kept));
+    const { proofs } = await this.#stored(kept);
     const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
     try {
-      const response = {
-        refresh_token: kept.refreshToken,
-        ...(await refreshTokens(party, kept.refreshToken)),
-      };
-      return await this.#keep(response, party, proofs, "refresh", kept);
+      const response = await refreshTokens(party, kept.refreshToken);
+      return await this.#keep({ refresh_token: kept.refreshToken, ...response }, party, "refresh", kept);
     } catch (error) {
       // Somebody who waits for nobody may have been faster.
-      const current = await shelf.read();
-      if (current && current.accessToken !== kept.accessToken) return stored(current);
+      const current = await this.#keeping.read(old);
+      if (current && current.accessToken !== kept.accessToken) return this.#stored(current);
       const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as));
-      if (isForgotten || isDead(error)) return this.#bury(kept);
+      if (isForgotten || isDead(error)) return this.#stored(await this.#keeping.bury(kept));
       throw error;
     }
-  }
-
-  /** Drops a refresh token that is of no use, unless there are other tokens by now. */
-  async #bury(old: Tokens): Promise<Obtained> {
-    const shelf = this.#shelf(old);
-    const dead = { ...old, refreshToken: undefined };
-    const isDropped = await shelf.swap(old, dead);
-    return stored(isDropped ? dead : ((await shelf.read()) ?? dead));
   }
 
   async #grant(
@@ -171,7 +159,7 @@ export class Acquisition {
       const client = await this.#registrations.obtain(as, net, attempt.redirectUri);
       const proofs = await this.#newProofs();
       const party = await this.#party(as, client, net, found.resource, scopes, proofs);
-      return await this.#keep(await attempt.obtain(party, need.waiting), party, proofs, "grant");
+      return await this.#keep(await attempt.obtain(party, need.waiting), party, "grant");
     } catch (error) {
       // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
       if (isUnknownClient(error)) await this.#registrations.forget(as);
@@ -181,37 +169,15 @@ export class Acquisition {
     }
   }
 
-  /** Keeps tokens in place of `old`, or of whatever is kept. If others are kept instead of `old`, they are as good. */
   async #keep(
     response: TokenEndpointResponse,
     party: Party,
-    proofs: Proofs | undefined,
     by: "refresh" | "grant",
     old?: Tokens,
   ): Promise<Obtained> {
-    const tokens = tokensOf(response, party, proofs);
-    const shelf = this.#shelf(tokens);
-    const before = this.#unsaved ? this.#unsaved.before : (old ?? (await shelf.read()));
-    this.#unsaved = { tokens, before };
-    if (await this.#save()) return { tokens, proofs, by };
-    const kept = await shelf.read();
-    return kept && kept.accessToken !== tokens.accessToken ? stored(kept) : { tokens, proofs, by };
-  }
-
-  /** Puts what is unsaved into the store. Resolves with it if that fails: it replaces what is of no use any more, so it must not be lost. */
-  async #save(): Promise<Tokens | undefined> {
-    if (this.#unsaved === undefined) return undefined;
-    const { tokens, before } = this.#unsaved;
-    const { issuer, clientId, resource } = tokens;
-    try {
-      await this.#shelf(tokens).swap(before, tokens);
-      await this.#binding.swap(await this.#binding.read(), { issuer, clientId, resource });
-      this.#unsaved = undefined;
-      return undefined;
-    } catch (error) {
-      console.warn(`halyard: the tokens for ${this.#server} are only kept in memory: ${String(error)}`);
-      return tokens;
-    }
+    const tokens = tokensOf(response, party);
+    const kept = await this.#keeping.replace(tokens, old);
+    return kept.accessToken === tokens.accessToken ? { tokens, proofs: party.dpop, by } : this.#stored(kept);
   }
 
   async #party(
@@ -223,11 +189,22 @@ export class Acquisition {
     proofs: Proofs | undefined,
   ): Promise<Party> {
     const authentication = await authenticationOf(as, client, this.#settings.identity);
-    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
+    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs };
   }
 
   async #newProofs(): Promise<Proofs | undefined> {
-    return this.#settings.shared.dpop ? Proofs.create() : undefined;
+    return this.#settings.shared.dpop ? this.#proofsOf(this.#proofs?.key) : undefined;
+  }
+
+  async #proofsOf(key: JWK | undefined): Promise<Proofs> {
+    if (this.#proofs === undefined || this.#proofs.key["x"] !== key?.["x"])
+      this.#proofs = await Proofs.create(key);
+    return this.#proofs;
+  }
+
+  async #stored(tokens: Tokens): Promise<Obtained> {
+    const { dpopKey: key } = tokens;
+    return { tokens, proofs: key && (await this.#proofsOf(key)), by: "store" };
   }
 
   /** The authorization server to use, of those that the server names. */
@@ -259,15 +236,6 @@ export class Acquisition {
     const { shared, trusted } = this.#settings;
     return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision });
   }
-
-  #shelf(binding: Binding): Shelf<Tokens> {
-    return tokensShelf(this.#settings.store, binding);
-  }
-}
-
-async function stored(tokens: Tokens): Promise<Obtained> {
-  const proofs = tokens.dpopKey && (await Proofs.create(tokens.dpopKey));
-  return { tokens, proofs, by: "store" };
 }
 
 /** Whether tokens that are kept can take the place of those that the server refused. */
@@ -276,7 +244,7 @@ function isBetter(kept: Tokens, { challenge, refused, isNewGrant }: Need): boole
   return !isNewGrant || (challenge.scope ?? []).every((scope) => kept.scopes.includes(scope));
 }
 
-function tokensOf(response: TokenEndpointResponse, party: Party, proofs: Proofs | undefined): Tokens {
+function tokensOf(response: TokenEndpointResponse, party: Party): Tokens {
   const { expires_in: seconds } = response;
   const lifeMs = seconds === undefined ? undefined : seconds * 1000;
   return {
@@ -284,10 +252,10 @@ function tokensOf(response: TokenEndpointResponse, party: Party, proofs: Proofs 
     clientId: party.client.client_id,
     resource: party.resource,
     accessToken: response.access_token,
-    scheme: proofs ? "DPoP" : "Bearer",
+    scheme: party.dpop ? "DPoP" : "Bearer",
     refreshToken: response.refresh_token,
     renewAt: lifeMs === undefined ? undefined : Date.now() + lifeMs - Math.min(marginMs, lifeMs / 10),
     scopes: party.scopes,
-    dpopKey: proofs?.key,
+    dpopKey: party.dpop?.key,
   };
 }

@@ -87,14 +87,14 @@ function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): void {
 }
 
 function sendBy({ request, agent }: Way, target: RequestOptions, asked: HttpRequest): Promise<HttpReply> {
-  const { method, headers, body, signal, url } = asked;
+  const { method, headers, body, signal } = asked;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
     const sending = request({ ...target, method, headers, agent });
     const abort = (): void => void sending.destroy();
     signal?.addEventListener("abort", abort);
     sending.on("close", () => signal?.removeEventListener("abort", abort));
-    sending.on("error", (error) => reject(signal?.aborted ? (signal.reason as Error) : lossOf(error, url)));
+    sending.on("error", (error) => reject(signal?.aborted ? (signal.reason as Error) : lossOf(error, asked)));
     sending.on("response", (message) => resolve(new NodeReply(asked, message)));
     sending.end(body);
   });
@@ -148,9 +148,9 @@ class NodeReply implements HttpReply {
         }
       });
       message.on("end", resolve);
-      message.on("error", (error) => fail(lossOf(error, this.#asked.url, true)));
+      message.on("error", (error) => fail(lossOf(error, this.#asked, true)));
       message.on("close", () => {
-        if (!message.readableEnded) fail(lossOf(new Error("it was closed"), this.#asked.url, true));
+        if (!message.readableEnded) fail(lossOf(new Error("it was closed"), this.#asked, true));
       });
     });
   }

@@ -139,11 +139,14 @@ export class AuthRequired extends HalyardError {
       readonly status: 401 | 403;
       readonly url: string;
       readonly challenge?: string | undefined;
+      /** What else may be wrong. */
+      readonly hint?: string | undefined;
     },
     options?: { cause?: unknown },
   ) {
     const remedy = "pass a token, or an object that obtains one, as the option auth";
-    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}`, options);
+    const hint = reply.hint ? `; ${reply.hint}` : "";
+    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}${hint}`, options);
     this.status = reply.status;
     this.url = reply.url;
     this.challenge = reply.challenge;
@@ -174,7 +177,7 @@ export class CallTimeout extends HalyardError {
 
   constructor(limit: TimeLimit, timeMs: number, what: string, signInUrl?: string) {
     const ended = limit === "timeoutMs" ? `${timeMs} ms without a sign of progress` : `${timeMs} ms`;
-    const meanwhile = signInUrl ? `, with the client waiting for somebody to sign in at ${signInUrl}` : "";
+    const meanwhile = signInUrl ? `, waiting for somebody to sign in at ${signInUrl}` : "";
     super("TIMEOUT", `${what}: no response after ${ended}${meanwhile}: raise ${limit} if it needs longer`);
     this.limit = limit;
   }

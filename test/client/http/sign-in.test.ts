@@ -89,7 +89,7 @@ describe.each([newestModern, newestLegacy])("on %s", (revision) => {
     expect(heard).toEqual([
       { name: "needs-auth", reason: "Waiting for credentials" },
       waiting,
-      { name: "ready", reason: "No request waits for credentials any longer" },
+      { name: "ready", reason: "No longer waiting for credentials" },
     ]);
     prompt("https://login.example.com/late");
     expect(client.state.name).toBe("ready");
@@ -136,7 +136,7 @@ test("before connect resolves, observe hears the address", async () => {
     { name: "connecting", reason: `Connecting to ${server.url}` },
     { name: "needs-auth", reason: "Waiting for credentials" },
     { name: "needs-auth", reason: `Sign in at ${page}`, url: page },
-    { name: "connecting", reason: "No request waits for credentials any longer" },
+    { name: "connecting", reason: "No longer waiting for credentials" },
     { name: "ready", reason: "Connected" },
   ]);
 });

@@ -90,15 +90,17 @@ describe("a secret", () => {
 describe("a private key", () => {
   const keysOnly = { token_endpoint_auth_methods_supported: ["private_key_jwt"] };
 
-  test.each(["JWK", "PEM", "CryptoKey"])(
+  test.each(["JWK", "PEM", "PEM in one line", "CryptoKey"])(
     "as %s proves who the client is to a real authorization server [EXT-CC-AUTHN]",
     async (form) => {
       const issuer = await AuthorizationServer.startForTest();
       const server = await ProtectedServer.startForTest({ authorizationServers: [issuer.issuer] });
       const { privateKey, jwk } = issuer.robotKey;
+      const pem = await exportPKCS8(privateKey);
       const keys: Readonly<Record<string, ClientKey>> = {
         JWK: jwk,
-        PEM: { pem: await exportPKCS8(privateKey), alg: "ES256" },
+        PEM: { pem, alg: "ES256" },
+        "PEM in one line": { pem: pem.replaceAll("\n", String.raw`\n`), alg: "ES256" },
         CryptoKey: privateKey,
       };
       const auth = clientCredentials({ ...registered.keyRobot, privateKey: keys[form] as ClientKey });

@@ -31,6 +31,7 @@ export async function findByServerRoot(server: string, net: Net): Promise<Author
     token_endpoint: `${origin}/token`,
     registration_endpoint: `${origin}/register`,
     code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "client_secret_post"],
   };
 }
 

@@ -30,7 +30,8 @@ const algorithms: { readonly [alg: string]: Parameters } = {
   Ed25519: { name: "Ed25519" },
 };
 
-const pemText = /^\s*-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*$/;
+/** A variable of the environment may hold line breaks as "\\n". */
+const pemText = /-----BEGIN ([A-Z0-9 ]+)-----((?:[A-Za-z0-9+/=\s]|\\n)+)-----END \1-----/;
 
 /** What to do about a PEM text that is not PKCS #8, by its label. */
 const pemProblems: { readonly [label: string]: string } = {
@@ -94,6 +95,6 @@ interface Algorithm {
 }
 
 function bytesOf(pem: string): Uint8Array<ArrayBuffer> {
-  const base64 = (pemText.exec(pem)?.[2] ?? "").replaceAll(/\s/g, "");
+  const base64 = (pemText.exec(pem)?.[2] ?? "").replaceAll(/\s|\\n/g, "");
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

@@ -1,0 +1,105 @@
+// Refusals by the server: asks for other credentials, and says what is missing if there are none.
+import { untilAborted } from "../../async/promises.ts";
+import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
+import { AuthRequired } from "../settings/errors.ts";
+import { pageBeyond } from "./cross-origin.ts";
+import { failureOf } from "./failure.ts";
+import type { HttpReply } from "./send.ts";
+
+/** The request that was refused. */
+export interface Refused {
+  readonly url: string;
+  readonly headers: HeaderFields;
+  readonly signal: AbortSignal;
+  /** How often it was refused before. */
+  readonly times: number;
+  /** Whether others would not help: it has what it had the last time, or credentials of the caller's own. */
+  readonly isFinal: boolean;
+}
+
+/** Hears that requests wait for credentials, perhaps for a person who must visit `url`; or that none does any longer. */
+export type OnAuthorizing = (isWaiting: boolean, url?: string) => void;
+
+const maxRefusals = 3;
+
+/** What a page does not learn without a header of a reply, which it sees only if the server exposes that. */
+const lacks = {
+  "Mcp-Session-Id": "the session",
+  "WWW-Authenticate": "what to sign in to",
+  "DPoP-Nonce": "the nonce of a proof",
+};
+
+/** The refusals of one client. */
+export class Refusals {
+  readonly #auth: ClientAuth | undefined;
+  readonly #server: string;
+  readonly #onAuthorizing: OnAuthorizing | undefined;
+  /** How many requests wait for credentials. */
+  #waiting = 0;
+  /** The address that a person must visit before they go on. */
+  #prompted: string | undefined;
+
+  constructor(auth: ClientAuth | undefined, server: string, onAuthorizing: OnAuthorizing | undefined) {
+    this.#auth = auth;
+    this.#server = server;
+    this.#onAuthorizing = onAuthorizing;
+  }
+
+  /** Resolves if the request is worth trying again; otherwise rejects with AuthRequired. */
+  async handle(reply: HttpReply, { url, headers, signal, times, isFinal }: Refused): Promise<void> {
+    const status = reply.status as 401 | 403;
+    const challenge = reply.header("www-authenticate");
+    const cause = await failureOf(reply, url);
+    if (this.#auth?.refused && !isFinal && times < maxRefusals) {
+      const isObtained = await this.#obtain({
+        status,
+        url,
+        server: this.#server,
+        challenge,
+        refused: headers["authorization"],
+        revision: headers["mcp-protocol-version"],
+        signal,
+        header: (name) => reply.header(name.toLowerCase()),
+        prompt: (address) => this.#prompt(address),
+      });
+      if (isObtained) return;
+    }
+    const nonce = "dpop" in headers ? (["DPoP-Nonce"] as const) : [];
+    const hint = exposureHint(reply, url, "WWW-Authenticate", ...nonce);
+    throw new AuthRequired({ status, url, challenge, hint }, { cause });
+  }
+
+  /** Asks for other credentials, and waits for them as long as the request is wanted. */
+  async #obtain(refusal: AuthRefusal): Promise<boolean | undefined> {
+    this.#waiting++;
+    this.#onAuthorizing?.(true, this.#prompted);
+    try {
+      return await untilAborted(Promise.resolve(this.#auth?.refused?.(refusal)), refusal.signal);
+    } finally {
+      if (--this.#waiting === 0) {
+        this.#prompted = undefined;
+        this.#onAuthorizing?.(false);
+      }
+    }
+  }
+
+  /** Whichever request was refused first, all that wait go on when somebody has visited the address. */
+  #prompt(url: string): void {
+    if (this.#waiting === 0) return;
+    this.#prompted = url;
+    this.#onAuthorizing?.(true, url);
+  }
+}
+
+/** What the server must do if the reply has these headers and the page cannot see them; undefined if that is not the reason. */
+export function exposureHint(
+  reply: HttpReply,
+  url: string,
+  ...wanted: (keyof typeof lacks)[]
+): string | undefined {
+  const page = pageBeyond(url);
+  const hidden = wanted.filter((name) => reply.header(name.toLowerCase()) === undefined);
+  if (page === undefined || hidden.length === 0) return undefined;
+  const lacking = hidden.map((name) => lacks[name]).join(" and ");
+  return `${page} cannot see ${lacking}: send Access-Control-Expose-Headers: ${hidden.join(", ")}`;
+}
