@@ -84,7 +84,7 @@ export class Acquisition {
     const as = await this.#metadataOf(came.issuer, net);
     const proofs = await this.#newProofs();
     const party = await this.#party(as, came.client, net, came.resource, came.scopes, proofs);
-    return this.#keep(await came.obtain(party), party, proofs, "grant");
+    return this.#keep(await came.obtain(party), party, "grant");
   }
 
   /** Refreshes tokens, unless somebody has done so meanwhile. If the same tokens come back without a refresh token, it was dead. */
@@ -127,13 +127,7 @@ export class Acquisition {
     const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
     try {
       const response = await refreshTokens(party, kept.refreshToken);
-      return await this.#keep(
-        { refresh_token: kept.refreshToken, ...response },
-        party,
-        proofs,
-        "refresh",
-        kept,
-      );
+      return await this.#keep({ refresh_token: kept.refreshToken, ...response }, party, "refresh", kept);
     } catch (error) {
       // Somebody who waits for nobody may have been faster.
       const current = await this.#keeping.read(old);
@@ -165,7 +159,7 @@ export class Acquisition {
       const client = await this.#registrations.obtain(as, net, attempt.redirectUri);
       const proofs = await this.#newProofs();
       const party = await this.#party(as, client, net, found.resource, scopes, proofs);
-      return await this.#keep(await attempt.obtain(party, need.waiting), party, proofs, "grant");
+      return await this.#keep(await attempt.obtain(party, need.waiting), party, "grant");
     } catch (error) {
       // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
       if (isUnknownClient(error)) await this.#registrations.forget(as);
@@ -178,13 +172,12 @@ export class Acquisition {
   async #keep(
     response: TokenEndpointResponse,
     party: Party,
-    proofs: Proofs | undefined,
     by: "refresh" | "grant",
     old?: Tokens,
   ): Promise<Obtained> {
-    const tokens = tokensOf(response, party, proofs);
+    const tokens = tokensOf(response, party);
     const kept = await this.#keeping.replace(tokens, old);
-    return kept.accessToken === tokens.accessToken ? { tokens, proofs, by } : this.#stored(kept);
+    return kept.accessToken === tokens.accessToken ? { tokens, proofs: party.dpop, by } : this.#stored(kept);
   }
 
   async #party(
@@ -196,7 +189,7 @@ export class Acquisition {
     proofs: Proofs | undefined,
   ): Promise<Party> {
     const authentication = await authenticationOf(as, client, this.#settings.identity);
-    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs?.handle };
+    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop: proofs };
   }
 
   async #newProofs(): Promise<Proofs | undefined> {
@@ -251,7 +244,7 @@ function isBetter(kept: Tokens, { challenge, refused, isNewGrant }: Need): boole
   return !isNewGrant || (challenge.scope ?? []).every((scope) => kept.scopes.includes(scope));
 }
 
-function tokensOf(response: TokenEndpointResponse, party: Party, proofs: Proofs | undefined): Tokens {
+function tokensOf(response: TokenEndpointResponse, party: Party): Tokens {
   const { expires_in: seconds } = response;
   const lifeMs = seconds === undefined ? undefined : seconds * 1000;
   return {
@@ -259,10 +252,10 @@ function tokensOf(response: TokenEndpointResponse, party: Party, proofs: Proofs 
     clientId: party.client.client_id,
     resource: party.resource,
     accessToken: response.access_token,
-    scheme: proofs ? "DPoP" : "Bearer",
+    scheme: party.dpop ? "DPoP" : "Bearer",
     refreshToken: response.refresh_token,
     renewAt: lifeMs === undefined ? undefined : Date.now() + lifeMs - Math.min(marginMs, lifeMs / 10),
     scopes: party.scopes,
-    dpopKey: proofs?.key,
+    dpopKey: party.dpop?.key,
   };
 }

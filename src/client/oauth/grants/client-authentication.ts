@@ -1,16 +1,12 @@
 // How a client proves who it is at a token endpoint.
-import {
-  type AuthorizationServer,
-  type Client,
-  type ClientAuth,
-  ClientSecretPost,
-  modifyAssertion,
-  None,
-  PrivateKeyJwt,
-} from "oauth4webapi";
+import { type AuthorizationServer, type Client, type ClientAuth, ClientSecretPost, None } from "oauth4webapi";
 import { OAuthError } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
+import { signJwt } from "./jwt.ts";
+
+/** How long an assertion of who the client is can be used. */
+const assertionSeconds = 60;
 
 /** By which methods a client can prove who it is, the preferred one first. */
 const methodsOf = {
@@ -84,28 +80,23 @@ function formEncoded(text: string): string {
 
 async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
   const fail = (problem: string): OAuthError => new OAuthError("token", `The privateKey ${problem}`);
-  const {
-    key,
-    kid,
-    alg: own,
-  } = await signingKeyOf(privateKey).catch((cause: unknown) => {
+  const key = await signingKeyOf(privateKey).catch((cause: unknown) => {
     const { alg } = privateKey as { readonly alg?: string };
     throw fail(
       `is damaged, or its algorithm is not ${alg ?? "the one that its parameters say"}: ${String(cause)}`,
     );
   });
   const supported = as.token_endpoint_auth_signing_alg_values_supported;
-  const alg = [own, otherNames[own]].find((one) => supported?.includes(one as string) ?? true);
+  const alg = [key.alg, otherNames[key.alg]].find((one) => supported?.includes(one as string) ?? true);
   if (alg === undefined)
     throw fail(
-      `signs with ${own}, but ${as.issuer} accepts ${supported?.join(", ")}: use a key for one of these`,
+      `signs with ${key.alg}, but ${as.issuer} accepts ${supported?.join(", ")}: use a key for one of these`,
     );
-  return PrivateKeyJwt(
-    { key, ...(kid !== undefined && { kid }) },
-    {
-      [modifyAssertion]: (header) => {
-        header["alg"] = alg;
-      },
-    },
-  );
+  return async ({ issuer }, { client_id: id }, body) => {
+    const exp = Math.floor(Date.now() / 1000) + assertionSeconds;
+    const claims = { iss: id, sub: id, aud: issuer, exp };
+    body.set("client_id", id);
+    body.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    body.set("client_assertion", await signJwt({ ...key, alg }, { kid: key.kid }, claims));
+  };
 }

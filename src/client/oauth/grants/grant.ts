@@ -1,12 +1,7 @@
 // The seam between what obtains tokens and what uses them.
-import type {
-  AuthorizationServer,
-  Client,
-  ClientAuth,
-  DPoPHandle,
-  TokenEndpointResponse,
-} from "oauth4webapi";
+import type { AuthorizationServer, Client, ClientAuth, TokenEndpointResponse } from "oauth4webapi";
 import type { Net } from "../net/net.ts";
+import type { Proofs } from "./proofs.ts";
 
 /** Whom a grant deals with: an authorization server, this client as it is known there, and the resource that tokens are for. */
 export interface Party {
@@ -20,7 +15,7 @@ export interface Party {
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly net: Net;
-  readonly dpop: DPoPHandle | undefined;
+  readonly dpop: Proofs | undefined;
 }
 
 /** Who waits for tokens. */

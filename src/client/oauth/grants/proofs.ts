@@ -1,80 +1,55 @@
 // Proves with each request that the client holds the key that its tokens are bound to (DPoP, RFC 9449).
-import {
-  allowInsecureRequests,
-  customFetch,
-  DPoP,
-  type DPoPHandle,
-  generateKeyPair,
-  type JWK,
-  modifyAssertion,
-  protectedResourceRequest,
-} from "oauth4webapi";
+import type { JWK } from "oauth4webapi";
+import { type SigningKey, signingKeyOf } from "../settings/keys.ts";
+import { hashOf, signJwt } from "./jwt.ts";
 
-const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+/** Whose nonces these are: an authorization server may share an origin with the MCP server, but not its nonces. */
+type Owner = "issuer" | "server";
 
 export class Proofs {
-  /** Adds proofs to token requests. It remembers the nonces of the authorization server. */
-  readonly handle: DPoPHandle;
   /** The private key, as it is kept with the tokens. */
   readonly key: JWK;
-  /** The nonces of MCP servers, by origin. An authorization server at the same origin has others. */
-  readonly #nonces: Map<string, string>;
+  readonly #signingKey: SigningKey;
+  /** The last nonce of each, and the origin that it is for. */
+  readonly #nonces: { [Name in Owner]?: { readonly origin: string; readonly nonce: string } } = {};
 
-  private constructor(handle: DPoPHandle, key: JWK, nonces: Map<string, string>) {
-    this.handle = handle;
+  private constructor(key: JWK, signingKey: SigningKey) {
     this.key = key;
-    this.#nonces = nonces;
+    this.#signingKey = signingKey;
   }
 
   /** With a key that was kept, or with a new one. */
   static async create(kept?: JWK): Promise<Proofs> {
     const key = kept ?? (await newKey());
-    const { kty, crv, x, y } = key;
-    const [privateKey, publicKey] = await Promise.all([
-      crypto.subtle.importKey("jwk", key as object, algorithm, false, ["sign"]),
-      crypto.subtle.importKey("jwk", { kty, crv, x, y } as object, algorithm, true, ["verify"]),
-    ]);
-    const nonces = new Map<string, string>();
-    const handle = DPoP(
-      {},
-      { privateKey, publicKey },
+    return new Proofs(key, await signingKeyOf({ ...key, alg: "ES256" }));
+  }
+
+  /** Makes the `DPoP` header of a request: with a token to an MCP server, without one to an authorization server. */
+  async header(url: string, method: string, accessToken?: string): Promise<string> {
+    const { origin, pathname } = new URL(url);
+    const { kty, crv, x, y } = this.key;
+    const kept = this.#nonces[accessToken === undefined ? "issuer" : "server"];
+    return signJwt(
+      this.#signingKey,
+      { typ: "dpop+jwt", jwk: { kty, crv, x, y } },
       {
-        [modifyAssertion]: (_header, payload) => {
-          if (payload["ath"] !== undefined)
-            payload["nonce"] = nonces.get(new URL(String(payload["htu"])).origin);
-        },
+        htm: method,
+        htu: origin + pathname,
+        ath: accessToken && (await hashOf(accessToken)),
+        nonce: kept?.origin === origin ? kept.nonce : undefined,
       },
     );
-    return new Proofs(handle, key, nonces);
   }
 
-  /** Makes the `DPoP` header of a request to an MCP server. */
-  async header(url: string, method: string, accessToken: string): Promise<string> {
-    let header = "";
-    // oauth4webapi makes proofs only for requests that it sends itself.
-    const takeHeader = async (
-      _url: string,
-      { headers }: { headers: Record<string, string> },
-    ): Promise<Response> => {
-      header = headers["dpop"] as string;
-      return new Response(null);
-    };
-    await protectedResourceRequest(accessToken, method, new URL(url), undefined, undefined, {
-      DPoP: this.handle,
-      [customFetch]: takeHeader,
-      [allowInsecureRequests]: true,
-    });
-    return header;
-  }
-
-  /** Keeps the nonce that the server wants in the next proof. */
-  nonce(url: string, nonce: string): void {
-    this.#nonces.set(new URL(url).origin, nonce);
+  /** Keeps the nonce that somebody wants in the next proof. */
+  nonce(url: string, nonce: string, owner: Owner = "server"): void {
+    this.#nonces[owner] = { origin: new URL(url).origin, nonce };
   }
 }
 
 async function newKey(): Promise<JWK> {
-  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
-  const { kty, crv, x, y, d } = (await crypto.subtle.exportKey("jwk", privateKey)) as JWK;
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const { privateKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const { kty, crv, x, y, d } = await crypto.subtle.exportKey("jwk", privateKey);
   return { kty, crv, x, y, d } as JWK;
 }

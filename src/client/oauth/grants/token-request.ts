@@ -3,7 +3,7 @@ import {
   allowInsecureRequests,
   customFetch,
   genericTokenEndpointRequest,
-  processGenericTokenEndpointResponse,
+  type JsonValue,
   type TokenEndpointRequestOptions,
   type TokenEndpointResponse,
 } from "oauth4webapi";
@@ -23,6 +23,9 @@ export class TokenRefusal extends OAuthError {
     this.error = error;
   }
 }
+
+/** What oauth4webapi wants to send. */
+type Sent = RequestInit & { readonly headers: Record<string, string> };
 
 /** What to do about an `error`. */
 const remedies: { readonly [error: string]: string } = {
@@ -63,11 +66,14 @@ export async function requestTokens(
   tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
 ): Promise<TokenEndpointResponse> {
   const { net, dpop } = party;
-  const options = {
-    [customFetch]: net.fetch as TokenEndpointRequestOptions[typeof customFetch],
-    [allowInsecureRequests]: true,
-    ...(dpop && { DPoP: dpop }),
+  const exchange = async (url: string, { headers, ...init }: Sent): Promise<Response> => {
+    const proof = dpop && { dpop: await dpop.header(url, "POST") };
+    const response = await net.fetch(url, { ...init, headers: { ...headers, ...proof } });
+    const nonce = response.headers.get("dpop-nonce");
+    if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
+    return response;
   };
+  const options = { [customFetch]: exchange, [allowInsecureRequests]: true } as const;
   for (let isLast = dpop === undefined; ; isLast = true) {
     const response = await send(options).catch((error: unknown) => {
       throw error instanceof OAuthError
@@ -80,12 +86,12 @@ export async function requestTokens(
   }
 }
 
-async function read(
+function read(
   party: Party,
   body: NonNullable<Reply["body"]>,
   tokenTypes: readonly string[],
-): Promise<TokenEndpointResponse> {
-  const { token_type: type, access_token: token } = body;
+): TokenEndpointResponse {
+  const { token_type: type, access_token: token, refresh_token: refreshToken } = body;
   const name = String(type).toLowerCase() as Lowercase<string>;
   if (!tokenTypes.includes(name)) {
     const remedy = party.dpop
@@ -98,15 +104,15 @@ async function read(
   }
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
     throw failure(party, "issued no access_token that a header can carry");
-  try {
-    // The type is checked above; oauth4webapi checks and converts the rest.
-    const response = new Response(JSON.stringify({ ...body, token_type: "bearer" }));
-    const tokens = await processGenericTokenEndpointResponse(party.as, { client_id: "-" }, response);
-    return { ...tokens, token_type: name };
-  } catch (error) {
-    // Without its cause, which holds the tokens.
-    throw failure(party, `issued tokens that are not valid: ${(error as Error).message}`);
-  }
+  const seconds = Number(body["expires_in"]);
+  return {
+    access_token: token,
+    token_type: name,
+    // A time that makes no sense says nothing: the server refuses the token when it has expired.
+    ...(seconds >= 0 && Number.isFinite(seconds) && { expires_in: seconds }),
+    ...(typeof refreshToken === "string" && { refresh_token: refreshToken }),
+    issued_token_type: body["issued_token_type"] as JsonValue | undefined,
+  };
 }
 
 function refusal(party: Party, { response, error, problem }: Reply): OAuthError {
