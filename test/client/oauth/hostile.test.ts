@@ -428,21 +428,39 @@ describe("slow servers", () => {
     await closed;
   });
 
-  test.each([
-    ["never answers", () => new Promise<Response>(() => {})],
-    ["never ends", () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }))],
-  ])("a fetch that %s, and knows no signals, is not waited for", async (_, place) => {
+  test("a fetch that never answers, and knows no signals, is not waited for", async () => {
     holdClocks("setTimeout", "clearTimeout");
     const arrived = deferred();
     const web = new Web();
     web.places[document] = () => {
       arrived.resolve();
-      return place();
+      return new Promise(() => {});
     };
     const failing = web.failure();
     await arrived.promise;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await failing).toContain("it took longer than 10 s");
+  });
+
+  test("a body that never ends, and knows no signals, is given up", async () => {
+    holdClocks("setTimeout", "clearTimeout");
+    const [reading, cancelled] = [deferred(), deferred()];
+    const web = new Web();
+    web.places[document] = () =>
+      new Response(
+        new ReadableStream({
+          pull: () => {
+            reading.resolve();
+            return new Promise(() => {});
+          },
+          cancel: () => cancelled.resolve(),
+        }),
+      );
+    const failing = web.failure();
+    await reading.promise;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await failing).toContain("it took longer than 10 s");
+    await cancelled.promise;
   });
 
   test("a token must come in 20 seconds", async () => {
@@ -514,6 +532,19 @@ describe("odd HTTP, on Node", () => {
     expect(failure).toContain(`http://127.0.0.1:${port}/notes.json`);
     await closed.promise;
   });
+});
+
+test.each([
+  [16_384, "https://docs.example.com/notes.json"],
+  // The last character is missing.
+  [16_385, "https://docs.example.com/notes.jso"],
+])("of %i characters of WWW-Authenticate, the first 16384 are read", async (length, asked) => {
+  const end = ", resource_metadata=https://docs.example.com/notes.json";
+  const web = new Web().describe(asked, described).issue(metadata, issuer);
+  web.challenge = `Bearer realm="${"x".repeat(length - 15 - end.length)}"${end}`;
+  expect(web.challenge).toHaveLength(length);
+  await web.connect();
+  expect(web.urls[0]).toBe(asked);
 });
 
 describe("WWW-Authenticate of a megabyte", () => {
