@@ -83,7 +83,7 @@ test.each([
   { timeout: 120_000 },
   async (_why, spoil) => {
     const race = await prepare(10, spoil);
-    const { issuer, users, path } = race;
+    const { issuer, users } = race;
     // The refresh takes until all others wait for it.
     issuer.answers["/token"] = async () => {
       await allWait(race);
