@@ -1,83 +1,34 @@
 // A person who signs in in chromium, by popup and by redirect, at a real authorization server of another origin.
 import type { StateEvent } from "halyard/client";
-import type { OAuthOptions } from "halyard/client/oauth";
-import type { Page } from "playwright-core";
-import { bearerAuth } from "halyard/auth";
 import { describe, expect, test } from "vitest";
-import { notesServer } from "../auth/protected.ts";
-import { AuthorizationServer } from "../support/authorization-server.ts";
-import { hasBrowser, openProfile, type Profile, serveSite, type Site } from "../support/browser.ts";
-import { type ProtectedOptions, ProtectedServer } from "../support/protected-server.ts";
-import { serveAltered } from "./altered.ts";
-import { connectIn, pages } from "./start.ts";
+import { hasBrowser } from "../support/browser.ts";
+import { readDocument } from "../support/documents.ts";
+import { newestLegacy, newestModern } from "../support/revisions.ts";
+import { click, signIn, start, whoami } from "./signing-in.ts";
+import { connectIn } from "./start.ts";
 
-interface Started {
-  readonly issuer: AuthorizationServer;
-  readonly server: ProtectedServer;
-  readonly site: Site;
-  readonly profile: Profile;
-  readonly page: Page;
-  /** The options of a sign-in in a popup. */
-  readonly popup: OAuthOptions;
-}
-
-/** A protected server, an authorization server with pages, and a page of a third origin that may use both. */
-async function start(options: Partial<ProtectedOptions> = {}): Promise<Started> {
-  const site = await serveSite({ pages, connectTo: [] });
-  const issuer = await AuthorizationServer.startForTest({ pages: true, registersPages: true });
-  const server = await ProtectedServer.startForTest({
-    authorizationServers: [issuer.issuer],
-    http: { cors: { origins: [site.origin] } },
-    ...options,
-  });
-  site.connectTo = [server.origin, issuer.issuer];
-  const profile = await openProfile();
-  const page = await profile.open(site.origin);
-  const popup = { open: "popup", redirectUri: `${site.origin}/callback` } as const;
-  return { issuer, server, site, profile, page, popup };
-}
-
-/** Connects in the handler of a click; resolves with the popup that opens. */
-async function click(
-  page: Page,
-  { url }: { readonly url: string },
-  oauth: OAuthOptions,
-): Promise<{ readonly popup: Page; readonly connected: Promise<string> }> {
-  const connected = page.evaluate(([to, options]) => mcp.connectOnClick(to, options), [
-    url,
-    { oauth },
-  ] as const);
-  connected.catch(() => {});
-  const opened = page.waitForEvent("popup");
-  await page.getByRole("button", { name: "Connect" }).click();
-  return { connected, popup: await opened };
-}
-
-/** Presses the buttons of the authorization server. */
-async function signIn(page: Page, name = "alice"): Promise<void> {
-  await page.getByLabel("Name").fill(name);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("button", { name: "Allow" }).click();
-}
-
-const whoami = (page: Page): Promise<string> => page.evaluate(async () => (await mcp.call("whoami")).text);
+/** Without its first line, which is a comment. */
+const tabStoreCode = readDocument("test/browser/fixtures/tab-store.ts").replace(/^.*\n/, "");
 
 describe.skipIf(!hasBrowser)("oauth in a page", () => {
-  test("signs a person in in a popup, and closes it", async () => {
-    const { issuer, server, page, popup: options } = await start();
-    const { popup, connected } = await click(page, server, options);
-    const closed = popup.waitForEvent("close");
-    const { state } = (await page.evaluate(() => mcp.events.at(-1))) as StateEvent;
-    expect(state).toMatchObject({
-      name: "needs-auth",
-      url: expect.stringContaining(`${issuer.issuer}/auth?`),
-    });
-    await signIn(popup);
-    await connected;
-    await closed;
-    expect(await whoami(page)).toBe(`alice of ${issuer.issuer}`);
-    expect(new URL(page.url()).search).toBe("");
-  });
+  test.each([newestModern, newestLegacy])(
+    "signs a person in in a popup, and closes it: %s",
+    async (revision) => {
+      const { issuer, server, page, popup: options } = await start();
+      const { popup, connected } = await click(page, server, { ...options, revision });
+      const closed = popup.waitForEvent("close");
+      const { state } = (await page.evaluate(() => mcp.events.at(-1))) as StateEvent;
+      expect(state).toMatchObject({
+        name: "needs-auth",
+        url: expect.stringContaining(`${issuer.issuer}/auth?`),
+      });
+      await signIn(popup);
+      expect(await connected).toBe(revision);
+      await closed;
+      expect(await whoami(page)).toBe(`alice of ${issuer.issuer}`);
+      expect(new URL(page.url()).search).toBe("");
+    },
+  );
 
   test("signs a person in by leaving the page, and goes on when they come back", async () => {
     const { issuer, server, page, site } = await start();
@@ -104,7 +55,9 @@ describe.skipIf(!hasBrowser)("oauth in a page", () => {
       token_endpoint_auth_method: "none",
       application_type: "native",
     });
-    const { popup, connected } = await click(page, server, { ...options, clientMetadataUrl });
+    const { popup, connected } = await click(page, server, {
+      oauth: { ...options.oauth, clientMetadataUrl },
+    });
     await signIn(popup);
     await connected;
     expect(await whoami(page)).toBe(`alice of ${issuer.issuer}`);
@@ -127,61 +80,43 @@ describe.skipIf(!hasBrowser)("oauth in a page", () => {
     expect(await whoami(page)).toBe(`alice of ${issuer.issuer}`);
   });
 
-  test("says that the browser has blocked a popup that nobody has clicked for", async () => {
-    const { server, profile, site, popup: oauth } = await start();
-    // Whatever the debugger asks of a page counts as a click, so the page connects and reports by itself.
-    const reported = profile.context.waitForEvent("console", (message) => message.type() === "info");
-    await profile.open(`${site.origin}/#${JSON.stringify([server.url, { oauth }])}`);
-    expect((await reported).text()).toMatch(/blocked the popup: .*click/);
-  });
-
-  test("says that the popup was closed", async () => {
-    const { server, page, popup: options } = await start();
-    await page.clock.install();
-    const { popup, connected } = await click(page, server, options);
-    await popup.close();
-    await page.bringToFront();
-    const failed = expect(connected).rejects.toThrow(/closed before it was over/);
-    await page.clock.fastForward(5000);
-    await page.clock.fastForward(5000);
-    await failed;
-  });
-
-  test("says that the person refused", async () => {
-    const { server, page, popup: options } = await start();
-    const { popup, connected } = await click(page, server, options);
-    await popup.getByRole("button", { name: "Cancel" }).click();
-    await expect(connected).rejects.toThrow(/access_denied|said no|refused/i);
-  });
-
-  test("takes no answer with another state: neither from a popup nor after a redirect", async () => {
-    const { issuer, server, page, site, popup: options } = await start();
-    const { popup, connected } = await click(page, server, options);
-    await popup.goto(`${site.origin}/callback?code=stolen&state=another&iss=${issuer.issuer}`);
-    await popup.getByText("Nobody waits for this sign-in").waitFor();
-    await page.goto(`${site.origin}/?code=stolen&state=another&iss=${issuer.issuer}`);
-    await expect(connected).rejects.toThrow();
-    connectIn(page, server, { oauth: { open: "redirect" } }).catch(() => {});
-    await page.getByRole("button", { name: "Sign in" }).waitFor();
-    expect(issuer.asked.get("/token")).toBeUndefined();
-  });
-
-  test("finds its way where the server hides WWW-Authenticate", async () => {
-    const { issuer, site, page, popup: options } = await start();
-    const { server: notes } = notesServer();
-    const server = await serveAltered(notes, site, { "access-control-expose-headers": undefined }, (url) => ({
-      auth: bearerAuth({ resource: url, authorizationServers: [issuer.issuer] }),
-    }));
+  test("keeps tokens in a store of all tabs: one person signs in once, and a page that is loaded again needs nobody", async () => {
+    expect(readDocument("docs/guides/signing-in.md")).toContain(tabStoreCode);
+    const { issuer, server, page, profile, site, popup } = await start();
+    const options = { ...popup, sharesTokens: true };
+    const other = await profile.open(site.origin);
+    const { popup: window, connected } = await click(page, server, options);
+    const waiting = connectIn(other, server, options);
+    await signIn(window);
+    await Promise.all([connected, waiting]);
     await page.reload();
+    await connectIn(page, server, options);
+    for (const tab of [page, other]) expect(await whoami(tab)).toBe(`alice of ${issuer.issuer}`);
+    expect(issuer.asked.get("/token")).toBe(1);
+    expect(profile.context.pages()).toEqual([page, other]);
+  });
+
+  test("refreshes tokens without the person, once for all calls", async () => {
+    const { issuer, server, page, popup: options } = await start();
+    await page.clock.install();
     const { popup, connected } = await click(page, server, options);
     await signIn(popup);
     await connected;
-    expect(await whoami(page)).toBe(`${issuer.issuer} alice`);
+    await page.clock.fastForward(1000 * (issuer.behaviour.tokenSeconds + 1));
+    const calls = await page.evaluate(() => Promise.all([1, 2, 3].map(() => mcp.call("whoami"))));
+    expect(calls.map(({ text }) => text)).toEqual(Array(3).fill(`alice of ${issuer.issuer}`));
+    expect(issuer.asked.get("/token")).toBe(2);
   });
 
-  test("says which header an authorization server must send to pages", async () => {
-    const { issuer, server, page, popup: oauth } = await start();
-    issuer.behaviour.registersPages = false;
-    await expect(connectIn(page, server, { oauth })).rejects.toThrow(/\/reg\b.*Access-Control-Allow-Origin/);
+  test("is refused in the page that a person has come back to, and can be tried again", async () => {
+    const { server, page, site } = await start();
+    const options = { oauth: { open: "redirect" } } as const;
+    connectIn(page, server, options).catch(() => {});
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.waitForURL((url) => url.origin === site.origin);
+    await expect(connectIn(page, server, options)).rejects.toThrow(/The person said no/);
+    expect(page.url()).toBe(`${site.origin}/`);
+    connectIn(page, server, options).catch(() => {});
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
   });
 });

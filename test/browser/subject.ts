@@ -6,6 +6,8 @@ import type { OAuthOptions } from "halyard/client/oauth";
 export interface SubjectOptions extends ConnectOptions {
   /** Signs a person in with these options. */
   readonly oauth?: OAuthOptions;
+  /** Keeps the tokens where all tabs find them. */
+  readonly sharesTokens?: boolean;
 }
 
 /** One client in a page, as `mcp` in its global scope. Values go through JSON. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { build } from "esbuild";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, expect, onTestFinished } from "vitest";
+import { until } from "./turns.ts";
 
 const path = [
   "/usr/bin/chromium",
@@ -38,10 +39,8 @@ function startBrowser(): Promise<Browser> {
 /** A person's browser: its tabs share what pages store, and nothing with other profiles. */
 export interface Profile {
   readonly context: BrowserContext;
-  /** What pages tried and their policy forbade: a test that expects that empties it. */
-  readonly violations: string[];
-  /** Exceptions that no page caught. */
-  readonly uncaught: string[];
+  /** Resolves with what pages tried and their policy forbade, once it is so many: the test expects that. */
+  takeViolations(count: number): Promise<string[]>;
   /** Opens a page in a tab of its own. */
   open(url: string): Promise<Page>;
 }
@@ -56,13 +55,17 @@ export async function openProfile(): Promise<Profile> {
     reportViolation(event.effectiveDirective + " " + event.blockedURI))`);
   context.on("weberror", (error) => uncaught.push(String(error.error())));
   onTestFinished(async () => {
+    // What pages have reported before they are asked something arrives before the answer.
+    await Promise.all(context.pages().map((page) => page.title().catch(() => {})));
     await context.close();
     expect({ violations, uncaught }).toEqual({ violations: [], uncaught: [] });
   });
   return {
     context,
-    violations,
-    uncaught,
+    async takeViolations(count) {
+      await until(() => violations.length >= count);
+      return violations.splice(0);
+    },
     async open(url) {
       const page = await context.newPage();
       await page.goto(url);

@@ -52,10 +52,11 @@ test("a document that cannot be read may be missing, so the next one is tried [C
 });
 
 test("if none can be read, the error names the header that is missing", async () => {
-  const remedy = "it is down, or its response (404, too) lacks Access-Control-Allow-Origin";
-  expect(await webHiding(atPath).failure()).toBe(`metadata: Could not read ${atPath}: ${remedy}`);
+  const remedy =
+    "it is down, its response (404, too) lacks Access-Control-Allow-Origin, or connect-src of this page forbids it";
+  expect(await webHiding(atPath).failure()).toBe(`metadata: Could not fetch ${atPath}: ${remedy}`);
   const web = webHiding(metadata).describe(atPath, described);
-  expect(await web.failure()).toBe(`metadata: Could not read ${metadata}: ${remedy}`);
+  expect(await web.failure()).toBe(`metadata: Could not fetch ${metadata}: ${remedy}`);
 });
 
 test("no header is sent that would take a preflight", async () => {
