@@ -22,7 +22,7 @@ test.skipIf(!hasBrowser)(
     const page = await profile.open(site.origin);
     await page.clock.install();
     // In a browser with windows, the person is in the popup; here every page believes that it has the focus.
-    await page.evaluate(() => void (document.hasFocus = () => false));
+    await page.evaluate("document.hasFocus = () => false");
     const oauth = { open: "popup", redirectUri: `${site.origin}/callback` } as const;
     const connected = page.evaluate(([url, options]) => mcp.connectOnClick(url, options), [
       server.url,
