@@ -1,4 +1,4 @@
-// Which requirements the tests cite: the ids in square brackets at the end of test and describe titles.
+// Which requirements the tests cite: the ids in square brackets at the end of test and describe titles, and of the names of rows.
 import { readFileSync } from "node:fs";
 import ts from "typescript";
 import { filesBelow } from "./files.ts";
@@ -25,7 +25,8 @@ function citationsOf(file: string, text: string): Citation[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const citations: Citation[] = [];
   const visit = (node: ts.Node): void => {
-    const title = ts.isCallExpression(node) && isTestCall(node.expression) ? node.arguments[0] : undefined;
+    const isTest = ts.isCallExpression(node) && isTestCall(node.expression);
+    const title = isTest ? node.arguments[0] : isRowName(node) ? node : undefined;
     if (title !== undefined) {
       const { line } = source.getLineAndCharacterOfPosition(title.getStart());
       for (const id of idsOf(endOfTitle(title))) citations.push({ id, where: `${file}:${line + 1}` });
@@ -43,6 +44,11 @@ function isTestCall(callee: ts.Node): boolean {
     return !["skip", "todo", "fails"].includes(callee.name.text) && isTestCall(callee.expression);
   }
   return ts.isCallExpression(callee) && isTestCall(callee.expression);
+}
+
+/** A text in a row of `test.each`, which may be a list or a table with names. */
+function isRowName(node: ts.Node): boolean {
+  return ts.isStringLiteralLike(node) && ts.isArrayLiteralExpression(node.parent);
 }
 
 function endOfTitle(title: ts.Node): string {

@@ -39,7 +39,7 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "characters of a server's name for connectAll": ["tool-names.ts", "maxServerName"],
   "cancelled requests of a pipe that are remembered": ["channel/pipe-channel.ts", "maxCancelled"],
   "redirects of a request, to the same origin only": ["http/requester.ts", "maxRedirects"],
-  "refusals of credentials that auth may cure, for each request": ["http/auth.ts", "maxRefusals"],
+  "refusals of credentials that auth may cure, for each request": ["http/refusals.ts", "maxRefusals"],
   "connections to the loopback server of a sign-in": ["oauth/platform/node-loopback.ts", "maxConnections"],
   "seconds for a request to that server": ["oauth/platform/node-loopback.ts", "requestMs", 1000],
   "seconds between two looks at the popup of a sign-in": ["oauth/platform/web-sign-in.ts", "lookMs", 1000],

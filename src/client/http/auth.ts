@@ -1,6 +1,7 @@
 // Credentials of one client over HTTP: asks for them before each request, and after a refusal.
 import { type Later, later } from "../../async/later.ts";
 import { isThenable } from "../../async/promises.ts";
+import { ConfigurationError } from "../../errors.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { checkSendable } from "./headers.ts";
 import type { OnAuthorizing, Refusals, Refused } from "./refusals.ts";
@@ -84,7 +85,6 @@ function ownerOf(credentials: HeaderFields): string {
 
 function toClientAuth(option: AuthOption): ClientAuth {
   if (typeof option === "object") return option;
-  const bearer = (token: string): HeaderFields => ({ authorization: `Bearer ${token}` });
   if (typeof option === "string") {
     const headers = bearer(option);
     return { headers: () => headers };
@@ -92,7 +92,13 @@ function toClientAuth(option: AuthOption): ClientAuth {
   return {
     headers: () => {
       const token = option();
-      return typeof token === "string" ? bearer(token) : token.then(bearer);
+      return isThenable(token) ? token.then(bearer) : bearer(token);
     },
   };
+}
+
+function bearer(token: unknown): HeaderFields {
+  if (typeof token === "string") return { authorization: `Bearer ${token}` };
+  const problem = "is a function that returned no token: return a text, or call it, as in auth: oauth()";
+  throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "auth" }, problem);
 }

@@ -46,8 +46,9 @@ describe("a secret", () => {
     const clientSecret = "päss: wörd+%20/?&=~!*'()";
     issuer.clients.set(clientId, {});
     await open(server, clientCredentials({ clientId, clientSecret, issuer: issuer.issuer }));
-    const [{ headers } = { headers: {} }] = issuer.of("/token");
-    const [id = "", secret = ""] = atob(headers.authorization?.slice("Basic ".length) ?? "").split(":");
+    const [request] = issuer.of("/token");
+    const credentials = request?.headers.authorization?.slice("Basic ".length) ?? "";
+    const [id = "", secret = ""] = atob(credentials).split(":");
     // Servers that forget to decode still find the id.
     expect(id).toBe(clientId);
     expect(new URLSearchParams(`secret=${secret}`).get("secret")).toBe(clientSecret);

@@ -184,14 +184,14 @@ describe("where the metadata of an authorization server is", () => {
     `${tenant}/.well-known/openid-configuration`,
   ];
   test.each([
-    ["without a path, for OAuth", "CL-AS-DISCOVERY-8414, CL-AS-ORDER-ROOT", issuer, [oauthRoot]],
-    ["without a path, for OpenID", "CL-AS-DISCOVERY-BOTH, CL-AS-ORDER-ROOT", issuer, [oauthRoot, openidRoot]],
-    ["with a slash", "CL-AS-ORDER-ROOT", `${issuer}/`, [oauthRoot]],
-    ["with a path, first", "CL-AS-DISCOVERY-8414, CL-AS-ORDER-PATH", tenant, ofTenant.slice(0, 1)],
-    ["with a path, second", "CL-AS-DISCOVERY-BOTH, CL-AS-ORDER-PATH", tenant, ofTenant.slice(0, 2)],
-    ["with a path, third", "CL-AS-DISCOVERY-BOTH, CL-AS-ORDER-PATH", tenant, ofTenant],
-    ["with a path and a slash", "CL-AS-ORDER-PATH", `${tenant}/`, ofTenant],
-  ])("an issuer %s [%s]", async (_, __, name, asked) => {
+    ["without a path, for OAuth [CL-AS-DISCOVERY-8414, CL-AS-ORDER-ROOT]", issuer, [oauthRoot]],
+    ["without a path, for OpenID [CL-AS-DISCOVERY-BOTH, CL-AS-ORDER-ROOT]", issuer, [oauthRoot, openidRoot]],
+    ["with a slash [CL-AS-ORDER-ROOT]", `${issuer}/`, [oauthRoot]],
+    ["with a path, first [CL-AS-DISCOVERY-8414, CL-AS-ORDER-PATH]", tenant, ofTenant.slice(0, 1)],
+    ["with a path, second [CL-AS-DISCOVERY-BOTH, CL-AS-ORDER-PATH]", tenant, ofTenant.slice(0, 2)],
+    ["with a path, third [CL-AS-DISCOVERY-BOTH, CL-AS-ORDER-PATH]", tenant, ofTenant],
+    ["with a path and a slash [CL-AS-ORDER-PATH]", `${tenant}/`, ofTenant],
+  ])("an issuer %s", async (_, name, asked) => {
     const web = new Web().describe(pathDocument, { ...described, authorization_servers: [name] });
     await web.issue(asked.at(-1) ?? "", name).connect();
     expect(web.urls).toEqual([pathDocument, ...asked, `${issuer}/token`]);

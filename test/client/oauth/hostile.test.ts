@@ -253,6 +253,13 @@ describe("names, on Node", () => {
     },
   );
 
+  test("with a fetch of the user, no name is resolved: the fetch may know others", async () => {
+    const names = resolveNames({ "mcp.example.com": ["10.0.0.1"] });
+    const web = new Web().describe(document, described).issue(metadata, issuer);
+    await web.connect();
+    expect(names).toEqual([]);
+  });
+
   test("a name that does not resolve is named", async () => {
     resolveNames({});
     const web = webWith("https://nowhere.example.com/notes.json", internet);

@@ -112,7 +112,7 @@ describe("the loopback server", () => {
 
   test("listens at the redirectUri that you pass, as it is written", async () => {
     const { server } = await start();
-    const redirectUri = `http://localhost:${await freePort()}/back?from=cli`;
+    const redirectUri = `http://localhost:${await freePort()}`;
     const { address, connecting } = await connectAway(server.url, { redirectUri });
     expect(address.searchParams.get("redirect_uri")).toBe(redirectUri);
     await signInByFetch(address.href);

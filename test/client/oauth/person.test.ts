@@ -113,7 +113,7 @@ describe("oauth believes no answer", () => {
     says: string,
   ])[] = [
     [
-      "of another issuer [CL-ISS-COMPARE] [CL-ISS-RECORD]",
+      "of another issuer [CL-ISS-COMPARE, CL-ISS-RECORD]",
       { iss: "https://evil.example" },
       {},
       '"https://evil.example"',

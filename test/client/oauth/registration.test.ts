@@ -21,42 +21,39 @@ describe("the id of the client", () => {
   const cimd = { client_id_metadata_document_supported: true };
   const rows: readonly [string, OAuthOptions, Record<string, unknown>, RegExp, number][] = [
     [
-      "that was registered by hand comes first",
+      "that was registered by hand comes first [REG-ORDER, REG-PREREG]",
       { clientId: "by-hand", clientMetadataUrl: documentUrl },
       cimd,
       /^by-hand$/,
       0,
     ],
     [
-      "is the address of its metadata where that is supported",
+      "is the address of its metadata where that is supported [REG-ORDER, REG-CIMD-SUPPORT]",
       { clientMetadataUrl: documentUrl },
       cimd,
       /^https:\/\/app\.example\/client\.json$/,
       0,
     ],
     [
-      "is registered where addresses are not supported",
+      "is registered where addresses are not supported [REG-ORDER, REG-CIMD-CHECK]",
       { clientMetadataUrl: documentUrl },
       {},
       /^client-\d/,
       1,
     ],
-    ["is registered where there is no other", {}, cimd, /^client-\d/, 1],
+    ["is registered where there is no other [REG-OBTAIN]", {}, cimd, /^client-\d/, 1],
   ];
 
-  test.each(rows)(
-    "%s [REG-OBTAIN, REG-ORDER, REG-CIMD-SUPPORT, REG-CIMD-CHECK, REG-PREREG]",
-    async (_, options, metadata, id, registrations) => {
-      const { issuer, server } = await start();
-      issuer.metadata = metadata;
-      const client = await open(server, person(options));
-      expect(await client.callTool("whoami")).toMatchObject({
-        content: [{ text: `alice of ${issuer.issuer}` }],
-      });
-      expect(clientAsked(issuer)).toEqual([expect.stringMatching(id)]);
-      expect(issuer.of("/register")).toHaveLength(registrations);
-    },
-  );
+  test.each(rows)("%s", async (_, options, metadata, id, registrations) => {
+    const { issuer, server } = await start();
+    issuer.metadata = metadata;
+    const client = await open(server, person(options));
+    expect(await client.callTool("whoami")).toMatchObject({
+      content: [{ text: `alice of ${issuer.issuer}` }],
+    });
+    expect(clientAsked(issuer)).toEqual([expect.stringMatching(id)]);
+    expect(issuer.of("/register")).toHaveLength(registrations);
+  });
 
   test("that cannot be obtained in any way fails with what to do, before anything is opened [REG-OBTAIN, REG-ORDER]", async () => {
     const { issuer, server } = await start();
@@ -181,6 +178,8 @@ describe("credentials belong to their authorization server", () => {
     await client.callTool("whoami");
     expect([...clientAsked(first), ...clientAsked(second)]).toEqual([documentUrl, documentUrl]);
     expect([...first.of("/register"), ...second.of("/register")]).toEqual([]);
+    // The refresh token stays where it came from, although the client has the same name.
+    expect(second.grantsAsked).toEqual(["authorization_code"]);
   });
 
   test("a client that was registered by hand is not shown to another authorization server [REG-PREREG-MISMATCH, REG-BIND-ISSUER]", async () => {

@@ -23,24 +23,36 @@ describe("the first sign-in asks for", () => {
     string | null,
   ][] = [
     [
-      "what the challenge names, and no more",
+      "what the challenge names, and no more [CL-SCOPE-ORDER, CL-SCOPE-AUTHORITATIVE, CL-SCOPE-LEAST]",
       "notes:read",
       ["other", "notes:write"],
       undefined,
       "notes:read",
     ],
-    ["what the challenge names, though the metadata lists it not", "notes:read", [], undefined, "notes:read"],
     [
-      "all that the metadata lists, where the challenge names none",
+      "what the challenge names, though the metadata lists it not [CL-SCOPE-AUTHORITATIVE, CL-SCOPE-NO-ASSUME]",
+      "notes:read",
+      [],
+      undefined,
+      "notes:read",
+    ],
+    [
+      "all that the metadata lists, where the challenge names none [CL-SCOPE-ORDER]",
       undefined,
       ["notes:read", "notes:write"],
       undefined,
       "notes:read notes:write",
     ],
-    ["nothing, where neither names any", undefined, undefined, undefined, null],
-    ["nothing, where only the authorization server names any", undefined, undefined, ["notes:read"], null],
+    ["nothing, where neither names any [CL-SCOPE-ORDER]", undefined, undefined, undefined, null],
     [
-      "offline access, where the authorization server has that",
+      "nothing, where only the authorization server names any [CL-SCOPE-LEAST]",
+      undefined,
+      undefined,
+      ["notes:read"],
+      null,
+    ],
+    [
+      "offline access, where the authorization server has that [CL-REFRESH-OFFLINE]",
       "notes:read",
       undefined,
       ["offline_access", "x"],
@@ -48,22 +60,19 @@ describe("the first sign-in asks for", () => {
     ],
   ];
 
-  test.each(rows)(
-    "%s [CL-SCOPE-ORDER, CL-SCOPE-AUTHORITATIVE, CL-SCOPE-NO-ASSUME, CL-SCOPE-LEAST, CL-REFRESH-OFFLINE]",
-    async (_, challenged, ofServer, ofIssuer, asked) => {
-      const issuer = await ScriptedIssuer.start();
-      issuer.metadata = { scopes_supported: ofIssuer };
-      const server = await ProtectedServer.behind([issuer]);
-      server.describeAs({
-        resource: server.url,
-        authorization_servers: [issuer.issuer],
-        ...(ofServer && { scopes_supported: ofServer }),
-      });
-      if (challenged !== undefined) challengeWith(server, challenged);
-      await open(server);
-      expect(issuer.scopesAsked).toEqual([asked]);
-    },
-  );
+  test.each(rows)("%s", async (_, challenged, ofServer, ofIssuer, asked) => {
+    const issuer = await ScriptedIssuer.start();
+    issuer.metadata = { scopes_supported: ofIssuer };
+    const server = await ProtectedServer.behind([issuer]);
+    server.describeAs({
+      resource: server.url,
+      authorization_servers: [issuer.issuer],
+      ...(ofServer && { scopes_supported: ofServer }),
+    });
+    if (challenged !== undefined) challengeWith(server, challenged);
+    await open(server);
+    expect(issuer.scopesAsked).toEqual([asked]);
+  });
 
   test("what you want besides [CL-SCOPE-ORDER]", async () => {
     const issuer = await ScriptedIssuer.start();

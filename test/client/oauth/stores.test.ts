@@ -129,7 +129,7 @@ async function modeOf(path: string): Promise<string> {
 }
 
 describe("the file", () => {
-  test("is created for its owner alone, with its folder, and stays so", async () => {
+  test("is created for its owner alone, with its folder, and stays so [AUTH-TOKEN-STORAGE]", async () => {
     const folder = join(await temporaryFolder(), "new", "deep");
     const path = join(folder, "tokens.json");
     const store = fileStore(path);
@@ -262,7 +262,7 @@ describe("a lock", () => {
     let [inside, most] = [0, 0];
     const work = async (): Promise<void> => {
       most = Math.max(most, (inside += 1));
-      await nextTurn();
+      await new Promise((resolve) => setTimeout(resolve, 5));
       inside -= 1;
     };
     await Promise.all(both.flatMap((store) => [1, 2, 3, 4, 5].map(() => store.exclusive("key", work))));

@@ -2,38 +2,44 @@
 
 export type Place = "public" | "private" | "loopback" | "link-local" | "reserved";
 
-/** The first range that contains an address decides. Some clouds serve secrets to their machines outside of link-local ranges. */
-const ranges: readonly (readonly [Place, string])[] = [
-  ["link-local", "169.254.0.0/16 fe80::/10"],
-  ["link-local", "fd00:ec2::254/128 100.100.100.200/32 168.63.129.16/32 192.0.0.192/32"],
-  ["loopback", "0.0.0.0/8 127.0.0.0/8"],
-  ["private", "10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15"],
-  ["private", "fc00::/7 fec0::/10 64:ff9b:1::/48"],
-  ["reserved", "192.0.2.0/24 192.88.99.0/24 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3"],
-  ["reserved", "2001::/23 2001:db8::/32 3fff::/20"],
-  ["public", "0.0.0.0/0 2000::/3"],
+/** What addresses begin with, in hexadecimal digits. The first row that fits decides. */
+type Ranges = readonly (readonly [Place, RegExp])[];
+
+const v4: Ranges = [
+  // 169.254.0.0/16, and where clouds serve secrets to their machines: 100.100.100.200, 168.63.129.16, 192.0.0.192
+  ["link-local", /^(?:a9fe|646464c8|a83f8110|c00000c0)/],
+  // 0.0.0.0/8, 127.0.0.0/8
+  ["loopback", /^(?:00|7f)/],
+  // 10.0.0.0/8, 100.64.0.0/10, 172.16.0.0/12, 192.0.0.0/24, 192.168.0.0/16, 198.18.0.0/15
+  ["private", /^(?:0a|64[4-7]|ac1|c00000|c0a8|c61[23])/],
+  // 224.0.0.0/3, 192.0.2.0/24, 192.88.99.0/24, 198.51.100.0/24, 203.0.113.0/24
+  ["reserved", /^(?:[ef]|c00002|c05863|c63364|cb0071)/],
+  ["public", /^/],
 ];
 
-/** IPv6 ranges whose addresses contain the IPv4 address that packets reach, and the bit where it begins. `::1` is one of them. */
-const containing = [
-  ["64:ff9b::/96", 96],
-  ["2002::/16", 16],
-  ["::/96", 96],
-] as const;
+const v6: Ranges = [
+  // fe80::/10, fd00:ec2::254
+  ["link-local", /^(?:fe[89ab]|fd000ec20{21}254)/],
+  // fc00::/7, fec0::/10, 64:ff9b:1::/48
+  ["private", /^(?:f[cd]|fe[c-f]|0064ff9b0001)/],
+  // 2001::/23, 2001:db8::/32, 3fff::/20
+  ["reserved", /^(?:20010[01]|20010db8|3fff0)/],
+  // 2000::/3
+  ["public", /^[23]/],
+  ["reserved", /^/],
+];
 
-/** What the bits of an IPv4 address begin with, among those of IPv6. */
-const bitsOfV4 = "0".repeat(80) + "1".repeat(16);
+/** IPv6 addresses that lead to the IPv4 address in them: 64:ff9b::/96, ::ffff:0:0/96, ::/96 (with `::1`), 2002::/16. */
+const containing = /^(?:0064ff9b0{16}|0{20}(?:0000|ffff))(.{8})$|^2002(.{8}).{20}$/;
 
 /** Returns where the `hostname` of a URL is; undefined for a name that only DNS can place. */
 export function placeOf(hostname: string): Place | undefined {
   if (/(?:^|\.)localhost\.?$/.test(hostname)) return "loopback";
   if (!/^\[|^\d+(?:\.\d+){3}$/.test(hostname)) return undefined;
-  const bits = bitsOf(hostname.replace(/[[\]]/g, ""));
-  const start = containing.find(([range]) => isWithin(bits, range))?.[1];
-  const reached = start === undefined ? bits : bitsOfV4 + bits.slice(start, start + 32);
-  return (
-    ranges.find(([, list]) => list.split(" ").some((range) => isWithin(reached, range)))?.[0] ?? "reserved"
-  );
+  const digits = digitsOf(hostname);
+  const [, last, inner] = containing.exec(digits) ?? [];
+  const reached = last ?? inner ?? digits;
+  return (reached.length === 8 ? v4 : v6).find(([, beginning]) => beginning.test(reached))?.[0];
 }
 
 /** Returns where an address that DNS has returned is. */
@@ -43,19 +49,26 @@ export function placeOfAddress(address: string): Place {
   return (URL.canParse(url) && placeOf(new URL(url).hostname)) || "reserved";
 }
 
-function isWithin(bits: string, range: string): boolean {
-  const [address = "", length] = range.split("/");
-  return bits.startsWith(bitsOf(address).slice(0, Number(length) + (address.includes(":") ? 0 : 96)));
+/** The digits of an address, as a URL writes it. */
+function digitsOf(host: string): string {
+  if (!host.startsWith("["))
+    return host
+      .split(".")
+      .map((byte) => pad(Number(byte).toString(16), 2))
+      .join("");
+  const [head = "", tail = ""] = host
+    .slice(1, -1)
+    .split("::")
+    .map((part) =>
+      part
+        .split(":")
+        .filter(Boolean)
+        .map((group) => pad(group, 4))
+        .join(""),
+    );
+  return head + pad("", 32 - head.length - tail.length) + tail;
 }
 
-/** The 128 bits of an address, as a URL writes it. */
-function bitsOf(address: string): string {
-  if (!address.includes(":")) return bitsOfV4 + toBits(address.split("."), 10, 8);
-  const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter(Boolean));
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");
-  return toBits([...head, ...zeros, ...tail], 16, 16);
-}
-
-function toBits(numbers: readonly string[], radix: number, width: number): string {
-  return numbers.map((text) => Number.parseInt(text, radix).toString(2).padStart(width, "0")).join("");
+function pad(digits: string, length: number): string {
+  return digits.padStart(length, "0");
 }

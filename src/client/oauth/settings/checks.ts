@@ -54,23 +54,23 @@ type Given = OAuthOptions & Partial<EnterpriseManagedOptions & WorkloadIdentityO
 /** What each option must be, as far as a mistake would not be noticed at once. */
 const rules: { readonly [Name in keyof Given]: readonly [holds: (value: unknown) => boolean, must: string] } =
   {
-    issuer: [(value) => value === "announced" || isUrl(value), 'must be a URL, or "announced"'],
-    resource: [isUrl, "must be a URL"],
+    issuer: [(value) => value === "announced" || isUrl(value), 'must be the text of a URL, or "announced"'],
+    resource: [isUrl, "must be the text of a URL"],
     clientMetadataUrl: [
       (value) => isUrl(value) && /^https:\/\/[^/]+\/./.test(String(value)),
       "must be an https URL with a path",
     ],
     scopes: [isTexts, "must be a list of texts"],
     store: [
-      (value) => typeof (value as { exclusive?: unknown }).exclusive === "function",
+      (value) => isFunction((Object(value) as { exclusive?: unknown }).exclusive),
       "must be a TokenStore, such as fileStore(path)",
     ],
     dpop: [(value) => typeof value === "boolean", "must be true or false"],
     fetch: [isFunction, "must be a function"],
-    clientId: [isText, "must be a text"],
-    clientSecret: [isText, "must be a text"],
-    clientName: [isText, "must be a text"],
-    redirectUri: [isUrl, "must be a URL"],
+    clientId: [isText, "must be a text that is not empty"],
+    clientSecret: [isText, "must be a text that is not empty"],
+    clientName: [isText, "must be a text that is not empty"],
+    redirectUri: [isUrl, "must be the text of a URL"],
     signInTimeoutMs: [
       (value) => typeof value === "number" && isTimerMs(value),
       "must be a positive number of milliseconds",
@@ -91,12 +91,14 @@ export function checkOAuthOptions(subject: keyof Ways, options: Given): void {
   }
   for (const name of required[subject]) if (options[name] === undefined) fail(name, "is required");
   checkKeys(options, fail);
-  const { clientSecret, privateKey, assertion, clientId, issuer } = options;
+  const { clientSecret, privateKey, assertion, clientId, clientMetadataUrl, issuer } = options;
   if (subject === "clientCredentials" && clientSecret === undefined && privateKey === undefined)
     fail("clientSecret", "is required, or privateKey");
   if (clientSecret !== undefined && privateKey !== undefined)
     fail("privateKey", "cannot be used together with clientSecret");
   if (clientId === undefined && clientSecret !== undefined) fail("clientId", "is required with clientSecret");
+  if ((clientId ?? clientMetadataUrl) === undefined && privateKey !== undefined)
+    fail("clientId", "is required with privateKey, or clientMetadataUrl");
   if (issuer === undefined && (clientSecret ?? assertion) !== undefined) {
     fail(
       "issuer",
@@ -109,7 +111,7 @@ function checkKeys(options: Given, fail: (field: string, problem: string) => nev
   const provider = options.identityProvider;
   const keys = { privateKey: options.privateKey, "identityProvider.privateKey": provider?.privateKey };
   for (const [field, key] of Object.entries(keys)) {
-    const problem = key && keyProblem(key);
+    const problem = key === undefined ? undefined : keyProblem(key);
     if (problem !== undefined) fail(field, problem);
   }
 }
@@ -134,10 +136,11 @@ function isTextSource(value: unknown): boolean {
 }
 
 function isProvider(value: unknown): boolean {
-  const { issuer, clientId, idToken } = value as Partial<IdentityProvider>;
+  const { issuer, clientId, idToken } = Object(value) as Partial<IdentityProvider>;
   return isUrl(issuer) && isText(clientId) && isTextSource(idToken);
 }
 
 function isUrl(value: unknown): boolean {
-  return typeof value === "string" && URL.canParse(value);
+  // "localhost:3000" can be parsed too.
+  return typeof value === "string" && value.includes("://") && URL.canParse(value);
 }

@@ -60,6 +60,6 @@ export function startStoreUser(
     lines,
     exited,
     kill,
-    said: (line) => until(() => lines.some((each) => each.startsWith(line))),
+    said: (line) => until(() => lines.some((each) => each.startsWith(line)), 60_000),
   };
 }
