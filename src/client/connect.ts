@@ -94,7 +94,7 @@ async function transportOf(
 ): Promise<Transport> {
   if (typeof target === "string" || target instanceof URL) {
     const HttpTransport = await httpTransport.get();
-    const send = fetch ? undefined : await platform.createSend?.();
+    const send = await platform.createSend?.(fetch);
     return new HttpTransport(target, { send, fetch, headers, auth, limits, backoff, ...events });
   }
   if (typeof target === "object" && target !== null) {

@@ -13,7 +13,7 @@ export function permissionHint({ url, headers }: HttpRequest): string {
   const asked = names[0]
     ? `, to OPTIONS without credentials also Access-Control-Allow-Headers: ${names.join(", ")}`
     : "";
-  return `: if it runs, it must send Access-Control-Allow-Origin: ${page}${asked}`;
+  return `: if it runs, it must send Access-Control-Allow-Origin: ${page}${asked}; and connect-src of the page must allow it`;
 }
 
 /** The origin of the page, if this runs in one and the server has another. */

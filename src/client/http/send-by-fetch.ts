@@ -6,7 +6,11 @@ import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
 const decoder = new TextDecoder();
 
-export function sendByFetch(fetch: typeof globalThis.fetch): Send {
+/** `unreachableBy` is the error for a failure by which the request was never sent, where the runtime can tell. */
+export function sendByFetch(
+  fetch: typeof globalThis.fetch,
+  unreachableBy?: (error: unknown, request: HttpRequest) => Error | undefined,
+): Send {
   return async (request) => {
     const { url, method, headers, body, signal } = request;
     try {
@@ -19,7 +23,7 @@ export function sendByFetch(fetch: typeof globalThis.fetch): Send {
       });
       return new FetchReply(request, response);
     } catch (error) {
-      throw signal?.aborted ? error : lossOf(error, request);
+      throw signal?.aborted ? error : (unreachableBy?.(error, request) ?? lossOf(error, request));
     }
   };
 }

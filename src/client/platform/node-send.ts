@@ -13,6 +13,7 @@ import { lossOf, shown } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { InvalidResponse } from "../settings/errors.ts";
+import { unreachableBy } from "./node-unreachable.ts";
 
 /** How long a connection stays open without a request: less than the 5 seconds after which many servers close it. */
 const idleMs = 4000;
@@ -94,7 +95,11 @@ function sendBy({ request, agent }: Way, target: RequestOptions, asked: HttpRequ
     const abort = (): void => void sending.destroy();
     signal?.addEventListener("abort", abort);
     sending.on("close", () => signal?.removeEventListener("abort", abort));
-    sending.on("error", (error) => reject(signal?.aborted ? (signal.reason as Error) : lossOf(error, asked)));
+    sending.on("error", (error) =>
+      reject(
+        signal?.aborted ? (signal.reason as Error) : (unreachableBy(error, asked) ?? lossOf(error, asked)),
+      ),
+    );
     sending.on("response", (message) => resolve(new NodeReply(asked, message)));
     sending.end(body);
   });

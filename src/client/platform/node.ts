@@ -6,7 +6,8 @@ export const platform: Platform = {
     const { StdioTransport } = await import("./node-stdio.ts");
     return new StdioTransport(target, limits, observe);
   },
-  createSend: async () => {
+  createSend: async (fetch) => {
+    if (fetch) return (await import("./node-unreachable.ts")).nodeSendByFetch(fetch);
     const { nodeSend } = await import("./node-send.ts");
     return nodeSend();
   },

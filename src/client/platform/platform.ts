@@ -13,6 +13,6 @@ export interface Platform {
     limits: ClientLimits,
     observe: (event: ClientEvent) => void,
   ): Promise<Transport>;
-  /** Creates what sends the HTTP requests of one client; undefined where only `fetch` can. */
-  readonly createSend: (() => Promise<Send>) | undefined;
+  /** Creates what sends the HTTP requests of one client, by `fetch` if you pass one; undefined where only `fetch` can. */
+  readonly createSend: ((fetch: typeof globalThis.fetch | undefined) => Promise<Send>) | undefined;
 }
