@@ -3,6 +3,7 @@ import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
 import type { Proofs } from "./grants/proofs.ts";
+import { shown } from "./net/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import type { Tokens } from "./tokens/tokens.ts";
 
@@ -135,20 +136,23 @@ export class Access {
   #throwIfHopeless({ status }: AuthRefusal, challenge: Challenge): void {
     if (typeof this.#held !== "object") return;
     const { tokens, by } = this.#held;
-    const said = challenge.errorDescription === undefined ? "" : ` (${challenge.errorDescription})`;
+    const said = challenge.errorDescription === undefined ? "" : ` (${shown(challenge.errorDescription)})`;
     if (status === 401 && by === "grant" && !this.#isAccepted) {
       // A later request may try anew: by then, somebody may have mended the server.
       this.#held = { ...this.#held, by: "store" };
+      const remedy = tokens.dpopKey
+        ? "supports DPoP (or drop the option dpop), and accepts this issuer and this audience"
+        : "accepts this issuer and this audience";
       throw new OAuthError(
         "refused",
-        `${this.#server} refuses the token that ${tokens.issuer} has just issued for ${tokens.resource}${said}: see that the server accepts this issuer and this audience`,
+        `${this.#server} refuses the token that ${tokens.issuer} has just issued for ${tokens.resource}${said}: see that the server ${remedy}`,
       );
     }
     const missing = challenge.scope?.filter((scope) => !tokens.scopes.includes(scope)) ?? [];
     if (status === 403 && missing.length === 0) {
       throw new OAuthError(
         "refused",
-        `${this.#server} asks for the scope ${challenge.scope?.join(" ") ?? ""}, which was asked for already${said}: see that ${tokens.issuer} grants it to this user`,
+        `${this.#server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${said}: see that ${tokens.issuer} grants it to this user`,
       );
     }
   }

@@ -144,7 +144,7 @@ export class AuthRequired extends HalyardError {
     },
     options?: { cause?: unknown },
   ) {
-    const remedy = "pass a token, or an object that obtains one, as the option auth";
+    const remedy = "pass a token, or oauth() of halyard/client/oauth, as the option auth";
     const hint = reply.hint ? `; ${reply.hint}` : "";
     super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}${hint}`, options);
     this.status = reply.status;

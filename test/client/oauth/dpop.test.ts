@@ -93,6 +93,15 @@ describe("the MCP server", () => {
     expect(issuer.asked.get("/token")).toBe(1);
   });
 
+  test("that knows no DPoP refuses the token, and the error says why", async () => {
+    const issuer = await AuthorizationServer.startForTest();
+    const server = await ProtectedServer.startForTest({ authorizationServers: [issuer.issuer] });
+    const auth = clientCredentials({ ...registered.robot, issuer: issuer.issuer, dpop: true });
+    const { problem, message } = await failure(open(server, auth));
+    expect(problem).toBe("refused");
+    expect(message).toContain("see that the server supports DPoP (or drop the option dpop)");
+  });
+
   test("that refuses every proof is given up on", async () => {
     const { issuer, server, robot } = await start();
     server.refusal = "invalid_dpop_proof";

@@ -53,7 +53,7 @@ function read({ url, json }: Found, expected: readonly string[]): FoundResource 
   if (typeof resource !== "string" || !expected.includes(resource)) {
     throw new OAuthError(
       "resource",
-      `${shownUrl(url)} has "resource": ${shown(resource)}, but must have ${shown(expected[0])}. Change it there, or pass it as \`resource\` if you trust it`,
+      `${shownUrl(url)} has "resource": ${shown(resource)}, but must have ${shown(expected[0])}. Connect to that URL, change it there, or pass it as \`resource\` if you trust it`,
     );
   }
   if (!isTexts(issuers) || issuers.length === 0) {

@@ -105,7 +105,7 @@ async function answer(
   timeMs: number,
   signal: AbortSignal,
 ): Promise<URLSearchParams> {
-  const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs`;
+  const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs. If the page showed an error, check clientId and redirectUri`;
   const timer = setTimeout(() => signIn.end(timeUp), timeMs);
   const letGo = (): void => void inBackground(timer);
   signal.addEventListener("abort", letGo);

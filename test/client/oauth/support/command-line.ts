@@ -16,10 +16,20 @@ export function startCommandLine(
   environment: Readonly<Record<string, string>> = {},
 ): CommandLine {
   const path = fileURLToPath(new URL("../fixtures/command-line.mjs", import.meta.url));
+  return startProgram([path, url, JSON.stringify(options)], environment);
+}
+
+/** Starts Node with these arguments, on a machine without a display; it is killed when the test ends. */
+export function startProgram(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  cwd?: string,
+): CommandLine {
   const { DISPLAY: _, WAYLAND_DISPLAY: __, ...own } = process.env;
-  const child = spawn(process.execPath, [path, url, JSON.stringify(options)], {
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...own, ...environment },
+    ...(cwd !== undefined && { cwd }),
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let [stdout, stderr] = ["", ""];
