@@ -99,6 +99,6 @@ function toClientAuth(option: AuthOption): ClientAuth {
 
 function bearer(token: unknown): HeaderFields {
   if (typeof token === "string") return { authorization: `Bearer ${token}` };
-  const problem = "is a function that returned no token: return a text, or call it, as in auth: oauth()";
+  const problem = "returned no token: return a text, or write auth: oauth()";
   throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "auth" }, problem);
 }

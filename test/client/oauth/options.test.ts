@@ -98,7 +98,7 @@ describe("the messages", () => {
     const fetch = async (): Promise<Response> => new Response("", { status: 500 });
     const connecting = connect("https://mcp.example.com/mcp", { auth: auth as never, fetch });
     await expect(connecting).rejects.toThrow(
-      "connect: auth is a function that returned no token: return a text, or call it, as in auth: oauth()",
+      "connect: auth returned no token: return a text, or write auth: oauth()",
     );
   });
 });
