@@ -62,7 +62,8 @@ export class Access {
     const tokens = this.#tokens;
     // Another request was refused before, and new tokens have come meanwhile.
     if (tokens && used !== authorizationOf(tokens)) return true;
-    if (status === 403 && challenge.error !== "insufficient_scope") return false;
+    const names = challenge.error === "insufficient_scope" ? challenge.scope : undefined;
+    if (status === 403 && names === undefined) return false;
     this.#throwIfHopeless(refusal, challenge);
     this.#wait(refusal);
     await (this.#obtaining ??= this.#obtain(refusal, challenge));

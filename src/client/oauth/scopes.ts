@@ -2,7 +2,7 @@
 import type { Challenge } from "./discovery/challenge.ts";
 
 /** Everything in these lists once, in order. */
-export function union(...lists: readonly (readonly string[] | undefined)[]): string[] {
+function union(...lists: readonly (readonly string[] | undefined)[]): string[] {
   return [...new Set(lists.flatMap((list) => list ?? []))];
 }
 

@@ -66,13 +66,13 @@ async function signedIn(): Promise<World> {
   return { issuer, server, store, client, open };
 }
 
-/** The two ways in which a client finds that its access token is of no use. */
-const spoilt: readonly (readonly [string, (issuer: ScriptedIssuer) => void])[] = [
-  ["has expired", () => passSeconds(400)],
-  ["the server refuses", (issuer) => issuer.forgetAccessTokens()],
+/** The two ways in which a client finds that its access token is of no use, and how many requests a call takes then. */
+const spoilt: readonly (readonly [string, (issuer: ScriptedIssuer) => void, number])[] = [
+  ["has expired", () => passSeconds(400), 1],
+  ["the server refuses", (issuer) => issuer.forgetAccessTokens(), 2],
 ];
 
-describe.each(spoilt)("a token that %s", (_why, spoil) => {
+describe.each(spoilt)("a token that %s", (_why, spoil, requests) => {
   test("is refreshed once for all calls of two oauth() that share a store", async () => {
     const { issuer, store, client, open } = await signedIn();
     const other = await open(store);
@@ -90,7 +90,7 @@ describe.each(spoilt)("a token that %s", (_why, spoil) => {
     ["invalid_client", () => refusal("invalid_client", 401)],
     ["a connection that is cut", undefined],
   ] as const)("gives way to a newer one that came while its refresh failed: %s", async (_how, answer) => {
-    const { issuer, store, client, open } = await signedIn();
+    const { issuer, server, store, client, open } = await signedIn();
     const elsewhere = new OpenStore();
     await open(elsewhere);
     spoil(issuer);
@@ -98,7 +98,7 @@ describe.each(spoilt)("a token that %s", (_why, spoil) => {
     const newer = await open(elsewhere);
     await newer.callTool("whoami");
     const text = await elsewhere.tokens;
-    issuer.asked.length = 0;
+    issuer.asked.length = server.asked.length = 0;
     issuer.answers["/token"] = async () => {
       await store.overwrite(text);
       return answer?.() ?? { status: 200, headers: { "content-length": "5" } };
@@ -107,6 +107,7 @@ describe.each(spoilt)("a token that %s", (_why, spoil) => {
     expect(await store.tokens).toBe(text);
     expect(issuer.grantsAsked).toEqual(["refresh_token"]);
     expect(issuer.of("/authorize")).toEqual([]);
+    expect(server.credentials).toHaveLength(requests);
   });
 
   test("is kept while its refresh fails, and refreshed when that works again", async () => {
