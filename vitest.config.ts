@@ -10,6 +10,7 @@ const clusters = [
 /** Other files of many seconds, with which `npm test` would take more than six minutes: `.ci/run` runs them with HALYARD_SLOW=1. */
 const slow = [
   "test/backplane/contract.test.ts",
+  "test/browser/{oauth,oauth-trouble,outages}.test.ts",
   "test/client/interop/everything.test.ts",
   "test/conformance/client.test.ts",
   "test/faults/{asking-memory,http-memory,left-behind}.test.ts",
