@@ -51,33 +51,37 @@ const known: { readonly [Way in keyof Ways]: Known<Ways[Way]> } = {
 
 type Given = OAuthOptions & Partial<EnterpriseManagedOptions & WorkloadIdentityOptions>;
 
+type Rule = readonly [holds: (value: unknown) => boolean, must: string];
+
+const text: Rule = [isText, "must be a text that is not empty"];
+const url: Rule = [isUrl, "must be the text of a URL"];
+
 /** What each option must be, as far as a mistake would not be noticed at once. */
-const rules: { readonly [Name in keyof Given]: readonly [holds: (value: unknown) => boolean, must: string] } =
-  {
-    issuer: [(value) => value === "announced" || isUrl(value), 'must be the text of a URL, or "announced"'],
-    resource: [isUrl, "must be the text of a URL"],
-    clientMetadataUrl: [
-      (value) => isUrl(value) && /^https:\/\/[^/]+\/./.test(String(value)),
-      "must be an https URL with a path",
-    ],
-    scopes: [isTexts, "must be a list of texts"],
-    store: [
-      (value) => isFunction((Object(value) as { exclusive?: unknown }).exclusive),
-      "must be a TokenStore, such as fileStore(path)",
-    ],
-    dpop: [(value) => typeof value === "boolean", "must be true or false"],
-    fetch: [isFunction, "must be a function"],
-    clientId: [isText, "must be a text that is not empty"],
-    clientSecret: [isText, "must be a text that is not empty"],
-    clientName: [isText, "must be a text that is not empty"],
-    redirectUri: [isUrl, "must be the text of a URL"],
-    signInTimeoutMs: [
-      (value) => typeof value === "number" && isTimerMs(value),
-      "must be a positive number of milliseconds",
-    ],
-    assertion: [isTextSource, "must be a text, or a function that returns one"],
-    identityProvider: [isProvider, "must have issuer (a URL), clientId and idToken"],
-  };
+const rules: { readonly [Name in keyof Given]: Rule } = {
+  issuer: [(value) => value === "announced" || isUrl(value), 'must be the text of a URL, or "announced"'],
+  resource: url,
+  clientMetadataUrl: [
+    (value) => isUrl(value) && /^https:\/\/[^/]+\/./.test(String(value)),
+    "must be an https URL with a path",
+  ],
+  scopes: [isTexts, "must be a list of texts"],
+  store: [
+    (value) => isFunction((Object(value) as { exclusive?: unknown }).exclusive),
+    "must be a TokenStore, such as fileStore(path)",
+  ],
+  dpop: [(value) => typeof value === "boolean", "must be true or false"],
+  fetch: [isFunction, "must be a function"],
+  clientId: text,
+  clientSecret: text,
+  clientName: text,
+  redirectUri: url,
+  signInTimeoutMs: [
+    (value) => typeof value === "number" && isTimerMs(value),
+    "must be a positive number of milliseconds",
+  ],
+  assertion: [isTextSource, "must be a text, or a function that returns one"],
+  identityProvider: [isProvider, "must have issuer (a URL), clientId and idToken"],
+};
 
 /** Throws for the first option that is unknown or cannot work. */
 export function checkOAuthOptions(subject: keyof Ways, options: Given): void {
