@@ -1,5 +1,5 @@
 // How a client proves who it is at a token endpoint.
-import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import { type AuthorizationServer, type Client, type ClientAuth, ClientSecretPost, None } from "oauth4webapi";
 import { OAuthError } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
@@ -53,9 +53,9 @@ export async function authenticationOf(
     case "client_secret_basic":
       return basic(secret);
     case "client_secret_post":
-      return sending({ client_secret: secret });
+      return ClientSecretPost(secret);
     case "none":
-      return sending({});
+      return client.client_id === "" ? () => {} : None();
     default:
       throw new OAuthError(
         "registration",
@@ -78,14 +78,6 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
-/** Sends the id of the client, if it has one, and more. */
-function sending(more: Readonly<Record<string, string>>): ClientAuth {
-  return (_as, { client_id }, body) => {
-    const parameters = { ...(client_id !== "" && { client_id }), ...more };
-    for (const [name, value] of Object.entries(parameters)) body.set(name, value);
-  };
-}
-
 async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
   const fail = (problem: string): OAuthError => new OAuthError("token", `The privateKey ${problem}`);
   const key = await signingKeyOf(privateKey).catch((cause: unknown) => {
@@ -100,13 +92,11 @@ async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<Cl
     throw fail(
       `signs with ${key.alg}, but ${as.issuer} accepts ${supported?.join(", ")}: use a key for one of these`,
     );
-  return async (...request) => {
-    const [{ issuer }, { client_id: id }] = request;
+  return async ({ issuer }, { client_id: id }, body) => {
     const exp = Math.floor(Date.now() / 1000) + assertionSeconds;
     const claims = { iss: id, sub: id, aud: issuer, exp };
-    sending({
-      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-      client_assertion: await signJwt({ ...key, alg }, { kid: key.kid }, claims),
-    })(...request);
+    body.set("client_id", id);
+    body.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    body.set("client_assertion", await signJwt({ ...key, alg }, { kid: key.kid }, claims));
   };
 }

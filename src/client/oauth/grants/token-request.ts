@@ -1,5 +1,12 @@
 // Asks the token endpoint, for every grant, and says what is wrong when there is no token.
-import type { JsonValue, TokenEndpointResponse } from "oauth4webapi";
+import {
+  allowInsecureRequests,
+  customFetch,
+  genericTokenEndpointRequest,
+  type JsonValue,
+  type TokenEndpointRequestOptions,
+  type TokenEndpointResponse,
+} from "oauth4webapi";
 import { shown, shownUrl } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
@@ -17,6 +24,9 @@ export class TokenRefusal extends OAuthError {
   }
 }
 
+/** What oauth4webapi wants to send. */
+type Sent = RequestInit & { readonly headers: Record<string, string> };
+
 /** What to do about an `error`. */
 const remedies: { readonly [error: string]: string } = {
   invalid_client: "check clientId, and the secret or the key that belongs to it",
@@ -27,39 +37,53 @@ const remedies: { readonly [error: string]: string } = {
   unauthorized_client: "allow this grant for the client",
   unsupported_grant_type: "enable this grant at the authorization server",
   invalid_dpop_proof: "check the clock of this machine, or drop the option dpop",
-  use_dpop_nonce: "it wants another nonce each time",
+  use_dpop_nonce: "it wants another nonce each time, which is a fault of the authorization server",
 };
 
-/** Asks for tokens: once more if the authorization server wants its nonce in the proof. */
-export async function requestGrant(
+/** Asks for tokens with any grant that sends no more than parameters. */
+export function requestGrant(
   party: Party,
   grantType: string,
   parameters: Readonly<Record<string, string>>,
-  tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
+  tokenTypes?: readonly string[],
 ): Promise<TokenEndpointResponse> {
-  for (let isLast = party.dpop === undefined; ; isLast = true) {
-    const reply = await readReply(await send(party, { grant_type: grantType, ...parameters }));
-    const { response, body, error } = reply;
-    if (response.ok && body && error === undefined) return read(party, body, tokenTypes);
-    if (isLast || error !== "use_dpop_nonce") throw refusal(party, reply);
-  }
+  const { as, client, authentication, resource, scopes } = party;
+  const scope = scopes.length === 0 ? undefined : { scope: scopes.join(" ") };
+  const body = { ...parameters, resource, ...scope };
+  // Only a workload may have no id, and oauth4webapi insists on one.
+  const named = { ...client, client_id: client.client_id || "-" };
+  return requestTokens(
+    party,
+    (options) => genericTokenEndpointRequest(as, named, authentication, grantType, body, options),
+    tokenTypes,
+  );
 }
 
-async function send(party: Party, parameters: Readonly<Record<string, string>>): Promise<Response> {
-  const { as, client, authentication, resource, scopes, net, dpop } = party;
-  const url = as.token_endpoint as string;
-  const body = new URLSearchParams({ ...parameters, resource });
-  if (scopes.length > 0) body.set("scope", scopes.join(" "));
-  const headers = new Headers({
-    accept: "application/json",
-    "content-type": "application/x-www-form-urlencoded",
-  });
-  await authentication(as, client, body, headers);
-  if (dpop) headers.set("dpop", await dpop.header(url, "POST"));
-  const response = await net.fetch(url, { method: "POST", body, headers: Object.fromEntries(headers) });
-  const nonce = response.headers.get("dpop-nonce");
-  if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
-  return response;
+/** Sends a token request, once more if the authorization server wants its nonce in the proof, and reads the reply. */
+export async function requestTokens(
+  party: Party,
+  send: (options: TokenEndpointRequestOptions) => Promise<Response>,
+  tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
+): Promise<TokenEndpointResponse> {
+  const { net, dpop } = party;
+  const exchange = async (url: string, { headers, ...init }: Sent): Promise<Response> => {
+    const proof = dpop && { dpop: await dpop.header(url, "POST") };
+    const response = await net.fetch(url, { ...init, headers: { ...headers, ...proof } });
+    const nonce = response.headers.get("dpop-nonce");
+    if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
+    return response;
+  };
+  const options = { [customFetch]: exchange, [allowInsecureRequests]: true } as const;
+  for (let isLast = dpop === undefined; ; isLast = true) {
+    const response = await send(options).catch((error: unknown) => {
+      throw error instanceof OAuthError
+        ? error
+        : failure(party, `was not asked: ${(error as Error).message}`);
+    });
+    const reply = await readReply(response);
+    if (response.ok && reply.body && reply.error === undefined) return read(party, reply.body, tokenTypes);
+    if (isLast || reply.error !== "use_dpop_nonce") throw refusal(party, reply);
+  }
 }
 
 function read(
