@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { connect } from "halyard/client";
 import { fileStore, oauth } from "halyard/client/oauth";
 import { expect, test } from "vitest";
+import type { Answer } from "../../support/answers.ts";
 import { ProtectedServer } from "../../support/protected-server.ts";
 import { ScriptedIssuer } from "../../support/scripted-issuer.ts";
 import { signInByFetch } from "../../support/sign-in.ts";
@@ -75,6 +76,22 @@ async function checkKept({ issuer, server, path }: Race): Promise<void> {
   expect(await locksOf(path)).toEqual([]);
 }
 
+/** Kills the process that refreshes, when its request has come; the others go on. */
+async function survivors(race: Race, reply: Answer | undefined): Promise<readonly StoreUser[]> {
+  const { issuer, users, path } = race;
+  let killed: StoreUser | undefined;
+  issuer.answers["/token"] = async () => {
+    if (killed !== undefined) return undefined;
+    await allWait(race);
+    killed = await ownerOf(path, users);
+    await killed.kill();
+    return reply;
+  };
+  go(users);
+  await Promise.all(users.map(({ exited }) => exited));
+  return users.filter((user) => user !== killed);
+}
+
 test.each([
   ["has expired", passed],
   ["the server no longer takes", async (issuer: ScriptedIssuer) => issuer.forgetAccessTokens()],
@@ -105,20 +122,9 @@ test(
   { timeout: 60_000 },
   async () => {
     const race = await prepare(4, passed);
-    const { issuer, users, path } = race;
-    let killed: StoreUser | undefined;
-    issuer.answers["/token"] = async () => {
-      if (killed !== undefined) return undefined;
-      await allWait(race);
-      killed = await ownerOf(path, users);
-      await killed.kill();
-      return { status: 500 };
-    };
-    go(users);
-    await Promise.all(users.map(({ exited }) => exited));
-    const others = users.filter((user) => user !== killed);
+    const others = await survivors(race, { status: 500 });
     expect(others.map(({ lines }) => lines)).toEqual(others.map(() => ["ready", "25 calls"]));
-    expect(issuer.grantsAsked).toEqual(["refresh_token", "refresh_token"]);
+    expect(race.issuer.grantsAsked).toEqual(["refresh_token", "refresh_token"]);
     await checkKept(race);
   },
 );
@@ -128,18 +134,7 @@ test(
   { timeout: 60_000 },
   async () => {
     const race = await prepare(4, passed);
-    const { issuer, users, path } = race;
-    let killed: StoreUser | undefined;
-    issuer.answers["/token"] = async () => {
-      if (killed !== undefined) return undefined;
-      await allWait(race);
-      killed = await ownerOf(path, users);
-      await killed.kill();
-      return undefined;
-    };
-    go(users);
-    await Promise.all(users.map(({ exited }) => exited));
-    const others = users.filter((user) => user !== killed);
+    const others = await survivors(race, undefined);
     expect(others.flatMap(({ lines }) => lines).toSorted()).toEqual([
       "25 calls",
       "25 calls",
@@ -149,7 +144,7 @@ test(
       "ready",
       "sign-in",
     ]);
-    expect(issuer.grantsAsked).toEqual(["refresh_token", "refresh_token", "authorization_code"]);
+    expect(race.issuer.grantsAsked).toEqual(["refresh_token", "refresh_token", "authorization_code"]);
     await checkKept(race);
   },
 );

@@ -4,7 +4,6 @@ import {
   customFetch,
   genericTokenEndpointRequest,
   type JsonValue,
-  type TokenEndpointRequestOptions,
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import { shown, shownUrl } from "../net/shown.ts";
@@ -40,50 +39,36 @@ const remedies: { readonly [error: string]: string } = {
   use_dpop_nonce: "it wants another nonce each time, which is a fault of the authorization server",
 };
 
-/** Asks for tokens with any grant that sends no more than parameters. */
-export function requestGrant(
+/** Asks for tokens: once more if the authorization server wants its nonce in the proof. */
+export async function requestGrant(
   party: Party,
   grantType: string,
   parameters: Readonly<Record<string, string>>,
-  tokenTypes?: readonly string[],
+  tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
 ): Promise<TokenEndpointResponse> {
   const { as, client, authentication, resource, scopes } = party;
   const scope = scopes.length === 0 ? undefined : { scope: scopes.join(" ") };
   const body = { ...parameters, resource, ...scope };
   // Only a workload may have no id, and oauth4webapi insists on one.
   const named = { ...client, client_id: client.client_id || "-" };
-  return requestTokens(
-    party,
-    (options) => genericTokenEndpointRequest(as, named, authentication, grantType, body, options),
-    tokenTypes,
-  );
+  const options = { [customFetch]: sendFor(party), [allowInsecureRequests]: true } as const;
+  for (let isLast = party.dpop === undefined; ; isLast = true) {
+    const response = await genericTokenEndpointRequest(as, named, authentication, grantType, body, options);
+    const reply = await readReply(response);
+    if (response.ok && reply.body && reply.error === undefined) return read(party, reply.body, tokenTypes);
+    if (isLast || reply.error !== "use_dpop_nonce") throw refusal(party, reply);
+  }
 }
 
-/** Sends a token request, once more if the authorization server wants its nonce in the proof, and reads the reply. */
-export async function requestTokens(
-  party: Party,
-  send: (options: TokenEndpointRequestOptions) => Promise<Response>,
-  tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
-): Promise<TokenEndpointResponse> {
-  const { net, dpop } = party;
-  const exchange = async (url: string, { headers, ...init }: Sent): Promise<Response> => {
+/** Sends what oauth4webapi asks for, with a proof that the client holds its key. */
+function sendFor({ net, dpop }: Party): (url: string, sent: Sent) => Promise<Response> {
+  return async (url, { headers, ...init }) => {
     const proof = dpop && { dpop: await dpop.header(url, "POST") };
     const response = await net.fetch(url, { ...init, headers: { ...headers, ...proof } });
     const nonce = response.headers.get("dpop-nonce");
     if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
     return response;
   };
-  const options = { [customFetch]: exchange, [allowInsecureRequests]: true } as const;
-  for (let isLast = dpop === undefined; ; isLast = true) {
-    const response = await send(options).catch((error: unknown) => {
-      throw error instanceof OAuthError
-        ? error
-        : failure(party, `was not asked: ${(error as Error).message}`);
-    });
-    const reply = await readReply(response);
-    if (response.ok && reply.body && reply.error === undefined) return read(party, reply.body, tokenTypes);
-    if (isLast || reply.error !== "use_dpop_nonce") throw refusal(party, reply);
-  }
 }
 
 function read(
