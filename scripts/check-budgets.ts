@@ -73,7 +73,8 @@ function measureInstallation(): void {
     .map(([path]) => path);
   const bytes = others.reduce((sum, path) => sum + sizeOf(path), packed.unpackedSize);
   hold("installed packages", others.length + 1, 6, "drop a dependency");
-  hold("installed bytes", bytes, 2_000_000, "drop a dependency, or publish less");
+  // Two thirds are the package itself: servers, a client and its OAuth, with their declarations.
+  hold("installed bytes", bytes, 2_100_000, "drop a dependency, or publish less");
 }
 
 function sizeOf(folder: string): number {
