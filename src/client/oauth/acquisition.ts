@@ -2,7 +2,12 @@
 import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
 import type { Challenge } from "./discovery/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
-import { findAuthorizationServer, findByServerRoot } from "./discovery/server-metadata.ts";
+import {
+  findAuthorizationServer,
+  findByServerRoot,
+  isGuess,
+  isSameIssuer,
+} from "./discovery/server-metadata.ts";
 import { authenticationOf } from "./grants/client-authentication.ts";
 import type { Grant, Party, Waiting } from "./grants/grant.ts";
 import { Proofs } from "./grants/proofs.ts";
@@ -163,10 +168,20 @@ export class Acquisition {
     } catch (error) {
       // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
       if (isUnknownClient(error)) await this.#registrations.forget(as);
-      throw error;
+      throw as[isGuess] === true ? this.#unguided(error) : error;
     } finally {
       attempt.end();
     }
+  }
+
+  /** The error of an attempt at endpoints that nobody has announced. */
+  #unguided(cause: unknown): unknown {
+    if (!(cause instanceof OAuthError) || !["registration", "token"].includes(cause.problem)) return cause;
+    return new OAuthError(
+      "metadata",
+      `${this.#server} requires a token, but does not say who issues it: serve /.well-known/oauth-protected-resource there. If it takes a fixed token, pass that as the option auth. The addresses that older servers have do not work: ${cause.message}`,
+      { cause },
+    );
   }
 
   async #keep(
@@ -214,16 +229,18 @@ export class Acquisition {
     net: Net,
   ): Promise<AuthorizationServer> {
     const { issuer = "announced" } = this.#settings.shared;
-    const chosen = issuer === "announced" ? (issuers.find((one) => one === before) ?? issuers[0]) : issuer;
-    if (chosen === undefined || !issuers.includes(chosen)) {
+    const isGiven = issuer !== "announced";
+    const usable = issuers.filter((one) => (isGiven ? isSameIssuer(one, issuer) : URL.canParse(one)));
+    const chosen = usable.find((one) => one === (isGiven ? issuer : before)) ?? usable[0];
+    if (chosen === undefined) {
       throw new OAuthError(
         "issuer",
-        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${chosen}: pass the issuer at which it is registered`,
+        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${issuer}: pass the issuer at which it is registered`,
       );
     }
     return document === undefined
       ? findByServerRoot(this.#server, net)
-      : findAuthorizationServer(chosen, net);
+      : findAuthorizationServer(chosen, net, isGiven ? issuer : chosen);
   }
 
   /** The authorization server that issued tokens before. A server of 2025-03-26 may be one itself, without metadata. */

@@ -118,8 +118,9 @@ async function register(
   const { token_endpoint_auth_method } = metadata;
   if (response.ok && typeof body?.["client_id"] === "string")
     return { token_endpoint_auth_method, ...(body as Client) };
+  const example = redirectUri.startsWith("http://127.") ? ', such as "http://localhost/callback"' : "";
   throw new OAuthError(
     "registration",
-    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,
+    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}. Pass another redirectUri${example}, or register it yourself and pass its clientId and issuer`,
   );
 }
