@@ -89,7 +89,9 @@ export class Acquisition {
     const as = await this.#metadataOf(came.issuer, net);
     const proofs = await this.#newProofs();
     const party = await this.#party(as, came.client, net, came.resource, came.scopes, proofs);
-    return this.#keep(await came.obtain(party), party, "grant");
+    const response = await came.obtain(party);
+    await this.#registrations.keep(as, came.client, came.redirectUri);
+    return this.#keep(response, party, "grant");
   }
 
   /** Refreshes tokens, unless somebody has done so meanwhile. If the same tokens come back without a refresh token, it was dead. */
@@ -126,7 +128,7 @@ export class Acquisition {
     const kept = (await this.#keeping.read(old)) ?? old;
     if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return this.#stored(kept);
     const as = found ?? (await this.#metadataOf(kept.issuer, net));
-    const client = await this.#registrations.known(as);
+    const client = await this.#registrations.known(as, kept.client);
     if (client?.client_id !== kept.clientId) return this.#stored(await this.#keeping.bury(kept));
     const { proofs } = await this.#stored(kept);
     const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
@@ -137,7 +139,7 @@ export class Acquisition {
       // Somebody who waits for nobody may have been faster.
       const current = await this.#keeping.read(old);
       if (current && current.accessToken !== kept.accessToken) return this.#stored(current);
-      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as));
+      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as, kept.clientId));
       if (isForgotten || isDead(error)) return this.#stored(await this.#keeping.bury(kept));
       throw error;
     }
@@ -161,13 +163,13 @@ export class Acquisition {
     });
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
     try {
-      const client = await this.#registrations.obtain(as, net, attempt.redirectUri);
+      const client = await this.#registrations.take(as, net, attempt.redirectUri);
       const proofs = await this.#newProofs();
       const party = await this.#party(as, client, net, found.resource, scopes, proofs);
-      return await this.#keep(await attempt.obtain(party, need.waiting), party, "grant");
+      const response = await attempt.obtain(party, need.waiting);
+      await this.#registrations.keep(as, client, attempt.redirectUri);
+      return await this.#keep(response, party, "grant");
     } catch (error) {
-      // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
-      if (isUnknownClient(error)) await this.#registrations.forget(as);
       throw as[isGuess] === true ? this.#unguided(error) : error;
     } finally {
       attempt.end();
@@ -267,6 +269,7 @@ function tokensOf(response: TokenEndpointResponse, party: Party): Tokens {
   return {
     issuer: party.as.issuer,
     clientId: party.client.client_id,
+    client: party.client,
     resource: party.resource,
     accessToken: response.access_token,
     scheme: party.dpop ? "DPoP" : "Bearer",
