@@ -15,7 +15,7 @@ const endpoints = ["authorization_endpoint", "token_endpoint", "registration_end
 export async function findAuthorizationServer(
   issuer: string,
   net: Net,
-  alias = issuer,
+  alias: string = issuer,
 ): Promise<AuthorizationServer> {
   await net.check(issuer);
   const urls = placesOf(issuer);
