@@ -2,7 +2,12 @@
 import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
 import type { Challenge } from "./discovery/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
-import { findAuthorizationServer, findByServerRoot } from "./discovery/server-metadata.ts";
+import {
+  findAuthorizationServer,
+  findByServerRoot,
+  isGuess,
+  isSameIssuer,
+} from "./discovery/server-metadata.ts";
 import { authenticationOf } from "./grants/client-authentication.ts";
 import type { Grant, Party, Waiting } from "./grants/grant.ts";
 import { Proofs } from "./grants/proofs.ts";
@@ -84,7 +89,9 @@ export class Acquisition {
     const as = await this.#metadataOf(came.issuer, net);
     const proofs = await this.#newProofs();
     const party = await this.#party(as, came.client, net, came.resource, came.scopes, proofs);
-    return this.#keep(await came.obtain(party), party, "grant");
+    const response = await came.obtain(party);
+    await this.#registrations.keep(as, came.client, came.redirectUri);
+    return this.#keep(response, party, "grant");
   }
 
   /** Refreshes tokens, unless somebody has done so meanwhile. If the same tokens come back without a refresh token, it was dead. */
@@ -121,7 +128,7 @@ export class Acquisition {
     const kept = (await this.#keeping.read(old)) ?? old;
     if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return this.#stored(kept);
     const as = found ?? (await this.#metadataOf(kept.issuer, net));
-    const client = await this.#registrations.known(as);
+    const client = await this.#registrations.known(as, kept.client);
     if (client?.client_id !== kept.clientId) return this.#stored(await this.#keeping.bury(kept));
     const { proofs } = await this.#stored(kept);
     const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
@@ -132,7 +139,7 @@ export class Acquisition {
       // Somebody who waits for nobody may have been faster.
       const current = await this.#keeping.read(old);
       if (current && current.accessToken !== kept.accessToken) return this.#stored(current);
-      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as));
+      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as, kept.clientId));
       if (isForgotten || isDead(error)) return this.#stored(await this.#keeping.bury(kept));
       throw error;
     }
@@ -156,17 +163,27 @@ export class Acquisition {
     });
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
     try {
-      const client = await this.#registrations.obtain(as, net, attempt.redirectUri);
+      const client = await this.#registrations.take(as, net, attempt.redirectUri);
       const proofs = await this.#newProofs();
       const party = await this.#party(as, client, net, found.resource, scopes, proofs);
-      return await this.#keep(await attempt.obtain(party, need.waiting), party, "grant");
+      const response = await attempt.obtain(party, need.waiting);
+      await this.#registrations.keep(as, client, attempt.redirectUri);
+      return await this.#keep(response, party, "grant");
     } catch (error) {
-      // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
-      if (isUnknownClient(error)) await this.#registrations.forget(as);
-      throw error;
+      throw as[isGuess] === true ? this.#unguided(error) : error;
     } finally {
       attempt.end();
     }
+  }
+
+  /** The error of an attempt at endpoints that nobody has announced. */
+  #unguided(cause: unknown): unknown {
+    if (!(cause instanceof OAuthError) || !["registration", "token"].includes(cause.problem)) return cause;
+    return new OAuthError(
+      "metadata",
+      `${this.#server} requires a token, but does not say who issues it: serve /.well-known/oauth-protected-resource there. If it takes a fixed token, pass that as the option auth. The addresses that older servers have do not work: ${cause.message}`,
+      { cause },
+    );
   }
 
   async #keep(
@@ -214,16 +231,18 @@ export class Acquisition {
     net: Net,
   ): Promise<AuthorizationServer> {
     const { issuer = "announced" } = this.#settings.shared;
-    const chosen = issuer === "announced" ? (issuers.find((one) => one === before) ?? issuers[0]) : issuer;
-    if (chosen === undefined || !issuers.includes(chosen)) {
+    const isGiven = issuer !== "announced";
+    const usable = issuers.filter((one) => (isGiven ? isSameIssuer(one, issuer) : URL.canParse(one)));
+    const chosen = usable.find((one) => one === (isGiven ? issuer : before)) ?? usable[0];
+    if (chosen === undefined) {
       throw new OAuthError(
         "issuer",
-        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${chosen}: pass the issuer at which it is registered`,
+        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${issuer}: pass the issuer at which it is registered`,
       );
     }
     return document === undefined
       ? findByServerRoot(this.#server, net)
-      : findAuthorizationServer(chosen, net);
+      : findAuthorizationServer(chosen, net, isGiven ? issuer : chosen);
   }
 
   /** The authorization server that issued tokens before. A server of 2025-03-26 may be one itself, without metadata. */
@@ -250,6 +269,7 @@ function tokensOf(response: TokenEndpointResponse, party: Party): Tokens {
   return {
     issuer: party.as.issuer,
     clientId: party.client.client_id,
+    client: party.client,
     resource: party.resource,
     accessToken: response.access_token,
     scheme: party.dpop ? "DPoP" : "Bearer",

@@ -7,7 +7,7 @@ import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./settings/store.ts";
-import { issuerShelf, type Registration, registrationShelf } from "./tokens/tokens.ts";
+import { issuerShelf, registrationShelf } from "./tokens/tokens.ts";
 
 /** Who this client is, as its user has said. */
 export type Identity = Pick<OAuthOptions, "clientId" | "clientMetadataUrl" | "clientName" | "issuer"> &
@@ -28,30 +28,41 @@ export class Registrations {
     return (await registrationShelf(this.#store, issuer).read())?.redirectUri;
   }
 
-  /** The client that is known at an authorization server already, if there is one. */
-  async known(as: AuthorizationServer): Promise<Client | undefined> {
-    return (await this.#configured(as)) ?? (await this.#registered(as.issuer))?.client;
+  /** The client that the user has named, or the one that tokens were issued to, unless its secret has expired. */
+  async known(as: AuthorizationServer, issuedTo: Client): Promise<Client | undefined> {
+    return (await this.#configured(as)) ?? (isOver(issuedTo) ? undefined : issuedTo);
   }
 
-  /** The client as an authorization server knows it; registers it if need be. */
-  async obtain(as: AuthorizationServer, net: Net, redirectUri: string | undefined): Promise<Client> {
+  /**
+   * The client as an authorization server knows it; registers it if need be. What is registered is kept only once somebody has signed in
+   * with it, and not while they do: of a client that is no longer known, a person sees an error page, and this process hears nothing.
+   */
+  async take(as: AuthorizationServer, net: Net, redirectUri: string | undefined): Promise<Client> {
     const configured = await this.#configured(as);
     if (configured) return configured;
     if (redirectUri === undefined) return { client_id: "" };
-    const before = await this.#registered(as.issuer);
-    if (before?.redirectUri === redirectUri) return before.client;
-    const client = await register(as, net, redirectUri, this.#metadata(as, redirectUri));
     const shelf = registrationShelf(this.#store, as.issuer);
-    await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
-    return client;
+    const before = await shelf.read();
+    if (before?.redirectUri !== redirectUri || isOver(before.client))
+      return register(as, net, redirectUri, this.#metadata(as, redirectUri));
+    await shelf.swap(before, undefined);
+    return before.client;
   }
 
-  /** Forgets a registration that the authorization server no longer knows. Resolves with whether there was one. */
-  async forget(as: AuthorizationServer): Promise<boolean> {
+  /** Keeps a client with which somebody has signed in, for the next time. */
+  async keep(as: AuthorizationServer, client: Client, redirectUri: string | undefined): Promise<void> {
+    if (redirectUri === undefined || (await this.#configured(as))) return;
+    const shelf = registrationShelf(this.#store, as.issuer);
+    await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
+  }
+
+  /** Forgets a client that the authorization server no longer knows. Resolves with false if the user has named it. */
+  async forget(as: AuthorizationServer, clientId: string): Promise<boolean> {
     if (await this.#configured(as)) return false;
     const shelf = registrationShelf(this.#store, as.issuer);
     const kept = await shelf.read();
-    return kept !== undefined && shelf.swap(kept, undefined);
+    if (kept?.client.client_id === clientId) await shelf.swap(kept, undefined);
+    return true;
   }
 
   async #configured(as: AuthorizationServer): Promise<Client | undefined> {
@@ -77,13 +88,6 @@ export class Registrations {
     );
   }
 
-  async #registered(issuer: string): Promise<Registration | undefined> {
-    const kept = await registrationShelf(this.#store, issuer).read();
-    const until = kept?.client["client_secret_expires_at"];
-    const isOver = typeof until === "number" && until > 0 && until * 1000 < Date.now();
-    return isOver ? undefined : kept;
-  }
-
   #metadata(as: AuthorizationServer, redirectUri: string): Partial<Client> {
     const methods = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
     const method = ["none", "client_secret_basic", "client_secret_post"].find((one) => methods.includes(one));
@@ -96,6 +100,11 @@ export class Registrations {
       application_type: isLoopback(new URL(redirectUri)) ? "native" : "web",
     };
   }
+}
+
+/** Whether the secret of a client has expired. */
+function isOver({ client_secret_expires_at: until }: Client): boolean {
+  return typeof until === "number" && until > 0 && until * 1000 < Date.now();
 }
 
 async function register(
@@ -118,8 +127,9 @@ async function register(
   const { token_endpoint_auth_method } = metadata;
   if (response.ok && typeof body?.["client_id"] === "string")
     return { token_endpoint_auth_method, ...(body as Client) };
+  const example = redirectUri.startsWith("http://127.") ? ', such as "http://localhost/callback"' : "";
   throw new OAuthError(
     "registration",
-    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,
+    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}. Pass another redirectUri${example}, or register it yourself and pass its clientId and issuer`,
   );
 }

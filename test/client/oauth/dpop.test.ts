@@ -169,7 +169,7 @@ describe("an authorization server", () => {
     const { problem, message } = await failure(open(server, auth));
     expect(problem).toBe("token");
     expect(message).toContain(
-      'issued a token of the type "Bearer", not dpop: enable DPoP for this client there',
+      'issued a token with "token_type": "Bearer", but it must be dpop: enable DPoP for this client there',
     );
     expect(server.credentials).toEqual([undefined]);
   });

@@ -68,7 +68,7 @@ describe("clientCredentials", () => {
     const { problem, message } = await failure(open(server, auth));
     expect(problem).toBe("denied");
     expect(message).toContain(`${issuer.issuer}/token refused with "invalid_client"`);
-    expect(message).toContain("check clientId, and the secret or the key");
+    expect(message).toContain("check clientId, its secret or key");
     expect(message).not.toContain("guessed");
   });
 
@@ -92,7 +92,7 @@ describe("the token endpoint", () => {
       "issues a token of another kind",
       { body: { ...token, token_type: "mac" } },
       "token",
-      'of the type "mac"',
+      '"token_type": "mac"',
     ],
     [
       "issues a token bound to a key",

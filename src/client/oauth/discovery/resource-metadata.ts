@@ -51,12 +51,17 @@ function namesOf(server: string): [string, ...string[]] {
 function read({ url, json }: Found, expected: readonly string[]): FoundResource {
   const { resource, authorization_servers: issuers, scopes_supported: scopes } = json;
   if (typeof resource !== "string" || !expected.includes(resource)) {
+    const named = shown(resource);
+    const ways =
+      typeof resource === "string"
+        ? `, connect to ${named}, or pass \`resource: ${named}\` if you trust it`
+        : "";
     throw new OAuthError(
       "resource",
-      `${shownUrl(url)} has "resource": ${shown(resource)}, but must have ${shown(expected[0])}. Connect to that URL, change it there, or pass it as \`resource\` if you trust it`,
+      `${shownUrl(url)} has "resource": ${named}, but must have ${shown(expected[0])}. Change it there${ways}`,
     );
   }
-  if (!isTexts(issuers) || issuers.length === 0) {
+  if (!isTexts(issuers) || !issuers.some((issuer) => URL.canParse(issuer))) {
     throw new OAuthError(
       "metadata",
       `${shownUrl(url)} must name the issuer in "authorization_servers": add a list of URLs`,

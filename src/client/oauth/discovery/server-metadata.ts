@@ -6,13 +6,21 @@ import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import { firstDocument, type Found } from "./first-document.ts";
 
+/** Marks what was found nowhere: the endpoints that a server of 2025-03-26 has by default. */
+export const isGuess = "is_guess";
+
 const endpoints = ["authorization_endpoint", "token_endpoint", "registration_endpoint"] as const;
 
-export async function findAuthorizationServer(issuer: string, net: Net): Promise<AuthorizationServer> {
+/** `alias`: the same issuer with or without a slash at its end, as the user has named it. */
+export async function findAuthorizationServer(
+  issuer: string,
+  net: Net,
+  alias: string = issuer,
+): Promise<AuthorizationServer> {
   await net.check(issuer);
   const urls = placesOf(issuer);
   const found = issuer.includes("?") ? undefined : await firstDocument(urls, net);
-  if (found !== undefined) return read(found, [issuer], net);
+  if (found !== undefined) return read(found, [issuer, alias], net);
   throw new OAuthError(
     "metadata",
     `The authorization server ${shown(issuer)} must serve its metadata at one of ${urls.join(", ")}`,
@@ -27,6 +35,7 @@ export async function findByServerRoot(server: string, net: Net): Promise<Author
   if (found !== undefined) return read(found, [origin, `${origin}/`], net);
   return {
     issuer: origin,
+    [isGuess]: true,
     authorization_endpoint: `${origin}/authorize`,
     token_endpoint: `${origin}/token`,
     registration_endpoint: `${origin}/register`,
@@ -47,6 +56,11 @@ export function requirePkce({
   );
 }
 
+/** Whether two issuers differ in nothing but a slash at the end. The metadata of both is at the same address. */
+export function isSameIssuer(one: unknown, other: unknown): boolean {
+  return String(one).replace(/\/$/, "") === String(other).replace(/\/$/, "");
+}
+
 /** Where the metadata of an issuer may be, in the order of the specification. */
 function placesOf(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
@@ -63,21 +77,23 @@ async function read(
 ): Promise<AuthorizationServer> {
   const { issuer } = json;
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
+    const way = isSameIssuer(issuer, issuers[0]) ? `. Until then, pass \`issuer: ${shown(issuer)}\`` : "";
     throw new OAuthError(
       "issuer",
-      `${url} has "issuer": ${shown(issuer)}, but must have ${shown(issuers[0])}: make it equal there, or in "authorization_servers" of the MCP server`,
+      `${url} has "issuer": ${shown(issuer)}, but must have ${shown(issuers[0])}: make it equal there, or in "authorization_servers" of the MCP server${way}`,
     );
   }
   for (const name of endpoints) {
     const endpoint = json[name];
-    if (endpoint === undefined && name !== "token_endpoint") continue;
-    if (typeof endpoint !== "string")
+    // Some write null for what they do not have.
+    if ((endpoint ?? undefined) === undefined && name !== "token_endpoint") continue;
+    if (typeof endpoint !== "string" || endpoint === "")
       throw new OAuthError("metadata", `${url} has "${name}": ${shown(endpoint)}, but must have a URL`);
     await net.check(endpoint);
   }
   // Whatever is not a list says nothing: it must not be searched like one.
   const usable = Object.entries(json).filter(
-    ([name, value]) => !name.endsWith("s_supported") || isTexts(value),
+    ([name, value]) => value !== null && (!name.endsWith("s_supported") || isTexts(value)),
   );
   return Object.fromEntries(usable) as unknown as AuthorizationServer;
 }

@@ -2,9 +2,11 @@
 import { shown } from "../net/shown.ts";
 import { OAuthError, type OAuthProblem } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
+import { remedyOf } from "./remedies.ts";
 
 /** Returns the code if the parameters answer the request with this `state`; otherwise throws. */
-export function codeOf({ as }: Party, parameters: URLSearchParams, state: string): string {
+export function codeOf(party: Party, parameters: URLSearchParams, state: string): string {
+  const { as } = party;
   const fail = (problem: OAuthProblem, why: string): never => {
     throw new OAuthError(problem, `The answer to the sign-in at ${shown(as.issuer)} ${why}`);
   };
@@ -18,9 +20,14 @@ export function codeOf({ as }: Party, parameters: URLSearchParams, state: string
   if (iss === undefined ? as.authorization_response_iss_parameter_supported : iss !== as.issuer)
     fail(
       "response",
-      `has ${iss === undefined ? "no iss, which is announced" : `iss ${shown(iss)}`}: they must be equal`,
+      iss === undefined
+        ? "has no iss: add it there, or drop authorization_response_iss_parameter_supported from the metadata"
+        : `has iss ${shown(iss)}: it must equal the issuer`,
     );
   if (found !== state) fail("response", "has another state");
-  if (error) fail("denied", `is a refusal: ${shown(error)}${description ? ` (${shown(description)})` : ""}`);
+  if (error) {
+    const said = shown(error) + (description ? ` (${shown(description)})` : "");
+    fail("denied", `is a refusal: ${said}${remedyOf(error, description, party)}`);
+  }
   return code || fail("response", "has no code");
 }

@@ -39,6 +39,7 @@ export interface Attempt {
 export interface Returned {
   readonly issuer: string;
   readonly client: Client;
+  readonly redirectUri: string;
   readonly resource: string;
   readonly scopes: readonly string[];
   obtain(party: Party): Promise<TokenEndpointResponse>;

@@ -17,11 +17,18 @@ export async function readReply(response: Response): Promise<Reply> {
   const body = parse(text);
   const { error, error_description: description } = body ?? {};
   if (typeof error === "string") {
-    const more = typeof description === "string" ? ` (${shown(description)})` : "";
+    const more = typeof description === "string" ? said(description) : "";
     return { response, body, error, problem: shown(error) + more };
   }
-  const what = body ? "" : /^\s*</.test(text) ? " and an HTML page" : " and a body that is not JSON";
-  return { response, body, error: undefined, problem: `HTTP status ${response.status}${what}` };
+  const { ok, status } = response;
+  const isPage = /^\s*</.test(text);
+  // What is not a refusal may contain tokens.
+  const what = isPage ? " and an HTML page" : ok ? (body ? "" : " and a body that is not JSON") : said(text);
+  return { response, body, error: undefined, problem: `HTTP status ${status}${what}` };
+}
+
+function said(text: string): string {
+  return text === "" ? "" : ` (${shown(text)})`;
 }
 
 /** Leaves out ID tokens too: nobody looks at them, so they need not be verified. */

@@ -9,6 +9,7 @@ import {
 import { shown, shownUrl } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
+import { remedyOf } from "./remedies.ts";
 import { readReply, type Reply } from "./reply.ts";
 
 /** The authorization server said no, and why. */
@@ -25,19 +26,6 @@ export class TokenRefusal extends OAuthError {
 
 /** What oauth4webapi wants to send. */
 type Sent = RequestInit & { readonly headers: Record<string, string> };
-
-/** What to do about an `error`. */
-const remedies: { readonly [error: string]: string } = {
-  invalid_client: "check clientId, and the secret or the key that belongs to it",
-  invalid_grant:
-    "the code, token or assertion has expired, was used before, or is for another client or audience",
-  invalid_scope: "ask for other scopes, or allow these for the client",
-  invalid_target: "tell the authorization server of this resource",
-  unauthorized_client: "allow this grant for the client",
-  unsupported_grant_type: "enable this grant at the authorization server",
-  invalid_dpop_proof: "check the clock of this machine, or drop the option dpop",
-  use_dpop_nonce: "it wants another nonce each time, which is a fault of the authorization server",
-};
 
 /** Asks for tokens: once more if the authorization server wants its nonce in the proof. */
 export async function requestGrant(
@@ -81,15 +69,17 @@ function read(
   if (!tokenTypes.includes(name)) {
     const remedy = party.dpop
       ? "enable DPoP for this client there, or drop the option dpop"
-      : "set the option dpop if it is DPoP";
+      : name === "dpop"
+        ? "set the option dpop"
+        : "change it there";
     throw failure(
       party,
-      `issued a token of the type ${shown(type)}, not ${tokenTypes.join(" or ")}: ${remedy}`,
+      `issued a token with "token_type": ${shown(type)}, but it must be ${tokenTypes.join(" or ")}: ${remedy}`,
     );
   }
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
     throw failure(party, "issued no access_token that a header can carry");
-  const seconds = Number(body["expires_in"]);
+  const seconds = Number.parseFloat(String(body["expires_in"]));
   return {
     access_token: token,
     token_type: name,
@@ -100,7 +90,7 @@ function read(
   };
 }
 
-function refusal(party: Party, { response, error, problem }: Reply): OAuthError {
+function refusal(party: Party, { response, body, error, problem }: Reply): OAuthError {
   const { status, headers } = response;
   if (error === undefined || status >= 500 || status === 429) {
     return failure(
@@ -108,7 +98,7 @@ function refusal(party: Party, { response, error, problem }: Reply): OAuthError 
       `gave no token: ${problem}. Try again later, or check token_endpoint in the metadata`,
     );
   }
-  const remedy = Object.hasOwn(remedies, error) ? `: ${remedies[error]}` : "";
+  const remedy = remedyOf(error, body?.["error_description"], party);
   return new TokenRefusal(
     error,
     `${endpointOf(party)} refused with ${problem}${remedy}${clockDifference(headers)}`,

@@ -13,6 +13,8 @@ export interface Binding {
 
 /** What an authorization server has issued to one client for one resource. */
 export interface Tokens extends Binding {
+  /** The client as it was registered when they were issued: it may register itself anew, for another redirect URI. */
+  readonly client: Client;
   readonly accessToken: string;
   readonly scheme: "Bearer" | "DPoP";
   readonly refreshToken?: string | undefined;
@@ -83,6 +85,7 @@ function isTokens(value: unknown): value is Tokens {
   return (
     isObject(value) &&
     isBinding(value) &&
+    isObject(value["client"]) &&
     isSendable(value["accessToken"]) &&
     (value["scheme"] === "Bearer" || (value["scheme"] === "DPoP" && isObject(value["dpopKey"]))) &&
     isOptional("string", value["refreshToken"]) &&
