@@ -1,11 +1,5 @@
 // How a client is known at an authorization server: as it was registered by hand, by its metadata document, or by registering itself.
-import {
-  allowInsecureRequests,
-  type AuthorizationServer,
-  type Client,
-  customFetch,
-  dynamicClientRegistrationRequest,
-} from "oauth4webapi";
+import type { AuthorizationServer, Client } from "oauth4webapi";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
 import { shownUrl } from "./net/shown.ts";
@@ -116,8 +110,11 @@ async function register(
       `${as.issuer} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
-  const options = { [customFetch]: net.fetch, [allowInsecureRequests]: true } as const;
-  const reply = await dynamicClientRegistrationRequest(as, metadata, options);
+  const reply = await net.fetch(as.registration_endpoint, {
+    method: "POST",
+    headers: { accept: "application/json", "content-type": "application/json" },
+    body: JSON.stringify(metadata),
+  });
   const { response, body, problem } = await readReply(reply);
   // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
   const { token_endpoint_auth_method } = metadata;

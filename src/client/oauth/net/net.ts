@@ -15,7 +15,7 @@ export interface Net {
   check(url: string): Promise<void>;
   /** Fetches a small JSON document. Rejects with an OAuthError if the address is forbidden, or the answer is not JSON; a 4xx is an answer. */
   document(url: string): Promise<Document>;
-  /** Sends requests with credentials, for oauth4webapi: follows no redirect. */
+  /** Sends requests with credentials: follows no redirect. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
 }
 
