@@ -145,14 +145,14 @@ export class Access {
         : "accepts this issuer and this audience";
       throw new OAuthError(
         "refused",
-        `${this.#server} refuses the token that ${tokens.issuer} has just issued for ${tokens.resource}${said}: see that the server ${remedy}`,
+        `${this.#server} refuses the token that ${shown(tokens.issuer)} has just issued for ${tokens.resource}${said}: see that the server ${remedy}`,
       );
     }
     const missing = challenge.scope?.filter((scope) => !tokens.scopes.includes(scope)) ?? [];
     if (status === 403 && missing.length === 0) {
       throw new OAuthError(
         "refused",
-        `${this.#server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${said}: see that ${tokens.issuer} grants it to this user`,
+        `${this.#server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${said}: see that ${shown(tokens.issuer)} grants it to this user`,
       );
     }
   }

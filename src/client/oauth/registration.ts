@@ -2,7 +2,7 @@
 import type { AuthorizationServer, Client } from "oauth4webapi";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
-import { shownUrl } from "./net/shown.ts";
+import { shown, shownUrl } from "./net/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
@@ -73,7 +73,7 @@ export class Registrations {
     if (bound === issuer) return;
     throw new OAuthError(
       "issuer",
-      `The client ${clientId} belongs to ${bound}, but the server now names ${issuer}: if that is right, register the client there and pass its clientId and issuer`,
+      `The client ${clientId} belongs to ${shown(bound)}, but the server now names ${shown(issuer)}: if that is right, register the client there and pass its clientId and issuer`,
     );
   }
 
@@ -107,7 +107,7 @@ async function register(
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
       "registration",
-      `${as.issuer} does not let clients register themselves: register this one there, and pass clientId and issuer`,
+      `${shown(as.issuer)} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
   const reply = await net.fetch(as.registration_endpoint, {

@@ -1,5 +1,6 @@
 // How a client proves who it is at a token endpoint.
 import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
@@ -59,7 +60,7 @@ export async function authenticationOf(
     default:
       throw new OAuthError(
         "registration",
-        `The client ${client.client_id} has ${has} (for ${methods.join(", ")}), but ${as.issuer} expects ${supported.join(", ")}: pass what it expects, or change that there`,
+        `The client ${shown(client.client_id)} has ${has} (for ${methods.join(", ")}), but ${shown(as.issuer)} expects ${shown(supported.join(", "))}: pass what it expects, or change that there`,
       );
   }
 }
@@ -98,7 +99,7 @@ async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<Cl
   const alg = [key.alg, otherNames[key.alg]].find((one) => supported?.includes(one as string) ?? true);
   if (alg === undefined)
     throw fail(
-      `signs with ${key.alg}, but ${as.issuer} accepts ${supported?.join(", ")}: use a key for one of these`,
+      `signs with ${key.alg}, but ${shown(as.issuer)} accepts ${shown(supported?.join(", "))}: use a key for one of these`,
     );
   return async (...request) => {
     const [{ issuer }, { client_id: id }] = request;

@@ -12,13 +12,16 @@ export interface Reply {
   readonly problem: string;
 }
 
-export async function readReply(response: Response): Promise<Reply> {
+/** `secrets`: what the request contained. Some servers show in an error what they received. */
+export async function readReply(response: Response, secrets: readonly string[] = []): Promise<Reply> {
   const text = await response.text();
   const body = parse(text);
   const { error, error_description: description } = body ?? {};
   if (typeof error === "string") {
-    const more = typeof description === "string" ? ` (${shown(description)})` : "";
-    return { response, body, error, problem: shown(error) + more };
+    const show = (said: string): string =>
+      shown(secrets.reduce((safe, secret) => safe.replaceAll(secret, "[redacted]"), said));
+    const more = typeof description === "string" ? ` (${show(description)})` : "";
+    return { response, body, error, problem: show(error) + more };
   }
   const what = body ? "" : /^\s*</.test(text) ? " and an HTML page" : " and a body that is not JSON";
   return { response, body, error: undefined, problem: `HTTP status ${response.status}${what}` };

@@ -17,6 +17,9 @@ export class TokenRefusal extends OAuthError {
   }
 }
 
+/** The parameters whose values are secret. */
+const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
+
 /** What to do about an `error`. */
 const remedies: { readonly [error: string]: string } = {
   invalid_client: "check clientId, and the secret or the key that belongs to it",
@@ -38,15 +41,15 @@ export async function requestGrant(
   tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
 ): Promise<TokenEndpointResponse> {
   for (let isLast = party.dpop === undefined; ; isLast = true) {
-    const reply = await readReply(await send(party, { grant_type: grantType, ...parameters }));
+    const reply = await send(party, { grant_type: grantType, ...parameters });
     const { response, body, error } = reply;
     if (response.ok && body && error === undefined) return read(party, body, tokenTypes);
     if (isLast || error !== "use_dpop_nonce") throw refusal(party, reply);
   }
 }
 
-async function send(party: Party, parameters: Readonly<Record<string, string>>): Promise<Response> {
-  const { as, client, authentication, resource, scopes, net, dpop } = party;
+async function send(party: Party, parameters: Readonly<Record<string, string>>): Promise<Reply> {
+  const { as, client, authentication, resource, scopes, net, dpop, signal = null } = party;
   const url = as.token_endpoint as string;
   const body = new URLSearchParams({ ...parameters, resource });
   if (scopes.length > 0) body.set("scope", scopes.join(" "));
@@ -56,10 +59,19 @@ async function send(party: Party, parameters: Readonly<Record<string, string>>):
   });
   await authentication(as, client, body, headers);
   if (dpop) headers.set("dpop", await dpop.header(url, "POST"));
-  const response = await net.fetch(url, { method: "POST", body, headers: Object.fromEntries(headers) });
+  const request = { method: "POST", body, headers: Object.fromEntries(headers), signal };
+  const response = await net.fetch(url, request);
   const nonce = response.headers.get("dpop-nonce");
   if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
-  return response;
+  return readReply(response, secretsOf(body, headers));
+}
+
+/** What nobody but the authorization server may see of a request. */
+function secretsOf(body: URLSearchParams, headers: Headers): string[] {
+  const [, basic = ""] = headers.get("authorization")?.split(" ") ?? [];
+  const [, secret = ""] = atob(basic).split(":");
+  const sent = [...body].filter(([name]) => secretNames.test(name)).map(([, value]) => value);
+  return [...sent, basic, secret].filter((text) => text !== "");
 }
 
 function read(

@@ -1,0 +1,142 @@
+// Somebody who wants the tokens, and bad luck: what must not leak, grow without end, come back, or get lost.
+import { inspect } from "node:util";
+import { connect } from "halyard/client";
+import { clientCredentials, memoryStore, oauth, type TokenStore } from "halyard/client/oauth";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { passSeconds } from "../../support/clock.ts";
+import { ProtectedServer } from "../../support/protected-server.ts";
+import { expectNoUnhandledRejections } from "../../support/rejections.ts";
+import { refusal, ScriptedIssuer } from "../../support/scripted-issuer.ts";
+import { signInByFetch } from "../../support/sign-in.ts";
+import { until } from "../../support/turns.ts";
+import { connectAway } from "./support/away.ts";
+import { startCommandLine } from "./support/command-line.ts";
+import { failure, open, person } from "./support/person.ts";
+
+expectNoUnhandledRejections();
+
+async function start(): Promise<{ issuer: ScriptedIssuer; server: ProtectedServer }> {
+  const issuer = await ScriptedIssuer.start();
+  return { issuer, server: await ProtectedServer.behind([issuer]) };
+}
+
+/** A store that shows what it keeps. */
+function openStore(): TokenStore & { readonly text: () => string } {
+  const store = memoryStore();
+  const keys = new Map<string, string | undefined>();
+  return {
+    get: (key) => store.get(key),
+    exclusive: (key, work, signal) => store.exclusive(key, work, signal),
+    async replace(key, expected, next) {
+      const isDone = await store.replace(key, expected, next);
+      if (isDone) keys.set(key, next);
+      return isDone;
+    },
+    text: () => [...keys.values()].join("\n"),
+  };
+}
+
+/** A request that waits for `go`. */
+function gate(): { readonly wait: () => Promise<undefined>; readonly go: () => void; asked: number } {
+  let go = (): void => {};
+  const opened = new Promise<undefined>((resolve) => (go = () => resolve(undefined)));
+  const found = {
+    asked: 0,
+    go: () => go(),
+    wait: () => {
+      found.asked++;
+      return opened;
+    },
+  };
+  return found;
+}
+
+const secret = "kept-in-the-environment";
+
+function service(issuer: ScriptedIssuer, store?: TokenStore): ReturnType<typeof clientCredentials> {
+  issuer.clients.set("service", {});
+  return clientCredentials({
+    issuer: issuer.issuer,
+    clientId: "service",
+    clientSecret: secret,
+    ...(store && { store }),
+  });
+}
+
+describe("errors", () => {
+  test.each(["client_secret_basic", "client_secret_post"])(
+    "do not contain the secret that an authorization server repeats: %s",
+    async (method) => {
+      const { issuer, server } = await start();
+      issuer.metadata = { token_endpoint_auth_methods_supported: [method] };
+      issuer.answers["/token"] = ({ params, headers }) => {
+        const decoded = atob(headers.authorization?.replace("Basic ", "") ?? "");
+        const received = `${params["client_secret"]} ${headers.authorization} ${decoded}`;
+        return { status: 401, body: { error: "invalid_client", error_description: `Bad: ${received}` } };
+      };
+      const { message } = await failure(open(server, service(issuer)));
+      expect(message).toContain("Bad: ");
+      expect(message).not.toContain(secret);
+      expect(message).not.toContain(btoa(`service:${secret}`));
+    },
+  );
+
+  test.each(["authorization_code", "refresh_token"])(
+    "do not contain what an authorization server repeats of a grant: %s",
+    async (grant) => {
+      const { issuer, server } = await start();
+      const sent: string[] = [];
+      const client = grant === "refresh_token" ? await open(server) : undefined;
+      issuer.forgetAccessTokens();
+      issuer.answers["/token"] = ({ params }) => {
+        const received = [params["code"], params["code_verifier"], params["refresh_token"]];
+        sent.push(...received.filter((value) => value !== undefined));
+        return { status: 400, body: { error: `Unknown: ${received.join(" ")}` } };
+      };
+      const { message } = await failure(client ? client.callTool("whoami") : open(server));
+      expect(message).toContain("Unknown: ");
+      expect(sent.length).toBeGreaterThan(0);
+      expect(sent.filter((value) => message.includes(value))).toEqual([]);
+    },
+  );
+
+  test.each([undefined, "access-of-the-user"])(
+    "do not contain the token that a server repeats: %s",
+    async (token) => {
+      const { server } = await start();
+      server.answers["/mcp"] = ({ headers }) => {
+        const said = `Bad: ${headers.authorization?.replace("Bearer ", "")}`;
+        const challenge = `Bearer error="invalid_token", error_description="${said}"`;
+        return { status: 401, headers: { "www-authenticate": challenge }, body: said };
+      };
+      const events: unknown[] = [];
+      const options = { auth: token ?? person(), observe: (event: unknown) => void events.push(event) };
+      const error: unknown = await connect(server.url, options).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Error);
+      const all = inspect([error, events], { depth: 20, showHidden: true });
+      expect(all).toContain("Bad: [redacted]");
+      expect(all).not.toMatch(/access-/);
+    },
+  );
+
+  const colour = "\u001b[31m";
+
+  test("show what a server calls its authorization server without control characters", async () => {
+    const { issuer, server } = await start();
+    const name = `${issuer.issuer}/${colour}`;
+    server.announce(name);
+    const body = { ...issuer.document, issuer: name, registration_endpoint: undefined };
+    issuer.answers["/.well-known/oauth-authorization-server/%1B[31m"] = { body };
+    const { problem, message } = await failure(open(server));
+    expect(problem).toBe("registration");
+    expect(message).toMatch(/^[ -~]+$/);
+  });
+
+  test("show what an authorization server calls a client without control characters", async () => {
+    const { issuer, server } = await start();
+    issuer.registration = { client_id: `client${colour}`, token_endpoint_auth_method: `jwt${colour}` };
+    const { problem, message } = await failure(open(server));
+    expect(problem).toBe("registration");
+    expect(message).toMatch(/^[ -~]+$/);
+  });
+});
