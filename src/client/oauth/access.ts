@@ -81,7 +81,7 @@ export class Access {
     if (this.#held === undefined) await this.#load();
     const tokens = this.#tokens;
     this.#held = "none";
-    if (tokens) await this.#acquisition.forget(tokens);
+    await this.#acquisition.forget();
   }
 
   #load(): Promise<void> {
@@ -93,8 +93,9 @@ export class Access {
 
   #refresh(tokens: Tokens): Promise<void> {
     const refresh = async (): Promise<void> => {
-      this.#held = await this.#acquisition.refresh(tokens).catch(() => this.#held);
-      this.#isAccepted = false;
+      const before = this.#held;
+      const refreshed = await this.#acquisition.refresh(tokens).catch(() => undefined);
+      if (refreshed) this.#hold(refreshed, before);
       this.#refreshAgainAt = Date.now() + refreshAgainMs;
     };
     return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
@@ -102,16 +103,24 @@ export class Access {
 
   async #obtain({ status, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
     this.#nobodyWaits = new AbortController();
-    const isUseless = typeof this.#held === "object" && this.#held.by === "refresh" && !this.#isAccepted;
+    const before = this.#held;
+    const isUseless = typeof before === "object" && before.by === "refresh" && !this.#isAccepted;
     try {
-      this.#held = await this.#acquisition.obtain({
+      const obtained = await this.#acquisition.obtain({
         challenge,
         refused: this.#tokens,
+  /** Uses new tokens, unless the person has signed out meanwhile. */
+  #hold(obtained: Obtained, before: Obtained | "none" | undefined): void {
+    if (this.#held === "none" && before !== "none") return;
+    this.#held = obtained;
+    this.#isAccepted = false;
+  }
+
         isNewGrant: status === 403 || isUseless,
         revision,
         waiting: { signal: this.#nobodyWaits.signal, prompt: (address) => this.#prompt(address) },
       });
-      this.#isAccepted = false;
+      this.#hold(obtained, before);
     } finally {
       this.#obtaining = this.#address = undefined;
       this.#waiting.clear();

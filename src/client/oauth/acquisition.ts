@@ -49,6 +49,9 @@ export interface Obtained {
 /** Tokens are refreshed this long before they expire, or a tenth of their life, if that is less. */
 const marginMs = 30_000;
 
+/** Longer scopes fit into no address. */
+const maxScope = 8192;
+
 export class Acquisition {
   readonly #settings: OAuthSettings;
   readonly #server: string;
@@ -71,9 +74,9 @@ export class Acquisition {
     return tokens && this.#stored(tokens);
   }
 
-  /** Takes tokens out of the store, unless they were replaced. */
-  forget(tokens: Tokens): Promise<void> {
-    return this.#keeping.forget(tokens);
+  /** Takes the tokens out of the store. */
+  forget(): Promise<void> {
+    return this.#keeping.forget();
   }
 
   /** Ends a sign-in for which the page was left; undefined if there was none. */
@@ -154,6 +157,12 @@ export class Acquisition {
       wanted: shared.scopes,
       byPerson: grant.byPerson,
     });
+    if (scopes.join(" ").length > maxScope) {
+      throw new OAuthError(
+        "metadata",
+        `${this.#server} asks for scopes of more than ${maxScope} characters, with those of before: let it ask for fewer, and sign out to begin anew`,
+      );
+    }
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
     try {
       const client = await this.#registrations.obtain(as, net, attempt.redirectUri);

@@ -140,3 +140,101 @@ describe("errors", () => {
     expect(message).toMatch(/^[ -~]+$/);
   });
 });
+
+describe("scopes", () => {
+  /** Asks for that many other scopes with each refusal of a call. */
+  function askForMore(server: ProtectedServer, many: number): void {
+    let count = 0;
+    server.answers["/mcp"] = ({ headers }) => {
+      if (headers["mcp-method"] !== "tools/call") return undefined;
+      const scope = Array.from({ length: many }, () => `more:${++count}`).join(" ");
+      return {
+        status: 403,
+        headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+      };
+    };
+  }
+
+  test("that a server asks for without end are asked for up to a limit, and kept no longer", async () => {
+    const { issuer, server } = await start();
+    const store = openStore();
+    const client = await open(server, service(issuer, store));
+    askForMore(server, 300);
+    for (let calls = 0; calls < 5; calls++) await client.callTool("whoami").catch(() => {});
+    const { problem, message } = await failure(client.callTool("whoami"));
+    expect(problem).toBe("metadata");
+    expect(message).toContain("8192");
+    expect(store.text().length).toBeLessThan(12_000);
+    expect(issuer.grantsAsked.length).toBeLessThan(6);
+  });
+
+  test("of 100 KB in the metadata lead nobody to an address of that size", async () => {
+    const { issuer, server } = await start();
+    const scopes_supported = Array.from({ length: 10_000 }, (_, index) => `scope:${index}`);
+    server.describeAs({ resource: server.url, authorization_servers: [issuer.issuer], scopes_supported });
+    expect((await failure(open(server))).problem).toBe("metadata");
+    expect(issuer.of("/authorize")).toEqual([]);
+  });
+});
+
+describe("the life of a token", () => {
+  test.each([1e308, 1e306, -1, 0, "soon", null, [], {}])(
+    "may be anything: the token is kept for the next process, and forgotten by signOut: %s",
+    async (seconds) => {
+      const { issuer, server } = await start();
+      issuer.token = { expires_in: seconds };
+      const store = openStore();
+      await open(server, person({ store }));
+      const auth = person({ store });
+      const client = await open(server, auth);
+      await client.callTool("whoami");
+      expect(issuer.of("/authorize")).toHaveLength(1);
+      await auth.signOut(server.url);
+      expect(store.text()).not.toMatch(/access-|refresh-/);
+    },
+  );
+
+  test("may end while the authorization server is down: the server refuses it, and it is refreshed then", async () => {
+    const { issuer, server } = await start();
+    const client = await open(server);
+    issuer.forgetAccessTokens();
+    issuer.answers["/token"] = () => {
+      delete issuer.answers["/token"];
+      return refusal("temporarily_unavailable", 503);
+    };
+    passSeconds(290);
+    await client.listTools();
+    expect(issuer.of("/authorize")).toHaveLength(1);
+  });
+});
+
+describe("signOut", () => {
+  test("forgets what another process has refreshed since", async () => {
+    const { issuer, server } = await start();
+    const store = openStore();
+    const auth = person({ store });
+    await open(server, auth);
+    const other = await open(server, person({ store }));
+    issuer.forgetAccessTokens();
+    await other.callTool("whoami");
+    await auth.signOut(server.url);
+    expect(store.text()).not.toMatch(/access-|refresh-/);
+  });
+
+  test("is not undone by a refresh that was under way", async () => {
+    const { issuer, server } = await start();
+    const store = openStore();
+    const auth = oauth({ store, open: signInByFetch });
+    const client = await open(server, auth);
+    const token = gate();
+    issuer.answers["/token"] = token.wait;
+    passSeconds(290);
+    const calling = client.callTool("whoami");
+    await until(() => token.asked === 1);
+    await auth.signOut(server.url);
+    expect(store.text()).not.toMatch(/access-|refresh-/);
+    token.go();
+    await calling;
+    expect(issuer.grantsAsked).toEqual(["authorization_code", "refresh_token", "authorization_code"]);
+  });
+});

@@ -97,7 +97,7 @@ function read(
     access_token: token,
     token_type: name,
     // A time that makes no sense says nothing: the server refuses the token when it has expired.
-    ...(seconds >= 0 && Number.isFinite(seconds) && { expires_in: seconds }),
+    ...(seconds >= 0 && Number.isFinite(seconds * 1000) && { expires_in: seconds }),
     ...(typeof refreshToken === "string" && { refresh_token: refreshToken }),
     issued_token_type: body["issued_token_type"] as JsonValue | undefined,
   };
