@@ -124,7 +124,7 @@ export class Acquisition {
     const kept = (await this.#keeping.read(old)) ?? old;
     if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return this.#stored(kept);
     const as = found ?? (await this.#metadataOf(kept.issuer, net));
-    const client = await this.#registrations.known(as);
+    const client = await this.#registrations.known(as, kept.client);
     if (client?.client_id !== kept.clientId) return this.#stored(await this.#keeping.bury(kept));
     const { proofs } = await this.#stored(kept);
     const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
@@ -135,7 +135,7 @@ export class Acquisition {
       // Somebody who waits for nobody may have been faster.
       const current = await this.#keeping.read(old);
       if (current && current.accessToken !== kept.accessToken) return this.#stored(current);
-      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as));
+      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as, kept.clientId));
       if (isForgotten || isDead(error)) return this.#stored(await this.#keeping.bury(kept));
       throw error;
     }
@@ -164,6 +164,7 @@ export class Acquisition {
       );
     }
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
+    let client: Client | undefined;
     try {
       const client = await this.#registrations.obtain(as, net, attempt.redirectUri);
       const proofs = await this.#newProofs();
@@ -171,7 +172,7 @@ export class Acquisition {
       return await this.#keep(await attempt.obtain(party, need.waiting), party, "grant");
     } catch (error) {
       // The authorization server has forgotten a client that registered itself: the next attempt registers it anew.
-      if (isUnknownClient(error)) await this.#registrations.forget(as);
+      if (isUnknownClient(error)) await this.#registrations.forget(as, client?.client_id);
       throw error;
     } finally {
       attempt.end();
@@ -259,6 +260,7 @@ function tokensOf(response: TokenEndpointResponse, party: Party): Tokens {
   return {
     issuer: party.as.issuer,
     clientId: party.client.client_id,
+    client: party.client,
     resource: party.resource,
     accessToken: response.access_token,
     scheme: party.dpop ? "DPoP" : "Bearer",

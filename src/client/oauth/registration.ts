@@ -7,7 +7,7 @@ import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./settings/store.ts";
-import { issuerShelf, type Registration, registrationShelf } from "./tokens/tokens.ts";
+import { issuerShelf, registrationShelf } from "./tokens/tokens.ts";
 
 /** Who this client is, as its user has said. */
 export type Identity = Pick<OAuthOptions, "clientId" | "clientMetadataUrl" | "clientName" | "issuer"> &
@@ -28,9 +28,9 @@ export class Registrations {
     return (await registrationShelf(this.#store, issuer).read())?.redirectUri;
   }
 
-  /** The client that is known at an authorization server already, if there is one. */
-  async known(as: AuthorizationServer): Promise<Client | undefined> {
-    return (await this.#configured(as)) ?? (await this.#registered(as.issuer))?.client;
+  /** The client for tokens that were issued to `client`; undefined if that cannot be used any longer. */
+  async known(as: AuthorizationServer, client: Client | undefined): Promise<Client | undefined> {
+    return (await this.#configured(as)) ?? (isOver(client) ? undefined : client);
   }
 
   /** The client as an authorization server knows it; registers it if need be. */
@@ -46,12 +46,13 @@ export class Registrations {
     return client;
   }
 
-  /** Forgets a registration that the authorization server no longer knows. Resolves with whether there was one. */
-  async forget(as: AuthorizationServer): Promise<boolean> {
+  /** Forgets a client that the authorization server no longer knows. Resolves with false if it did not register itself. */
+  async forget(as: AuthorizationServer, clientId: string | undefined): Promise<boolean> {
     if (await this.#configured(as)) return false;
     const shelf = registrationShelf(this.#store, as.issuer);
     const kept = await shelf.read();
-    return kept !== undefined && shelf.swap(kept, undefined);
+    if (kept?.client.client_id === clientId) await shelf.swap(kept, undefined);
+    return true;
   }
 
   async #configured(as: AuthorizationServer): Promise<Client | undefined> {
@@ -77,13 +78,6 @@ export class Registrations {
     );
   }
 
-  async #registered(issuer: string): Promise<Registration | undefined> {
-    const kept = await registrationShelf(this.#store, issuer).read();
-    const until = kept?.client["client_secret_expires_at"];
-    const isOver = typeof until === "number" && until > 0 && until * 1000 < Date.now();
-    return isOver ? undefined : kept;
-  }
-
   #metadata(as: AuthorizationServer, redirectUri: string): Partial<Client> {
     const methods = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
     const method = ["none", "client_secret_basic", "client_secret_post"].find((one) => methods.includes(one));
@@ -101,8 +95,13 @@ export class Registrations {
 async function register(
   as: AuthorizationServer,
   net: Net,
-  redirectUri: string,
   metadata: Partial<Client>,
+/** Whether the secret of a client has expired. */
+function isOver(client: Client | undefined): boolean {
+  const until = client?.["client_secret_expires_at"];
+  return typeof until === "number" && until > 0 && until * 1000 < Date.now();
+}
+
 ): Promise<Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
@@ -117,11 +116,15 @@ async function register(
   });
   const { response, body, problem } = await readReply(reply);
   // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
-  const { token_endpoint_auth_method } = metadata;
-  if (response.ok && typeof body?.["client_id"] === "string")
-    return { token_endpoint_auth_method, ...(body as Client) };
+  if (response.ok && typeof body?.["client_id"] === "string") {
+    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = {
+      ...metadata,
+      ...(body as Client),
+    };
+    return { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method };
+  }
   throw new OAuthError(
     "registration",
-    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,
+    `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${String(metadata["redirect_uris"])}: ${problem}; pass another redirectUri, or register it yourself and pass its clientId`,
   );
 }

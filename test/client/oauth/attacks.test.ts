@@ -238,3 +238,13 @@ describe("signOut", () => {
     expect(issuer.grantsAsked).toEqual(["authorization_code", "refresh_token", "authorization_code"]);
   });
 });
+
+test("servers that share an authorization server may register at the same time, and refresh later", async () => {
+  const issuer = await ScriptedIssuer.start();
+  const servers = await Promise.all([1, 2, 3].map(() => ProtectedServer.behind([issuer])));
+  const auth = person();
+  const clients = await Promise.all(servers.map((server) => open(server, auth)));
+  issuer.forgetAccessTokens();
+  for (const client of clients) await client.callTool("whoami");
+  expect(issuer.of("/authorize")).toHaveLength(3);
+});

@@ -22,6 +22,8 @@ export interface Tokens extends Binding {
   readonly scopes: readonly string[];
   /** The private key that the tokens are bound to. */
   readonly dpopKey?: JWK | undefined;
+  /** The client that they were issued to. It may have registered itself again since, under another id. */
+  readonly client?: Client | undefined;
 }
 
 /** A client that has registered itself. */
@@ -87,7 +89,8 @@ function isTokens(value: unknown): value is Tokens {
     (value["scheme"] === "Bearer" || (value["scheme"] === "DPoP" && isObject(value["dpopKey"]))) &&
     isOptional("string", value["refreshToken"]) &&
     isOptional("number", value["renewAt"]) &&
-    isTexts(value["scopes"])
+    isTexts(value["scopes"]) &&
+    (value["client"] === undefined || isObject(value["client"]))
   );
 }
 
