@@ -1,4 +1,5 @@
 // The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
+import { longestTimerMs } from "../../async/timers.ts";
 import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
@@ -26,6 +27,8 @@ export class Access {
   /** The requests that wait for new tokens, and the address that a person has to visit for them. */
   readonly #waiting = new Set<AuthRefusal>();
   #nobodyWaits = new AbortController();
+  /** Keeps the process alive while there are some. */
+  #alive: ReturnType<typeof setInterval> | undefined;
   #address: string | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
@@ -65,6 +68,11 @@ export class Access {
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     this.#throwIfHopeless(refusal, challenge);
     this.#wait(refusal);
+    if (this.#obtaining && this.#nobodyWaits.signal.aborted) {
+      // It goes on for those who have given up: what became of it decides.
+      await this.#obtaining.catch(() => {});
+      return this.refused(refusal);
+    }
     await (this.#obtaining ??= this.#obtain(refusal, challenge));
     return true;
   }
@@ -79,7 +87,6 @@ export class Access {
   /** Forgets the tokens, here and in the store. */
   async forget(): Promise<void> {
     if (this.#held === undefined) await this.#load();
-    const tokens = this.#tokens;
     this.#held = "none";
     await this.#acquisition.forget();
   }
@@ -101,6 +108,13 @@ export class Access {
     return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
   }
 
+  /** Uses new tokens, unless the person has signed out meanwhile. */
+  #hold(obtained: Obtained, before: Obtained | "none" | undefined): void {
+    if (this.#held === "none" && before !== "none") return;
+    this.#held = obtained;
+    this.#isAccepted = false;
+  }
+
   async #obtain({ status, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
     this.#nobodyWaits = new AbortController();
     const before = this.#held;
@@ -109,13 +123,6 @@ export class Access {
       const obtained = await this.#acquisition.obtain({
         challenge,
         refused: this.#tokens,
-  /** Uses new tokens, unless the person has signed out meanwhile. */
-  #hold(obtained: Obtained, before: Obtained | "none" | undefined): void {
-    if (this.#held === "none" && before !== "none") return;
-    this.#held = obtained;
-    this.#isAccepted = false;
-  }
-
         isNewGrant: status === 403 || isUseless,
         revision,
         waiting: { signal: this.#nobodyWaits.signal, prompt: (address) => this.#prompt(address) },
@@ -124,15 +131,21 @@ export class Access {
     } finally {
       this.#obtaining = this.#address = undefined;
       this.#waiting.clear();
+      clearInterval(this.#alive);
     }
   }
 
   #wait(refusal: AuthRefusal): void {
+    refusal.signal.throwIfAborted();
     this.#waiting.add(refusal);
+    clearInterval(this.#alive);
+    this.#alive = setInterval(() => {}, longestTimerMs);
     if (this.#address !== undefined) refusal.prompt(this.#address);
     refusal.signal.addEventListener("abort", () => {
       this.#waiting.delete(refusal);
-      if (this.#waiting.size === 0) this.#nobodyWaits.abort();
+      if (this.#waiting.size > 0) return;
+      this.#nobodyWaits.abort();
+      clearInterval(this.#alive);
     });
   }
 

@@ -103,7 +103,7 @@ export class Acquisition {
   async #obtain(need: Need): Promise<Obtained> {
     const kept = await this.#keeping.read();
     if (kept && isBetter(kept, need)) return this.#stored(kept);
-    const net = this.#net(need.revision);
+    const net = this.#net(need.revision, need.waiting.signal);
     const { challenge, waiting } = need;
     const { resource } = this.#settings.shared;
     const found = await findResource({ server: this.#server, challenge, net, resource });
@@ -166,7 +166,7 @@ export class Acquisition {
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
     let client: Client | undefined;
     try {
-      const client = await this.#registrations.obtain(as, net, attempt.redirectUri);
+      client = await this.#registrations.obtain(as, net, attempt.redirectUri, need.waiting.signal);
       const proofs = await this.#newProofs();
       const party = await this.#party(as, client, net, found.resource, scopes, proofs);
       return await this.#keep(await attempt.obtain(party, need.waiting), party, "grant");
@@ -242,9 +242,9 @@ export class Acquisition {
     return isServer ? findByServerRoot(this.#server, net) : findAuthorizationServer(issuer, net);
   }
 
-  #net(revision?: string): Net {
+  #net(revision?: string, signal?: AbortSignal): Net {
     const { shared, trusted } = this.#settings;
-    return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision });
+    return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision, signal });
   }
 }
 

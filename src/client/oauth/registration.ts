@@ -34,13 +34,18 @@ export class Registrations {
   }
 
   /** The client as an authorization server knows it; registers it if need be. */
-  async obtain(as: AuthorizationServer, net: Net, redirectUri: string | undefined): Promise<Client> {
+  async obtain(
+    as: AuthorizationServer,
+    net: Net,
+    redirectUri: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Client> {
     const configured = await this.#configured(as);
     if (configured) return configured;
     if (redirectUri === undefined) return { client_id: "" };
-    const before = await this.#registered(as.issuer);
-    if (before?.redirectUri === redirectUri) return before.client;
-    const client = await register(as, net, redirectUri, this.#metadata(as, redirectUri));
+    const before = await registrationShelf(this.#store, as.issuer).read();
+    if (before?.redirectUri === redirectUri && !isOver(before.client)) return before.client;
+    const client = await register(as, net, this.#metadata(as, redirectUri), signal);
     const shelf = registrationShelf(this.#store, as.issuer);
     await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
     return client;
@@ -92,16 +97,17 @@ export class Registrations {
   }
 }
 
-async function register(
-  as: AuthorizationServer,
-  net: Net,
-  metadata: Partial<Client>,
 /** Whether the secret of a client has expired. */
 function isOver(client: Client | undefined): boolean {
   const until = client?.["client_secret_expires_at"];
   return typeof until === "number" && until > 0 && until * 1000 < Date.now();
 }
 
+async function register(
+  as: AuthorizationServer,
+  net: Net,
+  metadata: Partial<Client>,
+  signal: AbortSignal,
 ): Promise<Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
@@ -113,6 +119,7 @@ function isOver(client: Client | undefined): boolean {
     method: "POST",
     headers: { accept: "application/json", "content-type": "application/json" },
     body: JSON.stringify(metadata),
+    signal,
   });
   const { response, body, problem } = await readReply(reply);
   // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.

@@ -239,6 +239,77 @@ describe("signOut", () => {
   });
 });
 
+describe("a request that waits for others, who give up", () => {
+  test("finds the authorization server itself, and signs in", async () => {
+    const { issuer, server } = await start();
+    const metadata = gate();
+    issuer.answers[issuer.metadataPath] = metadata.wait;
+    const auth = person();
+    const stop = new AbortController();
+    const first = connect(server.url, { auth, signal: stop.signal }).catch((reason: unknown) => reason);
+    await until(() => metadata.asked === 1);
+    const beginning = server.asked.length;
+    stop.abort();
+    const second = open(server, auth);
+    expect(await first).toMatchObject({ name: "AbortError" });
+    await until(() => server.asked.length > beginning);
+    metadata.go();
+    expect((await second).state.name).toBe("ready");
+  });
+
+  test("shows the address that is open already, and goes on when the person has signed in there", async () => {
+    const { server } = await start();
+    const stop = new AbortController();
+    const { auth, address, shown, connecting } = await connectAway(server.url, {}, stop.signal);
+    stop.abort();
+    await expect(connecting).rejects.toMatchObject({ name: "AbortError" });
+    const states: (string | undefined)[] = [];
+    const second = connect(server.url, {
+      auth,
+      observe: (event) => void (event.type === "state" && states.push(event.state.url)),
+    });
+    await until(() => states.includes(address.href));
+    await signInByFetch(address.href);
+    const client = await second;
+    onTestFinished(() => client.close());
+    expect(shown).toHaveLength(1);
+  });
+});
+
+describe("a process", () => {
+  test("waits for the person although the first who wanted that has given up", async () => {
+    const { server } = await start();
+    const { stdout, exited } = startCommandLine(server.url, { givesUp: true, triesAgain: true });
+    await until(
+      () => stdout().includes("Gave up") && server.asked.some(({ path }) => path === "/mcp"),
+      30_000,
+    );
+    const asked = server.credentials.length;
+    await until(() => server.credentials.length > asked || server.credentials.length > 1, 30_000);
+    await signInByFetch(/^http.*$/m.exec(stdout())?.[0] ?? "");
+    expect(await exited).toBe(0);
+    expect(stdout()).toMatch(/Gave up\nready\n$/);
+  });
+
+  // It would take 10 or 20 seconds until the client gives up on the authorization server.
+  test.each(["metadata", "registration"])(
+    "ends at once when it has given up on an authorization server that does not answer: %s",
+    { timeout: 9000 },
+    async (place) => {
+      const { issuer, server } = await start();
+      const silence = gate();
+      issuer.answers[place === "metadata" ? issuer.metadataPath : "/register"] = silence.wait;
+      issuer.answers["/give-up"] = async () => {
+        await until(() => silence.asked > 0);
+        return { body: "" };
+      };
+      const { stdout, exited } = startCommandLine(server.url, { givesUp: `${issuer.origin}/give-up` });
+      expect(await exited).toBe(0);
+      expect(stdout()).toBe("Gave up\n");
+    },
+  );
+});
+
 test("servers that share an authorization server may register at the same time, and refresh later", async () => {
   const issuer = await ScriptedIssuer.start();
   const servers = await Promise.all([1, 2, 3].map(() => ProtectedServer.behind([issuer])));
@@ -247,4 +318,12 @@ test("servers that share an authorization server may register at the same time, 
   issuer.forgetAccessTokens();
   for (const client of clients) await client.callTool("whoami");
   expect(issuer.of("/authorize")).toHaveLength(3);
+});
+
+test("many clients of one oauth() sign in once", async () => {
+  const { issuer, server } = await start();
+  const auth = person();
+  const clients = await Promise.all(Array.from({ length: 50 }, () => open(server, auth)));
+  await Promise.all(clients.map((client) => client.callTool("whoami")));
+  expect(issuer.of("/authorize")).toHaveLength(1);
 });

@@ -46,7 +46,7 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
         const url = await authorizationUrl(party, asked);
         waiting.signal.throwIfAborted();
         waiting.prompt(url);
-        const answered = await answer(signIn, url, asked, timeMs, waiting.signal);
+        const answered = await answer(signIn, url, asked, timeMs);
         const tokens = await exchange(party, answered, asked);
         signIn.end();
         return tokens;
@@ -92,23 +92,14 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   return url.href;
 }
 
-/** Waits for the person. While somebody waits for the tokens, this keeps the process alive; then it goes on in the background. */
-async function answer(
-  signIn: SignIn,
-  url: string,
-  asked: Asked,
-  timeMs: number,
-  signal: AbortSignal,
-): Promise<URLSearchParams> {
+/** Waits for the person. This keeps no process alive: those who wait for the tokens do. */
+async function answer(signIn: SignIn, url: string, asked: Asked, timeMs: number): Promise<URLSearchParams> {
   const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs. If the page showed an error, check clientId and redirectUri`;
-  const timer = setTimeout(() => signIn.end(timeUp), timeMs);
-  const letGo = (): void => void inBackground(timer);
-  signal.addEventListener("abort", letGo);
+  const timer = inBackground(setTimeout(() => signIn.end(timeUp), timeMs));
   try {
     return await signIn.answer(url, asked.state, JSON.stringify(asked));
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", letGo);
   }
 }
 
