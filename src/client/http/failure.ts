@@ -91,13 +91,18 @@ async function excerptOf(reply: HttpReply): Promise<string> {
 /** The headers whose values are no secrets. */
 const plainHeaders = /^(?:accept|content-type|mcp-(?!session-id).*)$/;
 
-/** The start of a body, without the secrets of the request: some servers show in an error what they received. */
-function excerpt(body: string, { sent }: HttpReply): string {
-  let text = body.slice(0, 2 * maxExcerpt);
+/** The start of a body, without secrets. */
+function excerpt(body: string, reply: HttpReply): string {
+  return withoutSecrets(body.slice(0, 2 * maxExcerpt), reply).slice(0, maxExcerpt);
+}
+
+/** What a server says, without the secrets of the request: some show in an error what they received. */
+export function withoutSecrets(said: string, { sent }: HttpReply): string {
+  let text = said;
   for (const [name, value] of Object.entries(sent)) {
     if (plainHeaders.test(name)) continue;
     for (const secret of [value, value.slice(value.indexOf(" ") + 1)])
       if (secret.length >= 8) text = text.replaceAll(secret, "[redacted]");
   }
-  return text.slice(0, maxExcerpt);
+  return text;
 }

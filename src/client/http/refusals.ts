@@ -3,7 +3,7 @@ import { untilAborted } from "../../async/promises.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { AuthRequired } from "../settings/errors.ts";
 import { pageBeyond } from "./cross-origin.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, withoutSecrets } from "./failure.ts";
 import type { HttpReply } from "./send.ts";
 
 /** The request that was refused. */
@@ -48,7 +48,8 @@ export class Refusals {
   /** Resolves if the request is worth trying again; otherwise rejects with AuthRequired. */
   async handle(reply: HttpReply, { url, headers, signal, times, isFinal }: Refused): Promise<void> {
     const status = reply.status as 401 | 403;
-    const challenge = reply.header("www-authenticate");
+    const said = reply.header("www-authenticate");
+    const challenge = said && withoutSecrets(said, reply);
     const cause = await failureOf(reply, url);
     if (this.#auth?.refused && !isFinal && times < maxRefusals) {
       const isObtained = await this.#obtain({

@@ -1,4 +1,5 @@
 // The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
+import { longestTimerMs } from "../../async/timers.ts";
 import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
@@ -26,6 +27,8 @@ export class Access {
   /** The requests that wait for new tokens, and the address that a person has to visit for them. */
   readonly #waiting = new Set<AuthRefusal>();
   #nobodyWaits = new AbortController();
+  /** Keeps the process alive while there are some. */
+  #alive: ReturnType<typeof setInterval> | undefined;
   #address: string | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
@@ -66,6 +69,11 @@ export class Access {
     if (status === 403 && names === undefined) return false;
     this.#throwIfHopeless(refusal, challenge);
     this.#wait(refusal);
+    if (this.#obtaining && this.#nobodyWaits.signal.aborted) {
+      // It goes on for those who have given up: what became of it decides.
+      await this.#obtaining.catch(() => {});
+      return this.refused(refusal);
+    }
     await (this.#obtaining ??= this.#obtain(refusal, challenge));
     return true;
   }
@@ -80,9 +88,8 @@ export class Access {
   /** Forgets the tokens, here and in the store. */
   async forget(): Promise<void> {
     if (this.#held === undefined) await this.#load();
-    const tokens = this.#tokens;
     this.#held = "none";
-    if (tokens) await this.#acquisition.forget(tokens);
+    await this.#acquisition.forget();
   }
 
   #load(): Promise<void> {
@@ -94,37 +101,52 @@ export class Access {
 
   #refresh(tokens: Tokens): Promise<void> {
     const refresh = async (): Promise<void> => {
-      this.#held = await this.#acquisition.refresh(tokens).catch(() => this.#held);
-      this.#isAccepted = false;
+      const before = this.#held;
+      const refreshed = await this.#acquisition.refresh(tokens).catch(() => undefined);
+      if (refreshed) this.#hold(refreshed, before);
       this.#refreshAgainAt = Date.now() + refreshAgainMs;
     };
     return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
   }
 
+  /** Uses new tokens, unless the person has signed out meanwhile. */
+  #hold(obtained: Obtained, before: Obtained | "none" | undefined): void {
+    if (this.#held === "none" && before !== "none") return;
+    this.#held = obtained;
+    this.#isAccepted = false;
+  }
+
   async #obtain({ status, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
     this.#nobodyWaits = new AbortController();
-    const isUseless = typeof this.#held === "object" && this.#held.by === "refresh" && !this.#isAccepted;
+    const before = this.#held;
+    const isUseless = typeof before === "object" && before.by === "refresh" && !this.#isAccepted;
     try {
-      this.#held = await this.#acquisition.obtain({
+      const obtained = await this.#acquisition.obtain({
         challenge,
         refused: this.#tokens,
         isNewGrant: status === 403 || isUseless,
         revision,
         waiting: { signal: this.#nobodyWaits.signal, prompt: (address) => this.#prompt(address) },
       });
-      this.#isAccepted = false;
+      this.#hold(obtained, before);
     } finally {
       this.#obtaining = this.#address = undefined;
       this.#waiting.clear();
+      clearInterval(this.#alive);
     }
   }
 
   #wait(refusal: AuthRefusal): void {
+    refusal.signal.throwIfAborted();
     this.#waiting.add(refusal);
+    clearInterval(this.#alive);
+    this.#alive = setInterval(() => {}, longestTimerMs);
     if (this.#address !== undefined) refusal.prompt(this.#address);
     refusal.signal.addEventListener("abort", () => {
       this.#waiting.delete(refusal);
-      if (this.#waiting.size === 0) this.#nobodyWaits.abort();
+      if (this.#waiting.size > 0) return;
+      this.#nobodyWaits.abort();
+      clearInterval(this.#alive);
     });
   }
 
@@ -146,14 +168,14 @@ export class Access {
         : "accepts this issuer and this audience";
       throw new OAuthError(
         "refused",
-        `${this.#server} refuses the token that ${tokens.issuer} has just issued for ${tokens.resource}${said}: see that the server ${remedy}`,
+        `${this.#server} refuses the token that ${shown(tokens.issuer)} has just issued for ${tokens.resource}${said}: see that the server ${remedy}`,
       );
     }
     const missing = challenge.scope?.filter((scope) => !tokens.scopes.includes(scope)) ?? [];
     if (status === 403 && missing.length === 0) {
       throw new OAuthError(
         "refused",
-        `${this.#server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${said}: see that ${tokens.issuer} grants it to this user`,
+        `${this.#server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${said}: see that ${shown(tokens.issuer)} grants it to this user`,
       );
     }
   }

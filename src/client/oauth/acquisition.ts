@@ -54,6 +54,9 @@ export interface Obtained {
 /** Tokens are refreshed this long before they expire, or a tenth of their life, if that is less. */
 const marginMs = 30_000;
 
+/** Longer scopes fit into no address. */
+const maxScope = 8192;
+
 export class Acquisition {
   readonly #settings: OAuthSettings;
   readonly #server: string;
@@ -76,9 +79,9 @@ export class Acquisition {
     return tokens && this.#stored(tokens);
   }
 
-  /** Takes tokens out of the store, unless they were replaced. */
-  forget(tokens: Tokens): Promise<void> {
-    return this.#keeping.forget(tokens);
+  /** Takes the tokens out of the store. */
+  forget(): Promise<void> {
+    return this.#keeping.forget();
   }
 
   /** Ends a sign-in for which the page was left; undefined if there was none. */
@@ -107,7 +110,7 @@ export class Acquisition {
   async #obtain(need: Need): Promise<Obtained> {
     const kept = await this.#keeping.read();
     if (kept && isBetter(kept, need)) return this.#stored(kept);
-    const net = this.#net(need.revision);
+    const net = this.#net(need.revision, need.waiting.signal);
     const { challenge, waiting } = need;
     const { resource } = this.#settings.shared;
     const found = await findResource({ server: this.#server, challenge, net, resource });
@@ -161,9 +164,15 @@ export class Acquisition {
       wanted: shared.scopes,
       byPerson: grant.byPerson,
     });
+    if (scopes.join(" ").length > maxScope) {
+      throw new OAuthError(
+        "metadata",
+        `${this.#server} asks for scopes of more than ${maxScope} characters, with those of before: let it ask for fewer, and sign out to begin anew`,
+      );
+    }
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
     try {
-      const client = await this.#registrations.take(as, net, attempt.redirectUri);
+      const client = await this.#registrations.take(as, net, attempt.redirectUri, need.waiting.signal);
       const proofs = await this.#newProofs();
       const party = await this.#party(as, client, net, found.resource, scopes, proofs);
       const response = await attempt.obtain(party, need.waiting);
@@ -251,9 +260,9 @@ export class Acquisition {
     return isServer ? findByServerRoot(this.#server, net) : findAuthorizationServer(issuer, net);
   }
 
-  #net(revision?: string): Net {
+  #net(revision?: string, signal?: AbortSignal): Net {
     const { shared, trusted } = this.#settings;
-    return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision });
+    return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision, signal });
   }
 }
 

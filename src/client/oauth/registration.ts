@@ -2,7 +2,7 @@
 import type { AuthorizationServer, Client } from "oauth4webapi";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
-import { shownUrl } from "./net/shown.ts";
+import { shown, shownUrl } from "./net/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
@@ -37,14 +37,19 @@ export class Registrations {
    * The client as an authorization server knows it; registers it if need be. What is registered is kept only once somebody has signed in
    * with it, and not while they do: of a client that is no longer known, a person sees an error page, and this process hears nothing.
    */
-  async take(as: AuthorizationServer, net: Net, redirectUri: string | undefined): Promise<Client> {
+  async take(
+    as: AuthorizationServer,
+    net: Net,
+    redirectUri: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Client> {
     const configured = await this.#configured(as);
     if (configured) return configured;
     if (redirectUri === undefined) return { client_id: "" };
     const shelf = registrationShelf(this.#store, as.issuer);
     const before = await shelf.read();
     if (before?.redirectUri !== redirectUri || isOver(before.client))
-      return register(as, net, redirectUri, this.#metadata(as, redirectUri));
+      return register(as, net, redirectUri, this.#metadata(as, redirectUri), signal);
     await shelf.swap(before, undefined);
     return before.client;
   }
@@ -84,7 +89,7 @@ export class Registrations {
     if (bound === issuer) return;
     throw new OAuthError(
       "issuer",
-      `The client ${clientId} belongs to ${bound}, but the server now names ${issuer}: if that is right, register the client there and pass its clientId and issuer`,
+      `The client ${clientId} belongs to ${shown(bound)}, but the server now names ${shown(issuer)}: if that is right, register the client there and pass its clientId and issuer`,
     );
   }
 
@@ -112,21 +117,26 @@ async function register(
   net: Net,
   redirectUri: string,
   metadata: Partial<Client>,
+  signal: AbortSignal,
 ): Promise<Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
       "registration",
-      `${as.issuer} does not let clients register themselves: register this one there, and pass clientId and issuer`,
+      `${shown(as.issuer)} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
   // oauth4webapi would send the same with 2 KB more.
   const headers = { accept: "application/json", "content-type": "application/json" };
-  const request = { method: "POST", headers, body: JSON.stringify(metadata) };
+  const request = { method: "POST", headers, body: JSON.stringify(metadata), signal };
   const { response, body, problem } = await readReply(await net.fetch(as.registration_endpoint, request));
   // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
-  const { token_endpoint_auth_method } = metadata;
-  if (response.ok && typeof body?.["client_id"] === "string")
-    return { token_endpoint_auth_method, ...(body as Client) };
+  if (response.ok && typeof body?.["client_id"] === "string") {
+    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = {
+      ...metadata,
+      ...(body as Client),
+    };
+    return { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method };
+  }
   const example = redirectUri.startsWith("http://127.") ? ', such as "http://localhost/callback"' : "";
   throw new OAuthError(
     "registration",

@@ -60,7 +60,7 @@ describe("a secret", () => {
     const { problem, message } = await failure(open(server, auth));
     expect(problem).toBe("registration");
     expect(message).toBe(
-      `The client robot has a secret (for client_secret_basic, client_secret_post), but ${issuer.issuer} expects private_key_jwt: pass what it expects, or change that there`,
+      `The client "robot" has a secret (for client_secret_basic, client_secret_post), but "${issuer.issuer}" expects "private_key_jwt": pass what it expects, or change that there`,
     );
     expect(issuer.of("/token")).toEqual([]);
   });
@@ -83,7 +83,9 @@ describe("a secret", () => {
     const { issuer, server } = await start();
     issuer.registration = { token_endpoint_auth_method: "client_secret_basic", client_secret: undefined };
     const { message } = await failure(open(server, person()));
-    expect(message).toContain(`has no secret (for none), but ${issuer.issuer} expects client_secret_basic`);
+    expect(message).toContain(
+      `has no secret (for none), but "${issuer.issuer}" expects "client_secret_basic"`,
+    );
     expect(issuer.of("/token")).toEqual([]);
   });
 });
@@ -192,7 +194,7 @@ describe("a private key", () => {
     const { privateKey } = await generateKeyPair("ES256");
     const { message } = await failure(open(server, clientCredentials({ clientId: "robot", privateKey })));
     expect(message).toBe(
-      `The privateKey signs with ES256, but ${issuer.issuer} accepts RS256, PS256: use a key for one of these`,
+      `The privateKey signs with ES256, but "${issuer.issuer}" accepts "RS256, PS256": use a key for one of these`,
     );
     expect(issuer.of("/token")).toEqual([]);
   });

@@ -1,5 +1,6 @@
 // How a client proves who it is at a token endpoint.
-import { type AuthorizationServer, type Client, type ClientAuth, ClientSecretPost, None } from "oauth4webapi";
+import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
@@ -53,13 +54,13 @@ export async function authenticationOf(
     case "client_secret_basic":
       return basic(secret);
     case "client_secret_post":
-      return ClientSecretPost(secret);
+      return sending({ client_secret: secret });
     case "none":
-      return client.client_id === "" ? () => {} : None();
+      return sending({});
     default:
       throw new OAuthError(
         "registration",
-        `The client ${client.client_id} has ${has} (for ${methods.join(", ")}), but ${as.issuer} expects ${supported.join(", ")}: pass what it expects, or change that there`,
+        `The client ${shown(client.client_id)} has ${has} (for ${methods.join(", ")}), but ${shown(as.issuer)} expects ${shown(supported.join(", "))}: pass what it expects, or change that there`,
       );
   }
 }
@@ -78,6 +79,14 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
+/** Sends the id of the client, if it has one, and more. */
+function sending(more: Readonly<Record<string, string>>): ClientAuth {
+  return (_as, { client_id }, body) => {
+    const parameters = { ...(client_id !== "" && { client_id }), ...more };
+    for (const [name, value] of Object.entries(parameters)) body.set(name, value);
+  };
+}
+
 async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
   const fail = (problem: string): OAuthError => new OAuthError("token", `The privateKey ${problem}`);
   const key = await signingKeyOf(privateKey).catch((cause: unknown) => {
@@ -90,13 +99,15 @@ async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<Cl
   const alg = [key.alg, otherNames[key.alg]].find((one) => supported?.includes(one as string) ?? true);
   if (alg === undefined)
     throw fail(
-      `signs with ${key.alg}, but ${as.issuer} accepts ${supported?.join(", ")}: use a key for one of these`,
+      `signs with ${key.alg}, but ${shown(as.issuer)} accepts ${shown(supported?.join(", "))}: use a key for one of these`,
     );
-  return async ({ issuer }, { client_id: id }, body) => {
+  return async (...request) => {
+    const [{ issuer }, { client_id: id }] = request;
     const exp = Math.floor(Date.now() / 1000) + assertionSeconds;
     const claims = { iss: id, sub: id, aud: issuer, exp };
-    body.set("client_id", id);
-    body.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-    body.set("client_assertion", await signJwt({ ...key, alg }, { kid: key.kid }, claims));
+    sending({
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion: await signJwt({ ...key, alg }, { kid: key.kid }, claims),
+    })(...request);
   };
 }

@@ -15,6 +15,8 @@ export interface Party {
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly net: Net;
+  /** Aborted when tokens would be of no use; undefined if they must not be lost. */
+  readonly signal?: AbortSignal | undefined;
   readonly dpop: Proofs | undefined;
 }
 

@@ -5,7 +5,11 @@ import type { TextSource } from "../settings/options.ts";
 import type { Grant, Party } from "./grant.ts";
 
 export function machineGrant(obtain: (party: Party) => Promise<TokenEndpointResponse>): Grant {
-  return { byPerson: false, begin: async () => ({ obtain, end() {} }) };
+  const begin: Grant["begin"] = async () => ({
+    obtain: (party, { signal }) => obtain({ ...party, signal }),
+    end() {},
+  });
+  return { byPerson: false, begin };
 }
 
 /** The current text of an option. Rejects if there is none. */

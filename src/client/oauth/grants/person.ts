@@ -1,12 +1,6 @@
 // A person signs in: the authorization code grant with PKCE, in a browser that the platform shows the address in.
 import { platform } from "#oauth-platform";
-import {
-  calculatePKCECodeChallenge,
-  generateRandomCodeVerifier,
-  generateRandomState,
-  type Client,
-  type TokenEndpointResponse,
-} from "oauth4webapi";
+import type { Client, TokenEndpointResponse } from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
 import { requirePkce } from "../discovery/server-metadata.ts";
 import { shown } from "../net/shown.ts";
@@ -16,6 +10,7 @@ import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
 import { codeOf } from "./authorization-response.ts";
 import type { Attempt, Grant, Party, Returned } from "./grant.ts";
+import { hashOf, randomText } from "./jwt.ts";
 import { requestGrant } from "./token-request.ts";
 
 /** An authorization request, as it is kept while the person is away. */
@@ -51,7 +46,7 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
         const url = await authorizationUrl(party, asked);
         waiting.signal.throwIfAborted();
         waiting.prompt(url);
-        const answered = await answer(signIn, url, asked, timeMs, waiting.signal);
+        const answered = await answer(signIn, url, asked, timeMs);
         const tokens = await exchange(party, answered, asked);
         signIn.end();
         return tokens;
@@ -65,7 +60,7 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
 }
 
 function ask({ server, as, client, resource, scopes }: Party, redirectUri: string): Asked {
-  const [state, verifier] = [generateRandomState(), generateRandomCodeVerifier()];
+  const [state, verifier] = [randomText(), randomText()];
   return { server, issuer: as.issuer, client, resource, scopes, redirectUri, state, verifier };
 }
 
@@ -85,7 +80,7 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
     client_id: asked.client.client_id,
     redirect_uri: asked.redirectUri,
     state: asked.state,
-    code_challenge: await calculatePKCECodeChallenge(asked.verifier),
+    code_challenge: await hashOf(asked.verifier),
     code_challenge_method: "S256",
     resource: asked.resource,
     scope: asked.scopes.join(" "),
@@ -97,23 +92,14 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   return url.href;
 }
 
-/** Waits for the person. While somebody waits for the tokens, this keeps the process alive; then it goes on in the background. */
-async function answer(
-  signIn: SignIn,
-  url: string,
-  asked: Asked,
-  timeMs: number,
-  signal: AbortSignal,
-): Promise<URLSearchParams> {
+/** Waits for the person. This keeps no process alive: those who wait for the tokens do. */
+async function answer(signIn: SignIn, url: string, asked: Asked, timeMs: number): Promise<URLSearchParams> {
   const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs. If the page showed an error, check clientId and redirectUri`;
-  const timer = setTimeout(() => signIn.end(timeUp), timeMs);
-  const letGo = (): void => void inBackground(timer);
-  signal.addEventListener("abort", letGo);
+  const timer = inBackground(setTimeout(() => signIn.end(timeUp), timeMs));
   try {
     return await signIn.answer(url, asked.state, JSON.stringify(asked));
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", letGo);
   }
 }
 

@@ -12,23 +12,27 @@ export interface Reply {
   readonly problem: string;
 }
 
-export async function readReply(response: Response): Promise<Reply> {
+/** `secrets`: what the request contained. Some servers show in an error what they received. */
+export async function readReply(response: Response, secrets: readonly string[] = []): Promise<Reply> {
   const text = await response.text();
   const body = parse(text);
   const { error, error_description: description } = body ?? {};
-  if (typeof error === "string") {
-    const more = typeof description === "string" ? said(description) : "";
-    return { response, body, error, problem: shown(error) + more };
-  }
+  const show = (said: string): string =>
+    shown(secrets.reduce((safe, secret) => safe.replaceAll(secret, "[redacted]"), said));
+  const inBrackets = (said: unknown): string => (said && typeof said === "string" ? ` (${show(said)})` : "");
+  if (typeof error === "string")
+    return { response, body, error, problem: show(error) + inBrackets(description) };
   const { ok, status } = response;
   const isPage = /^\s*</.test(text);
   // What is not a refusal may contain tokens.
-  const what = isPage ? " and an HTML page" : ok ? (body ? "" : " and a body that is not JSON") : said(text);
+  const what = isPage
+    ? " and an HTML page"
+    : ok
+      ? body
+        ? ""
+        : " and a body that is not JSON"
+      : inBrackets(text);
   return { response, body, error: undefined, problem: `HTTP status ${status}${what}` };
-}
-
-function said(text: string): string {
-  return text === "" ? "" : ` (${shown(text)})`;
 }
 
 /** Leaves out ID tokens too: nobody looks at them, so they need not be verified. */

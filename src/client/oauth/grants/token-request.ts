@@ -1,11 +1,5 @@
 // Asks the token endpoint, for every grant, and says what is wrong when there is no token.
-import {
-  allowInsecureRequests,
-  customFetch,
-  genericTokenEndpointRequest,
-  type JsonValue,
-  type TokenEndpointResponse,
-} from "oauth4webapi";
+import type { JsonValue, TokenEndpointResponse } from "oauth4webapi";
 import { shown, shownUrl } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
@@ -24,8 +18,8 @@ export class TokenRefusal extends OAuthError {
   }
 }
 
-/** What oauth4webapi wants to send. */
-type Sent = RequestInit & { readonly headers: Record<string, string> };
+/** The parameters whose values are secret. */
+const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
 
 /** Asks for tokens: once more if the authorization server wants its nonce in the proof. */
 export async function requestGrant(
@@ -34,29 +28,38 @@ export async function requestGrant(
   parameters: Readonly<Record<string, string>>,
   tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
 ): Promise<TokenEndpointResponse> {
-  const { as, client, authentication, resource, scopes } = party;
-  const scope = scopes.length === 0 ? undefined : { scope: scopes.join(" ") };
-  const body = { ...parameters, resource, ...scope };
-  // Only a workload may have no id, and oauth4webapi insists on one.
-  const named = { ...client, client_id: client.client_id || "-" };
-  const options = { [customFetch]: sendFor(party), [allowInsecureRequests]: true } as const;
   for (let isLast = party.dpop === undefined; ; isLast = true) {
-    const response = await genericTokenEndpointRequest(as, named, authentication, grantType, body, options);
-    const reply = await readReply(response);
-    if (response.ok && reply.body && reply.error === undefined) return read(party, reply.body, tokenTypes);
-    if (isLast || reply.error !== "use_dpop_nonce") throw refusal(party, reply);
+    const reply = await send(party, { grant_type: grantType, ...parameters });
+    const { response, body, error } = reply;
+    if (response.ok && body && error === undefined) return read(party, body, tokenTypes);
+    if (isLast || error !== "use_dpop_nonce") throw refusal(party, reply);
   }
 }
 
-/** Sends what oauth4webapi asks for, with a proof that the client holds its key. */
-function sendFor({ net, dpop }: Party): (url: string, sent: Sent) => Promise<Response> {
-  return async (url, { headers, ...init }) => {
-    const proof = dpop && { dpop: await dpop.header(url, "POST") };
-    const response = await net.fetch(url, { ...init, headers: { ...headers, ...proof } });
-    const nonce = response.headers.get("dpop-nonce");
-    if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
-    return response;
-  };
+async function send(party: Party, parameters: Readonly<Record<string, string>>): Promise<Reply> {
+  const { as, client, authentication, resource, scopes, net, dpop, signal = null } = party;
+  const url = as.token_endpoint as string;
+  const body = new URLSearchParams({ ...parameters, resource });
+  if (scopes.length > 0) body.set("scope", scopes.join(" "));
+  const headers = new Headers({
+    accept: "application/json",
+    "content-type": "application/x-www-form-urlencoded",
+  });
+  await authentication(as, client, body, headers);
+  if (dpop) headers.set("dpop", await dpop.header(url, "POST"));
+  const request = { method: "POST", body, headers: Object.fromEntries(headers), signal };
+  const response = await net.fetch(url, request);
+  const nonce = response.headers.get("dpop-nonce");
+  if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
+  return readReply(response, secretsOf(body, headers));
+}
+
+/** What nobody but the authorization server may see of a request. */
+function secretsOf(body: URLSearchParams, headers: Headers): string[] {
+  const [, basic = ""] = headers.get("authorization")?.split(" ") ?? [];
+  const [, secret = ""] = atob(basic).split(":");
+  const sent = [...body].filter(([name]) => secretNames.test(name)).map(([, value]) => value);
+  return [...sent, basic, secret].filter((text) => text !== "");
 }
 
 function read(
@@ -84,7 +87,7 @@ function read(
     access_token: token,
     token_type: name,
     // A time that makes no sense says nothing: the server refuses the token when it has expired.
-    ...(seconds >= 0 && Number.isFinite(seconds) && { expires_in: seconds }),
+    ...(seconds >= 0 && Number.isFinite(seconds * 1000) && { expires_in: seconds }),
     ...(typeof refreshToken === "string" && { refresh_token: refreshToken }),
     issued_token_type: body["issued_token_type"] as JsonValue | undefined,
   };

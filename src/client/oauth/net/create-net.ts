@@ -51,7 +51,7 @@ export function createNet(options: NetOptions): Net {
   return {
     check: (url) => guard.check(url),
     document: (url) =>
-      within(documentMs, undefined, (signal) => document(url, signal)).catch((error: unknown) => {
+      within(documentMs, options.signal, (signal) => document(url, signal)).catch((error: unknown) => {
         if (isHidden(error)) return { url, status: 0, json: undefined };
         throw failure("metadata", url, error);
       }),
@@ -63,7 +63,6 @@ export function createNet(options: NetOptions): Net {
         const { status, headers } = response;
         return new Response(text === "" ? null : text, { status, headers });
       }).catch((error: unknown) => {
-        if (init.signal?.aborted) throw error;
         throw failure("token", url, error);
       }),
   };

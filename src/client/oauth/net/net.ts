@@ -15,7 +15,7 @@ export interface Net {
   check(url: string): Promise<void>;
   /** Fetches a small JSON document. Rejects with an OAuthError if the address is forbidden, or the answer is not JSON; a 4xx is an answer. */
   document(url: string): Promise<Document>;
-  /** Sends requests with credentials, for oauth4webapi: follows no redirect. */
+  /** Sends requests with credentials: follows no redirect. Without a signal of its own, a request goes on when nobody waits: what it is answered may be needed later. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
 }
 
@@ -28,4 +28,6 @@ export interface NetOptions {
   readonly fetch?: typeof fetch | undefined;
   /** The value of `MCP-Protocol-Version` of the request that was refused: sent along while metadata is discovered (not in browsers). */
   readonly revision?: string | undefined;
+  /** Aborted when nobody waits for documents any longer. */
+  readonly signal?: AbortSignal | undefined;
 }

@@ -38,9 +38,12 @@ export class Keeping {
     return (await shelf.swap(old, dead)) ? dead : ((await shelf.read()) ?? dead);
   }
 
-  /** Forgets tokens, unless they were replaced. */
-  async forget(tokens: Tokens): Promise<void> {
-    await this.#shelf(tokens).swap(tokens, undefined);
+  /** Forgets the tokens for this server, whoever has kept them. */
+  async forget(): Promise<void> {
+    this.#unsaved = undefined;
+    const place = await this.#binding.read();
+    const shelf = place && this.#shelf(place);
+    await shelf?.swap(await shelf.read(), undefined);
   }
 
   /** Runs `work` while nobody else obtains tokens for this server or, if they are given, refreshes these. */
