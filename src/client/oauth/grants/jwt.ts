@@ -1,4 +1,5 @@
-// Signs the JWTs of a client: assertions of who it is, and proofs that it holds a key. Hashes and random texts for these and for sign-ins.
+// Signs the JWTs of a client: assertions of who it is, and proofs that it holds a key. oauth4webapi could, at three times the size.
+import { generateRandomState } from "oauth4webapi";
 import type { SigningKey } from "../settings/keys.ts";
 
 type Members = Readonly<Record<string, unknown>>;
@@ -8,7 +9,7 @@ export async function signJwt({ key, alg }: SigningKey, header: Members, claims:
   const iat = Math.floor(Date.now() / 1000);
   const whole = [
     { alg, ...header },
-    { iat, jti: randomText(), ...claims },
+    { iat, jti: generateRandomState(), ...claims },
   ];
   const text = whole.map((part) => toBase64Url(bytesOf(JSON.stringify(part)))).join(".");
   const bits = Number(alg.slice(2));
@@ -17,12 +18,7 @@ export async function signJwt({ key, alg }: SigningKey, header: Members, claims:
   return `${text}.${toBase64Url(await crypto.subtle.sign(parameters, key, bytesOf(text)))}`;
 }
 
-/** A text that nobody can guess. */
-export function randomText(): string {
-  return toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
-}
-
-/** The SHA-256 of a text. */
+/** The hash of an access token, as a proof contains it. */
 export async function hashOf(text: string): Promise<string> {
   return toBase64Url(await crypto.subtle.digest("SHA-256", bytesOf(text)));
 }

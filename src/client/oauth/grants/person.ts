@@ -1,6 +1,12 @@
 // A person signs in: the authorization code grant with PKCE, in a browser that the platform shows the address in.
 import { platform } from "#oauth-platform";
-import type { Client, TokenEndpointResponse } from "oauth4webapi";
+import {
+  calculatePKCECodeChallenge,
+  generateRandomCodeVerifier,
+  generateRandomState,
+  type Client,
+  type TokenEndpointResponse,
+} from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
 import { requirePkce } from "../discovery/server-metadata.ts";
 import { shown } from "../net/shown.ts";
@@ -10,7 +16,6 @@ import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
 import { codeOf } from "./authorization-response.ts";
 import type { Attempt, Grant, Party, Returned } from "./grant.ts";
-import { hashOf, randomText } from "./jwt.ts";
 import { requestGrant } from "./token-request.ts";
 
 /** An authorization request, as it is kept while the person is away. */
@@ -60,7 +65,7 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
 }
 
 function ask({ server, as, client, resource, scopes }: Party, redirectUri: string): Asked {
-  const [state, verifier] = [randomText(), randomText()];
+  const [state, verifier] = [generateRandomState(), generateRandomCodeVerifier()];
   return { server, issuer: as.issuer, client, resource, scopes, redirectUri, state, verifier };
 }
 
@@ -80,7 +85,7 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
     client_id: asked.client.client_id,
     redirect_uri: asked.redirectUri,
     state: asked.state,
-    code_challenge: await hashOf(asked.verifier),
+    code_challenge: await calculatePKCECodeChallenge(asked.verifier),
     code_challenge_method: "S256",
     resource: asked.resource,
     scope: asked.scopes.join(" "),

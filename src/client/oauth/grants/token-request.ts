@@ -57,7 +57,7 @@ async function send(party: Party, parameters: Readonly<Record<string, string>>):
 /** What nobody but the authorization server may see of a request. */
 function secretsOf(body: URLSearchParams, headers: Headers): string[] {
   const [, basic = ""] = headers.get("authorization")?.split(" ") ?? [];
-  const [, secret = ""] = atob(basic).split(":");
+  const secret = new URLSearchParams(atob(basic).replace(":", "=")).values().next().value ?? "";
   const sent = [...body].filter(([name]) => secretNames.test(name)).map(([, value]) => value);
   return [...sent, basic, secret].filter((text) => text !== "");
 }
