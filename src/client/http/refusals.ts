@@ -66,10 +66,7 @@ export class Refusals {
       if (isObtained) return;
     }
     const nonce = "dpop" in headers ? (["DPoP-Nonce"] as const) : [];
-    const isUnasked = status === 403 && this.#auth?.refused && headers["authorization"] === undefined;
-    const hint = isUnasked
-      ? "if you have passed it, let the server answer 401 to a request without a token"
-      : exposureHint(reply, url, "WWW-Authenticate", ...nonce);
+    const hint = exposureHint(reply, url, "WWW-Authenticate", ...nonce);
     throw new AuthRequired({ status, url, challenge, hint }, { cause });
   }
 

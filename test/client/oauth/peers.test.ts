@@ -250,7 +250,9 @@ describe("says what to change where", () => {
 
   test("if the server answers 403 to a request without a token", async () => {
     const { join: begin } = await set((server) => refuseWith(server, 403));
-    await expect(begin()).rejects.toThrow("let the server answer 401 to a request without a token");
+    const { problem, message } = await failure(begin());
+    expect(problem).toBe("refused");
+    expect(message).toContain("if it requires one, let it answer 401");
   });
 
   test("if a service finds no authorization server", async () => {

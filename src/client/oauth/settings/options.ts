@@ -35,7 +35,7 @@ export interface SharedOAuthOptions {
   readonly dpop?: boolean;
   /**
    * The authorization server that knows this client. Secrets and assertions are sent to no other one, so it is required with
-   * them; "announced" trusts the one that the server announces.
+   * them; "announced" trusts the one that the server announces. A slash at its end makes no difference.
    */
   readonly issuer?: string;
   /** The identifier that the server's metadata must have, where it differs from the URL that you connect to. */

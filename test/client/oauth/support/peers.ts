@@ -15,7 +15,7 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import * as v2 from "@modelcontextprotocol/server";
 import express, { type Express, type RequestHandler } from "express";
-import { FastMCP, OAuthProvider } from "fastmcp";
+import { FastMCP, type FastMCPSessionAuth, OAuthProvider } from "fastmcp";
 import { type Configuration, Provider } from "oidc-provider";
 import { onTestFinished } from "vitest";
 
@@ -162,10 +162,7 @@ export async function startFastMcpWithKey(key: string): Promise<string> {
   return runFastMcp(server, await freePort());
 }
 
-async function runFastMcp<T extends Record<string, unknown>>(
-  server: FastMCP<T>,
-  port: number,
-): Promise<string> {
+async function runFastMcp<T extends FastMCPSessionAuth>(server: FastMCP<T>, port: number): Promise<string> {
   server.addTool({ name: "hello", execute: async () => "Hello" });
   await server.start({ transportType: "httpStream", httpStream: { port, host: "127.0.0.1" } });
   onTestFinished(() => server.stop());
