@@ -1,4 +1,5 @@
 // Turns a reply without a JSON-RPC message into the error that says what to do.
+import { clip } from "../../errors.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import { shown } from "./loss.ts";
 import type { HttpReply } from "./send.ts";
@@ -66,8 +67,7 @@ export function readRetryAfter(value: string | undefined): number | undefined {
 }
 
 function firstLine(body: string): string {
-  const line = body.trim().split("\n", 1)[0] ?? "";
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+  return clip(body.trim().split("\n", 1)[0] ?? "");
 }
 
 const enough = Symbol("enough");
@@ -89,7 +89,7 @@ async function excerptOf(reply: HttpReply): Promise<string> {
 }
 
 /** The headers whose values are no secrets. */
-const plainHeaders = /^(?:accept|content-type|mcp-(?!session-id).*)$/;
+const plainHeaders = /^(?:accept$|content-type|mcp-(?!session-id))/;
 
 /** The start of a body, without secrets. */
 function excerpt(body: string, reply: HttpReply): string {

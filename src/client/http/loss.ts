@@ -13,7 +13,7 @@ interface SystemError {
 export function reasonOf(error: unknown): string {
   const { code, message } = ((error as SystemError).cause ?? error) as SystemError;
   const parts = String(message).includes(String(code)) ? [message] : [code, message];
-  return parts.filter((part) => part !== undefined && part !== "").join(": ");
+  return parts.filter(Boolean).join(": ");
 }
 
 /** The error for a request that got no reply, or whose reply broke off. */

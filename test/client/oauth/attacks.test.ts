@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import { connect } from "halyard/client";
 import { clientCredentials, memoryStore, oauth, type TokenStore } from "halyard/client/oauth";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { passSeconds } from "../../support/clock.ts";
 import { ProtectedServer } from "../../support/protected-server.ts";
 import { expectNoUnhandledRejections } from "../../support/rejections.ts";
@@ -118,6 +118,65 @@ describe("errors", () => {
       expect(all).not.toMatch(/access-/);
     },
   );
+
+  test.each([false, true])("do not contain what a store could not keep: dpop %s", async (dpop) => {
+    const { issuer, server } = await start();
+    issuer.registration = { client_secret: "secret-of-the-client" };
+    if (dpop) issuer.token = { token_type: "DPoP" };
+    const store = memoryStore();
+    const values: string[] = [];
+    const auth = person({
+      dpop,
+      store: {
+        ...store,
+        replace: (key, expected, next) => {
+          if (!key.includes("tokens")) return store.replace(key, expected, next);
+          values.push(next ?? "");
+          return Promise.reject(new Error(`Could not keep ${next}`));
+        },
+      },
+    });
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    await open(server, auth).catch(() => {});
+    const warnings = JSON.stringify(warn.mock.calls);
+    expect(warnings).toContain("Could not keep");
+    const { accessToken, refreshToken, dpopKey, client } = JSON.parse(values[0] ?? "") as {
+      accessToken: string;
+      refreshToken: string;
+      dpopKey?: { d: string };
+      client: { client_secret: string };
+    };
+    const secrets = [accessToken, refreshToken, client.client_secret, ...(dpopKey ? [dpopKey.d] : [])];
+    expect(secrets).toHaveLength(dpop ? 4 : 3);
+    expect(secrets.filter((text) => warnings.includes(text))).toEqual([]);
+  });
+
+  test("and events, recordings, the state and the console contain no token, code or verifier", async () => {
+    const { issuer, server } = await start();
+    const seen: unknown[] = [];
+    for (const name of ["log", "warn", "error", "info", "debug"] as const) {
+      const spy = vi.spyOn(console, name).mockImplementation((...values) => void seen.push(values));
+      onTestFinished(() => spy.mockRestore());
+    }
+    const auth = person();
+    const observe = (event: unknown): void => void seen.push(event);
+    const record = (line: string): void => void seen.push(line);
+    const client = await open(server, auth, { observe, record });
+    await client.callTool("write_note");
+    issuer.forgetAccessTokens();
+    issuer.answers["/token"] = refusal("server_error", 500);
+    seen.push(await client.callTool("whoami").catch((reason: unknown) => reason));
+    const text = inspect([seen, client, client.state, auth], {
+      depth: 20,
+      showHidden: true,
+      maxArrayLength: null,
+    });
+    const verifiers = issuer.of("/token").flatMap(({ params }) => params["code_verifier"] ?? []);
+    expect(verifiers).toHaveLength(2);
+    expect(verifiers.filter((verifier) => text.includes(verifier))).toEqual([]);
+    expect(text).not.toMatch(/(?:access|refresh|code)-\d+-of/);
+  });
 
   const colour = "\u001b[31m";
 

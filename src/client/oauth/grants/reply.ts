@@ -1,6 +1,7 @@
 // What an endpoint of an authorization server replied, and how errors say it.
 import { isObject } from "../../../wire/message.ts";
 import { shown } from "../net/shown.ts";
+import { withoutSecrets } from "../settings/secrets.ts";
 
 export interface Reply {
   readonly response: Response;
@@ -17,8 +18,7 @@ export async function readReply(response: Response, secrets: readonly string[] =
   const text = await response.text();
   const body = parse(text);
   const { error, error_description: description } = body ?? {};
-  const show = (said: string): string =>
-    shown(secrets.reduce((safe, secret) => safe.replaceAll(secret, "[redacted]"), said));
+  const show = (said: string): string => shown(withoutSecrets(said, secrets));
   const inBrackets = (said: unknown): string => (said && typeof said === "string" ? ` (${show(said)})` : "");
   if (typeof error === "string")
     return { response, body, error, problem: show(error) + inBrackets(description) };

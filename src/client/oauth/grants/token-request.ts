@@ -59,7 +59,7 @@ function secretsOf(body: URLSearchParams, headers: Headers): string[] {
   const [, basic = ""] = headers.get("authorization")?.split(" ") ?? [];
   const secret = new URLSearchParams(atob(basic).replace(":", "=")).values().next().value ?? "";
   const sent = [...body].filter(([name]) => secretNames.test(name)).map(([, value]) => value);
-  return [...sent, basic, secret].filter((text) => text !== "");
+  return [...sent, basic, secret];
 }
 
 function read(

@@ -1,4 +1,5 @@
 // The tokens of one client for one MCP server in a store: found without discovery, replaced only if nobody else has replaced them.
+import { withoutSecrets } from "../settings/secrets.ts";
 import type { TokenStore } from "../settings/store.ts";
 import type { Shelf } from "./shelf.ts";
 import { type Binding, bindingShelf, type Tokens, tokensShelf } from "./tokens.ts";
@@ -63,7 +64,11 @@ export class Keeping {
       this.#unsaved = undefined;
       return undefined;
     } catch (error) {
-      console.warn(`halyard: the tokens for ${this.#server} are only kept in memory: ${String(error)}`);
+      // A store may say what it could not keep.
+      const { accessToken, refreshToken, dpopKey, client } = tokens;
+      const secrets = [accessToken, refreshToken, dpopKey?.["d"], client?.["client_secret"]];
+      const reason = withoutSecrets(String(error), secrets as (string | undefined)[]);
+      console.warn(`halyard: the tokens for ${this.#server} are only kept in memory: ${reason}`);
       return tokens;
     }
   }
