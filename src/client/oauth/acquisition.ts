@@ -1,20 +1,14 @@
 // Obtains tokens for one MCP server: finds its authorization server, refreshes what there is, or has the grant obtain new ones.
 import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
+import { announcedServer, formerServer, unguided } from "./discovery/announced-server.ts";
 import type { Challenge } from "./discovery/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
-import {
-  findAuthorizationServer,
-  findByServerRoot,
-  isGuess,
-  isSameIssuer,
-} from "./discovery/server-metadata.ts";
 import { authenticationOf } from "./grants/client-authentication.ts";
 import type { Grant, Party, Waiting } from "./grants/grant.ts";
 import { Proofs } from "./grants/proofs.ts";
 import { isDead, isUnknownClient, refreshTokens } from "./grants/refresh.ts";
 import { createNet } from "./net/create-net.ts";
 import type { Net } from "./net/net.ts";
-import { shown } from "./net/shown.ts";
 import { type Identity, Registrations } from "./registration.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
@@ -89,7 +83,7 @@ export class Acquisition {
     const came = this.#settings.grant.returned?.(this.#server);
     if (came === undefined) return undefined;
     const net = this.#net();
-    const as = await this.#metadataOf(came.issuer, net);
+    const as = await formerServer(this.#server, came.issuer, net);
     const proofs = await this.#newProofs();
     const party = await this.#party(as, came.client, net, came.resource, came.scopes, proofs);
     const response = await came.obtain(party);
@@ -112,9 +106,9 @@ export class Acquisition {
     if (kept && isBetter(kept, need)) return this.#stored(kept);
     const net = this.#net(need.revision, need.waiting.signal);
     const { challenge, waiting } = need;
-    const { resource } = this.#settings.shared;
+    const { resource, issuer } = this.#settings.shared;
     const found = await findResource({ server: this.#server, challenge, net, resource });
-    const as = await this.#find(found, kept?.issuer, net);
+    const as = await announcedServer(this.#server, found, { issuer, before: kept?.issuer }, net);
     const isSame = kept?.issuer === as.issuer && kept.resource === found.resource;
     const before = isSame ? kept : undefined;
     if (before?.refreshToken !== undefined && !need.isNewGrant) {
@@ -130,7 +124,7 @@ export class Acquisition {
   async #exchange(old: Tokens, net: Net, found?: AuthorizationServer): Promise<Obtained> {
     const kept = (await this.#keeping.read(old)) ?? old;
     if (kept.accessToken !== old.accessToken || kept.refreshToken === undefined) return this.#stored(kept);
-    const as = found ?? (await this.#metadataOf(kept.issuer, net));
+    const as = found ?? (await formerServer(this.#server, kept.issuer, net));
     const client = await this.#registrations.known(as, kept.client);
     if (client?.client_id !== kept.clientId) return this.#stored(await this.#keeping.bury(kept));
     const { proofs } = await this.#stored(kept);
@@ -179,20 +173,10 @@ export class Acquisition {
       await this.#registrations.keep(as, client, attempt.redirectUri);
       return await this.#keep(response, party, "grant");
     } catch (error) {
-      throw as[isGuess] === true ? this.#unguided(error) : error;
+      throw unguided(this.#server, as, error);
     } finally {
       attempt.end();
     }
-  }
-
-  /** The error of an attempt at endpoints that nobody has announced. */
-  #unguided(cause: unknown): unknown {
-    if (!(cause instanceof OAuthError) || !["registration", "token"].includes(cause.problem)) return cause;
-    return new OAuthError(
-      "metadata",
-      `${this.#server} requires a token, but does not say who issues it: serve /.well-known/oauth-protected-resource there. If it takes a fixed token, pass that as the option auth. The addresses that older servers have do not work: ${cause.message}`,
-      { cause },
-    );
   }
 
   async #keep(
@@ -231,33 +215,6 @@ export class Acquisition {
   async #stored(tokens: Tokens): Promise<Obtained> {
     const { dpopKey: key } = tokens;
     return { tokens, proofs: key && (await this.#proofsOf(key)), by: "store" };
-  }
-
-  /** The authorization server to use, of those that the server names. */
-  async #find(
-    { issuers, document }: FoundResource,
-    before: string | undefined,
-    net: Net,
-  ): Promise<AuthorizationServer> {
-    const { issuer = "announced" } = this.#settings.shared;
-    const isGiven = issuer !== "announced";
-    const usable = issuers.filter((one) => (isGiven ? isSameIssuer(one, issuer) : URL.canParse(one)));
-    const chosen = usable.find((one) => one === (isGiven ? issuer : before)) ?? usable[0];
-    if (chosen === undefined) {
-      throw new OAuthError(
-        "issuer",
-        `${this.#server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${issuer}: pass the issuer at which it is registered`,
-      );
-    }
-    return document === undefined
-      ? findByServerRoot(this.#server, net)
-      : findAuthorizationServer(chosen, net, isGiven ? issuer : chosen);
-  }
-
-  /** The authorization server that issued tokens before. A server of 2025-03-26 may be one itself, without metadata. */
-  #metadataOf(issuer: string, net: Net): Promise<AuthorizationServer> {
-    const isServer = issuer === new URL(this.#server).origin;
-    return isServer ? findByServerRoot(this.#server, net) : findAuthorizationServer(issuer, net);
   }
 
   #net(revision?: string, signal?: AbortSignal): Net {
