@@ -54,9 +54,12 @@ export async function openProfile(): Promise<Profile> {
   await context.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
     reportViolation(event.effectiveDirective + " " + event.blockedURI))`);
   context.on("weberror", (error) => uncaught.push(String(error.error())));
-  onTestFinished(async () => {
-    // What pages have reported before they are asked something arrives before the answer.
+  /** What pages have reported before they are asked something arrives before the answer. */
+  const hearAll = async (): Promise<void> => {
     await Promise.all(context.pages().map((page) => page.title().catch(() => {})));
+  };
+  onTestFinished(async () => {
+    await hearAll();
     await context.close();
     expect({ violations, uncaught }).toEqual({ violations: [], uncaught: [] });
   });
@@ -64,6 +67,7 @@ export async function openProfile(): Promise<Profile> {
     context,
     async takeViolations(count) {
       await until(() => violations.length >= count);
+      await hearAll();
       return violations.splice(0);
     },
     async open(url) {
