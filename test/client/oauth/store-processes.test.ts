@@ -6,8 +6,6 @@ import { describe, expect, test } from "vitest";
 import { until } from "../../support/turns.ts";
 import { locksOf, startStoreUser, temporaryFolder } from "./support/store-processes.ts";
 
-const isSlow = process.env["HALYARD_SLOW"] === "1";
-
 async function newPath(): Promise<string> {
   return join(await temporaryFolder(), "tokens.json");
 }
@@ -27,7 +25,7 @@ test(
   async () => {
     const path = await newPath();
     const store = fileStore(path);
-    for (let kills = isSlow ? 300 : 5; kills > 0; kills -= 1) {
+    for (let kills = 50; kills > 0; kills -= 1) {
       const users = ["one", "two"].map((key) => startStoreUser("store-user", [path, "write", key]));
       await Promise.all(users.map((user) => user.said("wrote")));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));
@@ -79,7 +77,7 @@ test.runIf(process.platform === "linux")(
     await user.said("wrote");
     const isHalted = async (): Promise<boolean> =>
       / T /.test(await readFile(`/proc/${user.process.pid}/stat`, "utf8"));
-    for (let robberies = 0; robberies < (isSlow ? 50 : 3);) {
+    for (let robberies = 0; robberies < 10;) {
       user.process.kill("SIGSTOP");
       await until(isHalted);
       const name = (await locksOf(path)).find((each) => /^file\.lock./.test(each)) ?? "none";
