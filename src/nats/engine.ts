@@ -8,6 +8,7 @@ import type {
   StoredValue,
   ValueKey,
 } from "../backplane/engine.ts";
+import { pauseInBackground } from "../async/timers.ts";
 import { EngineClock } from "./clock.ts";
 import { type NatsConnection, reconnectProblem, unusable } from "./connection.ts";
 import { apiErrors, isNoResponders, JetStream } from "./jetstream.ts";
@@ -18,6 +19,9 @@ import { Values } from "./values.ts";
 
 /** The oldest server that does everything that the engine needs. */
 const [oldestMajor, oldestMinor] = [2, 9];
+
+/** Between attempts to use a stream that another node may be creating, in milliseconds. */
+const [shortestPauseMs, longestPauseMs] = [5, 500];
 
 export class NatsEngine implements Engine {
   readonly #link: Link;
@@ -144,7 +148,19 @@ export class NatsEngine implements Engine {
     const streams = [...this.#values.streams, ...this.#logs.streams];
     await Promise.all(streams.map((stream) => stream.ensure()));
     // Another server may answer now. Asked here, so that it does not lengthen the first operation that needs it.
-    await this.#clock.set();
+    await this.#setClock();
+  }
+
+  /** While another node creates a stream, the server knows it a moment before it takes messages. */
+  async #setClock(): Promise<void> {
+    for (let pauseMs = shortestPauseMs; ; pauseMs *= 2) {
+      try {
+        return void (await this.#clock.set());
+      } catch (error) {
+        if (pauseMs > longestPauseMs || !isNoResponders((error as Error).cause)) throw error;
+        await pauseInBackground(pauseMs);
+      }
+    }
   }
 
   async #checkJetStream(): Promise<void> {
