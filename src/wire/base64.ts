@@ -47,8 +47,8 @@ export function fromBase64Url(encoded: string): Uint8Array<ArrayBuffer> | undefi
   }
 }
 
-/** A loop, because `Uint8Array.from` uses the string's iterator and takes a hundred times as long. */
-function bytesFromBase64(encoded: string): Uint8Array<ArrayBuffer> {
+/** Decodes base64 to bytes; throws if it is invalid. A loop, because `Uint8Array.from` uses the string's iterator and takes a hundred times as long. */
+export function bytesFromBase64(encoded: string): Uint8Array<ArrayBuffer> {
   const binary = atob(encoded);
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);

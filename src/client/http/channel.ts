@@ -8,6 +8,7 @@ import { encodeNotification, type RequestId, type RpcResponse } from "../../wire
 import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
 import { answersNothing } from "../channel/incoming.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import { refusals } from "./auth.ts";
@@ -15,7 +16,7 @@ import { failureOf } from "./failure.ts";
 import type { GetStream } from "./get-stream.ts";
 import { ChannelHeaders, isSessionId } from "./headers.ts";
 import type { Link } from "./link.ts";
-import { shown } from "./loss.ts";
+
 import { Post } from "./post.ts";
 import type { Requester } from "./requester.ts";
 import type { HttpReply } from "./send.ts";
@@ -143,7 +144,7 @@ export class HttpChannel implements Channel, Link {
     if (!isSessionId(id)) {
       reply.cancel();
       throw new InvalidResponse(
-        `${shown(this.url)} sent a session id with characters that are not visible ASCII`,
+        `${shownUrl(this.url)} sent a session id with characters that are not visible ASCII`,
       );
     }
     this.#sessionId = id;
@@ -157,7 +158,7 @@ export class HttpChannel implements Channel, Link {
   }
 
   sessionGone(): ConnectionLost {
-    const message = `${shown(this.url)} no longer knows the session (404)`;
+    const message = `${shownUrl(this.url)} no longer knows the session (404)`;
     this.#sessionEnd ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
     this.#stream?.stop();
     return this.#sessionEnd;
@@ -206,6 +207,6 @@ function wasClosed(): ConnectionLost {
 }
 
 function notAccepted(url: string): ConnectionLost {
-  const message = `${shown(url)} did not accept a message within ${acceptMs / 1000} s`;
+  const message = `${shownUrl(url)} did not accept a message within ${acceptMs / 1000} s`;
   return new ConnectionLost("cut", message, { mayHaveRun: true });
 }

@@ -1,7 +1,8 @@
 // Turns a reply without a JSON-RPC message into the error that says what to do.
 import { clip } from "../../errors.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
-import { shown } from "./loss.ts";
+import { shownUrl } from "../settings/shown-url.ts";
+
 import type { HttpReply } from "./send.ts";
 
 /** How much of a body an error shows. */
@@ -39,13 +40,14 @@ export async function failureOf(
 ): Promise<HttpFailure | ConnectionLost> {
   const { status } = reply;
   const body = text === undefined ? await excerptOf(reply) : excerpt(text, reply);
-  const said = body.trim() === "" ? "" : `: ${firstLine(body)}`;
+  const [line] = body.trim().split("\n", 1);
+  const said = line ? `: ${clip(line)}` : "";
   if (isGatewayLoss(status)) {
-    const message = `A gateway before ${shown(url)} lost the server: ${status}${said}`;
+    const message = `A gateway before ${shownUrl(url)} lost the server: ${status}${said}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true });
   }
   const retryAfterMs = readRetryAfter(reply.header("retry-after"));
-  const message = `${shown(url)} answered ${status}${said}${hint === undefined ? "" : `: ${hint}`}`;
+  const message = `${shownUrl(url)} answered ${status}${said}${hint === undefined ? "" : `: ${hint}`}`;
   return new HttpFailure({ status, url, body, retryAfterMs }, message);
 }
 
@@ -55,7 +57,7 @@ export async function wrongTypeOf(reply: HttpReply, url: string): Promise<HttpFa
   const type = reply.header("content-type");
   const body = await excerptOf(reply);
   const what = type === undefined ? "without a content type" : `with the content type ${type}`;
-  const message = `${shown(url)} answered ${status} ${what}: expected application/json or text/event-stream; is it an MCP endpoint?`;
+  const message = `${shownUrl(url)} answered ${status} ${what}: expected application/json or text/event-stream; is it an MCP endpoint?`;
   return new HttpFailure({ status, url, body }, message);
 }
 
@@ -64,10 +66,6 @@ export function readRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined || !/^\d+$|^[A-Z]/i.test(value)) return undefined;
   const timeMs = /^\d/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(timeMs) ? undefined : Math.min(Math.max(0, timeMs), maxRetryAfterMs);
-}
-
-function firstLine(body: string): string {
-  return clip(body.trim().split("\n", 1)[0] ?? "");
 }
 
 const enough = Symbol("enough");

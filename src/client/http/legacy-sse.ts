@@ -3,11 +3,12 @@ import type { Wire } from "../../wire/wire.ts";
 import type { Channel, Receiver } from "../channel/channel.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import { EventStream, isEventStream } from "./event-stream.ts";
 import { failureOf, wrongTypeOf } from "./failure.ts";
-import { shown } from "./loss.ts";
+
 import type { Requester } from "./requester.ts";
 import { Silence } from "./silence.ts";
 
@@ -100,7 +101,7 @@ class LegacySseWire implements Wire {
   }
 
   #lost(cause: unknown): ConnectionLost {
-    const message = `The connection to ${shown(this.#options.url)} broke: ${this.#reason}`;
+    const message = `The connection to ${shownUrl(this.#options.url)} broke: ${this.#reason}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true, cause });
   }
 
@@ -108,7 +109,7 @@ class LegacySseWire implements Wire {
   #notOffered(error: unknown): Error {
     if (error instanceof Error && !(error instanceof ConnectionLost)) return error;
     const { url } = this.#options;
-    const message = `The stream of ${shown(url)} has no endpoint event: is it an MCP endpoint?`;
+    const message = `The stream of ${shownUrl(url)} has no endpoint event: is it an MCP endpoint?`;
     return new HttpFailure({ status: 200, url, body: "" }, message);
   }
 }
@@ -117,6 +118,6 @@ class LegacySseWire implements Wire {
 function endpointOf(data: string, url: string): string {
   const endpoint = URL.canParse(data, url) ? new URL(data, url) : undefined;
   if (endpoint?.origin === new URL(url).origin) return endpoint.href;
-  const message = `${shown(url)} names ${data.slice(0, 200)} for messages, which is not of the same origin`;
+  const message = `${shownUrl(url)} names ${data.slice(0, 200)} for messages, which is not of the same origin`;
   throw new HttpFailure({ status: 200, url, body: "" }, message);
 }

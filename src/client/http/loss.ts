@@ -1,5 +1,6 @@
 // Tells what a failure below HTTP means: the connection broke, perhaps after the request was sent.
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 import { permissionHint } from "./cross-origin.ts";
 import type { HttpRequest } from "./send.ts";
 
@@ -20,18 +21,12 @@ export function reasonOf(error: unknown): string {
 export function lossOf(error: unknown, request: HttpRequest, hasReply = false): ConnectionLost {
   const isOpaque = error instanceof TypeError && error.cause === undefined;
   const hint = isOpaque && !hasReply ? permissionHint(request) : "";
-  const text = `The connection to ${shown(request.url)} broke: ${reasonOf(error)}${hint}`;
+  const text = `The connection to ${shownUrl(request.url)} broke: ${reasonOf(error)}${hint}`;
   return new ConnectionLost("cut", text, { mayHaveRun: true, cause: error });
-}
-
-/** A URL without what may be secret in it. */
-export function shown(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }
 
 export function tooLarge(url: string, maxBytes: number): InvalidResponse {
   return new InvalidResponse(
-    `${shown(url)} sent more than ${maxBytes} bytes in one message: raise limits.maxBytes if that is meant`,
+    `${shownUrl(url)} sent more than ${maxBytes} bytes in one message: raise limits.maxBytes if that is meant`,
   );
 }

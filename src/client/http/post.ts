@@ -6,10 +6,11 @@ import { Attempts, pause } from "../channel/backoff.ts";
 import type { Outgoing } from "../channel/channel.ts";
 import { type IncomingSink, readIncomingText } from "../channel/incoming.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 import { EventStream, isEventStream } from "./event-stream.ts";
 import { isGatewayLoss, wrongTypeOf } from "./failure.ts";
 import type { Link } from "./link.ts";
-import { shown } from "./loss.ts";
+
 import type { HttpReply } from "./send.ts";
 import { Silence } from "./silence.ts";
 
@@ -144,7 +145,7 @@ export class Post implements IncomingSink {
     if (status < 300) {
       reply.cancel();
       const { method } = this.outgoing;
-      const message = `${shown(link.url)} answered ${method} with ${status}, and no response: is it an MCP endpoint?`;
+      const message = `${shownUrl(link.url)} answered ${method} with ${status}, and no response: is it an MCP endpoint?`;
       return this.fail(new HttpFailure({ status, url: link.url, body: "" }, message));
     }
     const mayRespond = isJson(type) && status !== 429 && status !== 503 && !isGatewayLoss(status);
@@ -216,7 +217,7 @@ export class Post implements IncomingSink {
   }
 
   #cut(what: string, cause?: unknown): ConnectionLost {
-    const message = `The connection to ${shown(this.#link.url)} broke before the response: ${what}`;
+    const message = `The connection to ${shownUrl(this.#link.url)} broke before the response: ${what}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true, cause });
   }
 }

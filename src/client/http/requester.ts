@@ -1,8 +1,9 @@
 // Sends the HTTP requests of a client: with its credentials, again after a refusal that they cured, and through redirects.
 import { isThenable } from "../../async/promises.ts";
 import { HttpFailure } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 import type { Credentials } from "./auth.ts";
-import { shown } from "./loss.ts";
+
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
 const maxRedirects = 5;
@@ -61,14 +62,18 @@ function followed(reply: HttpReply, url: string, redirects: number): string {
   const location = reply.header("location");
   reply.cancel();
   const refuse = (where: string, remedy: string): HttpFailure =>
-    new HttpFailure({ status, url, body: "" }, `${shown(url)} redirects to ${where} (${status}): ${remedy}`);
+    new HttpFailure(
+      { status, url, body: "" },
+      `${shownUrl(url)} redirects to ${where} (${status}): ${remedy}`,
+    );
   if (location === undefined || !URL.canParse(location, url)) {
     throw refuse(location ?? "an address that is not visible here", "connect to the final address instead");
   }
   const target = new URL(location, url);
   if (target.origin !== new URL(url).origin || (status !== 307 && status !== 308)) {
-    throw refuse(shown(target.href), "connect to that address if you trust it");
+    throw refuse(shownUrl(target.href), "connect to that address if you trust it");
   }
-  if (redirects > maxRedirects) throw refuse(shown(target.href), `gave up after ${maxRedirects} redirects`);
+  if (redirects > maxRedirects)
+    throw refuse(shownUrl(target.href), `gave up after ${maxRedirects} redirects`);
   return target.href;
 }

@@ -2,9 +2,10 @@
 import type { AuthorizationServer, Client } from "oauth4webapi";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
-import { shown, shownUrl } from "./net/shown.ts";
+import { shown } from "./net/shown.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 import { OAuthError } from "./settings/errors.ts";
-import { isLoopback } from "./settings/loopback.ts";
+import { isLoopback } from "../../wire/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./settings/store.ts";
 import { issuerShelf, registrationShelf } from "./tokens/tokens.ts";

@@ -9,10 +9,11 @@ import {
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
 import { collect } from "../http/body.ts";
-import { lossOf, shown } from "../http/loss.ts";
+import { lossOf } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { InvalidResponse } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 import { unreachableBy } from "./node-unreachable.ts";
 
 /** How long a connection stays open without a request: less than the 5 seconds after which many servers close it. */
@@ -141,7 +142,7 @@ class NodeReply implements HttpReply {
       if (coding !== "identity") {
         return fail(
           new InvalidResponse(
-            `${shown(this.#asked.url)} sent the body as ${coding}, which the client did not accept`,
+            `${shownUrl(this.#asked.url)} sent the body as ${coding}, which the client did not accept`,
           ),
         );
       }

@@ -1,8 +1,9 @@
 // Tells that a server could not be reached, so that it cannot have run the request: Node, Bun and Deno say so, browsers do not.
-import { reasonOf, shown } from "../http/loss.ts";
+import { reasonOf } from "../http/loss.ts";
 import { sendByFetch } from "../http/send-by-fetch.ts";
 import type { HttpRequest, Send } from "../http/send.ts";
 import { ConnectionLost } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown-url.ts";
 
 /** What runtimes call failures that come before the first byte of a request is sent. */
 const beforeSending =
@@ -17,6 +18,6 @@ export function nodeSendByFetch(fetch: typeof globalThis.fetch): Send {
 export function unreachableBy(error: unknown, { url }: HttpRequest): ConnectionLost | undefined {
   const reason = reasonOf(error);
   if (!beforeSending.test(reason)) return undefined;
-  const text = `Could not reach ${shown(url)}: ${reason}: check the address, and that the server runs`;
+  const text = `Could not reach ${shownUrl(url)}: ${reason}: check the address, and that the server runs`;
   return new ConnectionLost("unreachable", text, { mayHaveRun: false, cause: error });
 }

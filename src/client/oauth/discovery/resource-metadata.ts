@@ -1,7 +1,8 @@
 // Finds the metadata of a protected resource (RFC 9728): which authorization servers issue tokens for an MCP server.
 import { isTexts } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
-import { shown, shownUrl } from "../net/shown.ts";
+import { shown } from "../net/shown.ts";
+import { shownUrl } from "../../settings/shown-url.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Challenge } from "./challenge.ts";
 import { firstDocument, type Found } from "./first-document.ts";

@@ -11,7 +11,7 @@ import { inBackground } from "../../../async/timers.ts";
 import { requirePkce } from "../discovery/server-metadata.ts";
 import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
-import { isLoopback } from "../settings/loopback.ts";
+import { isLoopback } from "../../../wire/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
 import { codeOf } from "./authorization-response.ts";

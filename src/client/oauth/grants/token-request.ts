@@ -1,6 +1,7 @@
 // Asks the token endpoint, for every grant, and says what is wrong when there is no token.
 import type { JsonValue, TokenEndpointResponse } from "oauth4webapi";
-import { shown, shownUrl } from "../net/shown.ts";
+import { shown } from "../net/shown.ts";
+import { shownUrl } from "../../settings/shown-url.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
 import { remedyOf } from "./remedies.ts";

@@ -4,7 +4,8 @@ import { untilAborted } from "../../../async/promises.ts";
 import { OAuthError, type OAuthProblem } from "../settings/errors.ts";
 import { Guard } from "./guard.ts";
 import type { Document, Net, NetOptions } from "./net.ts";
-import { shown, shownUrl } from "./shown.ts";
+import { shown } from "./shown.ts";
+import { shownUrl } from "../../settings/shown-url.ts";
 
 const documentMs = 10_000;
 const requestMs = 20_000;

@@ -8,9 +8,3 @@ export function shown(value: unknown): string {
   const safe = quoted.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return safe.length > maxShown ? `${safe.slice(0, maxShown)}…` : safe;
 }
-
-/** A URL without what may be secret in it: a URL that was parsed has no odd characters. */
-export function shownUrl(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
-}

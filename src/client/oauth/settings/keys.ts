@@ -1,5 +1,6 @@
 // The private keys of clients, for Web Crypto.
 import type { CryptoKey, JWK } from "oauth4webapi";
+import { bytesFromBase64 } from "../../../wire/base64.ts";
 import type { ClientKey } from "./options.ts";
 
 /** A key, and the name of its algorithm in a JWT. */
@@ -95,6 +96,5 @@ interface Algorithm {
 }
 
 function bytesOf(pem: string): Uint8Array<ArrayBuffer> {
-  const base64 = (pemText.exec(pem)?.[2] ?? "").replaceAll(/\s|\\n/g, "");
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return bytesFromBase64((pemText.exec(pem)?.[2] ?? "").replaceAll(/\s|\\n/g, ""));
 }
