@@ -84,8 +84,8 @@ export type {
 } from "./server/catalogue/tool-definition.ts";
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
 export type { Context } from "./server/context/context.ts";
-export type { NotificationSource, SessionEnd } from "./server/calls/notifications.ts";
-export type { ServerEvent } from "./diagnostics/events.ts";
+export type { NotificationSource } from "./server/calls/notifications.ts";
+export type { ServerEvent, SessionEnd } from "./diagnostics/events.ts";
 export type { Extension } from "./server/catalogue/extensions.ts";
 export type { Logger } from "./diagnostics/logger.ts";
 export type {

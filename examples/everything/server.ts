@@ -36,7 +36,7 @@ export function createEverythingServer(options: EverythingOptions = {}): McpServ
       mode,
       ...(backplane && { backplane }),
       observe: (event) => {
-        if (event.type === "listener" && event.state === "closed") counters.forget(event.session);
+        if (event.type === "session" && event.state === "ended") counters.forget(event.session);
       },
     },
   );

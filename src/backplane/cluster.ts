@@ -1,8 +1,7 @@
 // One node of a cluster: joins and leaves it, knows who is there, exchanges messages and follows logs.
 import { Callbacks } from "../async/callbacks.ts";
 import { inBackground } from "../async/timers.ts";
-import type { ServerEvent } from "../diagnostics/events.ts";
-import type { Logger } from "../diagnostics/logger.ts";
+import type { Diagnostics } from "../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { HalyardError } from "../errors.ts";
 import type { Implementation } from "../protocol/model.ts";
@@ -30,8 +29,7 @@ const defaultLeaseMs = 5000;
 /** What a cluster needs of its server. */
 export interface ClusterHost {
   readonly info: Implementation;
-  readonly logger: Logger;
-  readonly observe: ((event: ServerEvent) => void) | undefined;
+  readonly diagnostics: Diagnostics;
 }
 
 /** What belongs to one stay in the cluster, from join to leave. */
@@ -187,7 +185,7 @@ export class Cluster {
 
   /** Logs that the engine has a value of another form than nodes write. It counts as absent. */
   ignoreInvalid(kind: ValueKind): void {
-    const log = RateLimitedLog.of(this.#host.logger);
+    const log = RateLimitedLog.of(this.#host.diagnostics.logger);
     log.error(`Ignored an invalid value of the kind ${kind} in ${this.#backplane.engine}`);
   }
 
@@ -228,7 +226,8 @@ export class Cluster {
   }
 
   async #join(): Promise<void> {
-    const { info, logger, observe } = this.#host;
+    const { info, diagnostics } = this.#host;
+    const { logger } = diagnostics;
     const node = randomId(9);
     const prefix = this.#backplane.options.prefix ?? `halyard:${info.name}:`;
     const bus = new Bus(node, this.#handlers, logger);
@@ -243,7 +242,7 @@ export class Cluster {
     const engine = await openEngine(this.#backplane, { prefix, node, receiver, logger, secrets, leaseMs });
     bus.connect(engine);
     const presence = new Presence(node, this.leaseMs, (other, state) => {
-      observe?.({ type: "node", state, node: other });
+      diagnostics.observe?.({ type: "node", state, node: other });
       if (state === "left") for (const left of this.#lefts) left(other);
     });
     const beat = (): void => bus.sendSoon("all", "beat", this.#info());
@@ -294,12 +293,12 @@ export class Cluster {
   /** Keeps the logs that this node follows, however long nothing is added to them. */
   #followAgain(): void {
     const { logs } = this.#feeds;
-    const { logger } = this.#host;
+    const { logger } = this.#host.diagnostics;
     if (logs.length > 0) logRejection(logger, "Following logs", this.engine.follow(logs, followMs));
   }
 
   #lost(error: unknown): void {
-    const { logger, observe } = this.#host;
+    const { logger, observe } = this.#host.diagnostics;
     this.#feeds.lost();
     logger.error(`${this.#backplane.engine} cannot be reached: this node serves what it can alone`, {
       error,
@@ -308,7 +307,7 @@ export class Cluster {
   }
 
   #back(): void {
-    const { logger, observe } = this.#host;
+    const { logger, observe } = this.#host.diagnostics;
     logger.warn(`${this.#backplane.engine} can be reached again`);
     observe?.({ type: "engine", state: "back" });
     this.#stay?.presence.missed();

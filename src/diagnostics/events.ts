@@ -1,16 +1,31 @@
 // The events that `observe` receives, for metrics, traces and dashboards.
-import type { Principal } from "../protocol/model.ts";
+import type { Implementation, Principal } from "../protocol/model.ts";
+import type { Logger } from "./logger.ts";
+
+/** Where the parts of a server report what happens. */
+export interface Diagnostics {
+  readonly logger: Logger;
+  /** Read at each event, since a dashboard adds itself while somebody looks at it. */
+  observe?: ((event: ServerEvent) => void) | undefined;
+}
 
 /** The peer of an event. */
 export interface PeerEvent {
   readonly transport: string;
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
+  /** The key under which limits count the peer: its principal, over HTTP else its address. */
+  readonly caller?: string | undefined;
 }
 
 /** Copies only these fields: calls, connections and listeners have many more. */
-export function peerOf({ transport, session, principal }: PeerEvent): PeerEvent {
-  return { transport, session, principal };
+export function peerOf<Peer extends PeerEvent>({
+  transport,
+  session,
+  principal,
+  caller,
+}: Peer): Pick<Peer, keyof PeerEvent> {
+  return { transport, session, principal, caller };
 }
 
 /** A request has ended, with or without a response. */
@@ -20,6 +35,8 @@ export interface RequestEvent extends PeerEvent {
   /** The name of the tool or prompt, or the URI of the resource. */
   readonly name?: string | undefined;
   readonly revision: string;
+  /** The name and version that the client gives itself. */
+  readonly client?: Implementation | undefined;
   readonly durationMs: number;
   readonly outcome: "ok" | "error" | "cancelled";
   /** The JSON-RPC error code, if the outcome is `error`. */
@@ -35,11 +52,47 @@ export interface RefusalEvent extends PeerEvent {
   readonly reason: string;
 }
 
-/** A listen request or a legacy session started or ended. */
-export interface ListenerEvent extends PeerEvent {
-  readonly type: "listener";
+/**
+ * Why a session has ended in this process: its client disconnected (`left`), deleted it, was idle for too long, was evicted
+ * to make room for another session, or held a token that expired; or the server shuts down.
+ */
+export type SessionEnd = "left" | "deleted" | "idle" | "evicted" | "expired" | "shutdown";
+
+/** A legacy session began in this process, because its client initialized or another node had it before, or ended here. */
+export interface SessionEvent extends PeerEvent {
+  readonly type: "session";
+  readonly state: "made" | "revived" | "ended";
+  /** Why it ended; undefined if another node may continue it. */
+  readonly reason?: SessionEnd | undefined;
+}
+
+/** A listen request opened or closed. */
+export interface SubscriptionEvent extends PeerEvent {
+  readonly type: "subscription";
   readonly state: "opened" | "closed";
-  readonly kind: "session" | "subscription";
+  /** The name and version that the client gives itself, if it has just opened. */
+  readonly client?: Implementation | undefined;
+}
+
+/**
+ * Why the connection of a stream closed: the client or the network cut it, its reader was too slow, the server had nothing more to
+ * send, the server lets the client resume it, or the client has resumed it on another node.
+ */
+export type StreamEnd = "cut" | "slow" | "ended" | "paused" | "moved";
+
+/** The event stream of an HTTP response opened, was resumed on another connection, or closed. */
+export interface StreamEvent extends PeerEvent {
+  readonly type: "stream";
+  readonly state: "opened" | "resumed" | "closed";
+  /** The GET of a session, the reply to a POST, a listen request, or the stream of HTTP+SSE. */
+  readonly kind: "get" | "post" | "listen" | "sse";
+  readonly reason?: StreamEnd | undefined;
+  /** Characters written so far. */
+  readonly bytes: number;
+  /** Bytes that the client has not read, as far as known. */
+  readonly backlog: number;
+  /** How long the connection lasted, if it has closed. */
+  readonly durationMs?: number | undefined;
 }
 
 /** The server sent a notification to subscribers or sessions. */
@@ -121,7 +174,9 @@ export interface GapEvent {
 export type ServerEvent =
   | RequestEvent
   | RefusalEvent
-  | ListenerEvent
+  | SessionEvent
+  | SubscriptionEvent
+  | StreamEvent
   | PushEvent
   | AskEvent
   | TaskEvent

@@ -19,6 +19,7 @@ export class Outflow implements EventSink, Outgoing {
   ended = false;
   /** Whether the reader disconnected before it had read everything. */
   lost = false;
+  isDestroyed = false;
 
   constructor(request: HttpRequest, unsent: Unsent) {
     this.#request = request;
@@ -78,6 +79,7 @@ export class Outflow implements EventSink, Outgoing {
   }
 
   destroy(): void {
+    this.isDestroyed = true;
     this.cut("The reader is too slow");
   }
 

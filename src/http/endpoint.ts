@@ -43,10 +43,10 @@ export interface HttpStats {
 export class Endpoint {
   readonly settings: HttpSettings;
   readonly unsent: Unsent;
-  readonly #state: HttpState;
+  readonly state: HttpState;
   readonly #guard: Guard;
   readonly #rateLimits: RateLimits | undefined;
-  readonly #legacySse: LegacySse | undefined;
+  readonly legacySse: LegacySse | undefined;
   /** Resolves when this node has joined the cluster; at once without one. */
   readonly ready: Promise<void>;
   #inFlight = 0;
@@ -58,21 +58,22 @@ export class Endpoint {
     checkProtection(this.settings, server);
     const { legacySse, allowedOrigins, rateLimits, limits } = this.settings;
     this.ready = ignoreRejection(server.cluster?.join() ?? Promise.resolve());
-    this.#state = new HttpState(server, this.settings, this.ready);
-    this.unsent = this.#state.unsent;
+    this.state = new HttpState(server, this.settings, this.ready);
+    this.unsent = this.state.unsent;
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
-    this.#legacySse = legacySse && new LegacySse(this.#state, legacySse);
+    this.legacySse = legacySse && new LegacySse(this.state, legacySse);
+    this.settings.dashboard?.attach(this);
   }
 
   /** Responds to one request. */
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
-    const exchange = new HttpExchange(this.#state, request, responder);
-    if (this.#state.server.observe !== undefined) responder.refusals = exchange;
+    const exchange = new HttpExchange(this.state, request, responder);
+    if (this.state.server.observe !== undefined) responder.refusals = exchange;
     if (exchange.isLate && !this.#mayAnswer(request)) return refuseClosing(responder);
     const refusal = this.#guard.check(request);
     if (refusal !== undefined) {
-      this.#state.rateLimitedLog.warn(refusal);
+      this.state.rateLimitedLog.warn(refusal);
       return refuse(responder, 403, refusal);
     }
     this.#inFlight++;
@@ -83,7 +84,7 @@ export class Endpoint {
       exchange.counted = counted;
       await this.#route(exchange);
     } catch (error) {
-      this.#state.refuseFailed(responder, error);
+      this.state.refuseFailed(responder, error);
     } finally {
       counted?.release();
       if (--this.#inFlight === 0) this.#onIdle?.();
@@ -96,25 +97,26 @@ export class Endpoint {
   }
 
   async #close(): Promise<void> {
-    this.#state.closing = true;
-    const listensEnded = this.#state.listens.endAll();
+    this.state.closing = true;
+    const listensEnded = this.state.listens.endAll();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       if (this.#inFlight === 0) resolve();
     });
     const { graceMs } = this.settings;
     const answered = Promise.all([idle, listensEnded]);
-    await Promise.all([within(graceMs, answered), this.#legacySse?.close(graceMs)]);
-    await this.#state.close();
+    await Promise.all([within(graceMs, answered), this.legacySse?.close(graceMs)]);
+    await this.state.close();
     this.unsent.keepWatching();
-    await this.#state.server.cluster?.leave();
+    await this.settings.dashboard?.detach(this);
+    await this.state.server.cluster?.leave();
   }
 
   stats(): HttpStats {
-    const { server, sessions, listens, logs, heartbeat, unsent } = this.#state;
+    const { server, sessions, listens, logs, heartbeat, unsent } = this.state;
     const getStreams = sessions.values().reduce((sum, session) => sum + session.streams.openGets, 0);
     // Over HTTP+SSE, each stream is a session.
-    const sseStreams = this.#legacySse?.size ?? 0;
+    const sseStreams = this.legacySse?.size ?? 0;
     return {
       sessions: sessions.size + sseStreams,
       streams: getStreams + listens.size + sseStreams,
@@ -138,7 +140,7 @@ export class Endpoint {
     const document = auth?.documents?.get(request.path);
     if (document !== undefined) return answerDocument(exchange, document);
     if (request.method === "OPTIONS" && this.settings.cors) {
-      return responder.reply(204, preflightHeaders(request, allowedMethods(this.#state)));
+      return responder.reply(204, preflightHeaders(request, allowedMethods(this.state)));
     }
     return auth === undefined ? this.#answer(exchange) : this.#authenticate(auth, exchange);
   }
@@ -159,7 +161,7 @@ export class Endpoint {
     const { request, responder } = exchange;
     const { path } = this.settings;
     if (request.path !== path) {
-      if (this.#legacySse?.isAt(request.path)) return this.#legacySse.handle(exchange);
+      if (this.legacySse?.isAt(request.path)) return this.legacySse.handle(exchange);
       return refuse(responder, 404, `Not found: the MCP endpoint is at ${path}`);
     }
     switch (request.method) {
@@ -186,13 +188,13 @@ export class Endpoint {
   /** Identifies the session by its unguessable id, before authentication. */
   #sessionOf(request: HttpRequest): object | undefined {
     if (request.method !== "POST") return undefined;
-    if (request.path !== this.settings.path) return this.#legacySse?.clientOf(request);
-    return this.#state.sessions.peek(request.header(sessionHeader) ?? "");
+    if (request.path !== this.settings.path) return this.legacySse?.clientOf(request);
+    return this.state.sessions.peek(request.header(sessionHeader) ?? "");
   }
 
   /** Whether a POST may bring the answer to a question of a running call, which a closing server still accepts. */
   #mayAnswer(request: HttpRequest): boolean {
     const isOfSession = request.method === "POST" && request.header(sessionHeader) !== undefined;
-    return isOfSession || this.#legacySse?.isMessage(request) === true;
+    return isOfSession || this.legacySse?.isMessage(request) === true;
   }
 }

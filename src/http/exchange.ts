@@ -4,9 +4,19 @@ import type { Principal } from "../protocol/model.ts";
 import { isPast } from "../protocol/principal.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
 import { Connection, type Exchange } from "../server/context/connection.ts";
-import { type Incoming, isBatch, readMessage, type RequestId, type RpcError } from "../wire/message.ts";
+import {
+  type Incoming,
+  isBatch,
+  type ReadMessage,
+  readMessage,
+  type RequestId,
+  type RpcError,
+  type RpcResponse,
+} from "../wire/message.ts";
+import type { Answer } from "../server/calls/answer.ts";
+import type { Answering } from "../server/calls/dispatch.ts";
 import type { Tended } from "./edge/heartbeat.ts";
-import type { HttpRequest, HttpResponder, RefusalWatch } from "./edge/request.ts";
+import type { HttpHeaders, HttpRequest, HttpResponder, RefusalWatch } from "./edge/request.ts";
 import type { CountedRequest } from "./rate-limits/rate-limits.ts";
 import type { HttpSession } from "./session.ts";
 import type { HttpState } from "./state.ts";
@@ -106,6 +116,20 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     return this.#stream === undefined || this.#stream.state === "idle" ? undefined : this.#stream;
   }
 
+  /** Has the server answer a message or batch of the client. */
+  answer(message: ReadMessage): Answering<RpcResponse>;
+  answer(incoming: Incoming): Answering<Answer>;
+  answer(incoming: Incoming): Answering<Answer> {
+    this.state.witness?.received(this.connection, incoming);
+    return this.state.server.answer(incoming, this);
+  }
+
+  /** Sends the whole reply. */
+  reply(status: number, headers: HttpHeaders, text: string): void {
+    this.state.witness?.wrote(this.connection, text);
+    this.responder.reply(status, headers, text);
+  }
+
   /** Waits for the answer and sends it. Not async: a suspended function would hold more memory, possibly for days. */
   sendLater<T>(
     answering: Promise<T>,
@@ -170,7 +194,10 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
 
   #makeStream(): EventStream {
     return this.session === undefined
-      ? new EventStream("post", this.responder)
+      ? new EventStream(this.row?.stream ? "listen" : "post", this.responder, {
+          host: this.state,
+          connection: this.connection,
+        })
       : this.session.streams.reply(this.responder, this.principal, () => requestIds(this.incoming));
   }
 

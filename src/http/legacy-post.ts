@@ -118,7 +118,7 @@ async function initialize(exchange: HttpExchange): Promise<void> {
   const { state, responder, incoming, accepted } = exchange;
   const connection = HttpSession.mint(state.server, exchange.principal, exchange.request.caller);
   exchange.connection = connection;
-  const response = await state.server.answer(incoming, exchange);
+  const response = await exchange.answer(incoming);
   if (response === undefined) return accept(responder);
   const text = state.server.encode(response);
   // Keep no session if `initialize` failed.
@@ -129,7 +129,8 @@ async function initialize(exchange: HttpExchange): Promise<void> {
   }
   const headers: HttpHeaders = isAgreed ? { [sessionHeader]: connection.session ?? "" } : {};
   const status = isMalformed(incoming, response) ? 400 : 200;
-  if (accepted.json) return responder.reply(status, { ...jsonHeaders, ...headers }, text);
+  if (accepted.json) return exchange.reply(status, { ...jsonHeaders, ...headers }, text);
+  state.witness?.wrote(connection, text);
   const sink = responder.stream({ ...eventHeaders, ...headers });
   sink.write(encodeEvent(text));
   sink.end();
@@ -137,11 +138,11 @@ async function initialize(exchange: HttpExchange): Promise<void> {
 
 /** Answers with the connection of the exchange: that of its session, or its own. */
 function answer(exchange: HttpExchange): Promise<void> | void {
-  const { state, responder, accepted, incoming } = exchange;
+  const { responder, accepted, incoming } = exchange;
   const isSilent = !isBatch(incoming) && isSilentMessage(incoming);
   if (!isSilent && exchange.isLate) return refuseClosing(responder);
   exchange.mayStream = accepted.events && !isSilent;
-  const answering = state.server.answer(incoming, exchange);
+  const answering = exchange.answer(incoming);
   if (!accepted.json) exchange.stream?.open();
   return answering instanceof Promise ? exchange.sendLater(answering, send) : send(exchange, answering);
 }
@@ -161,15 +162,13 @@ function send(exchange: HttpExchange, answered: Answer | undefined): Promise<voi
   );
 }
 
-function reply(
-  { state, responder, incoming, openStream }: HttpExchange,
-  answered: Answer | undefined,
-): Promise<void> | void {
+function reply(exchange: HttpExchange, answered: Answer | undefined): Promise<void> | void {
+  const { state, responder, incoming, openStream } = exchange;
   const text = answered && state.server.encode(answered);
   if (openStream !== undefined) return text === undefined ? openStream.end() : openStream.finish(text);
   if (text === undefined) return accept(responder);
   const isRefused = isMalformed(incoming, answered) || state.server.revisions.legacy === undefined;
-  responder.reply(isRefused ? 400 : 200, jsonHeaders, text);
+  exchange.reply(isRefused ? 400 : 200, jsonHeaders, text);
 }
 
 /** Whether the body was no valid message. One response to a batch means that the server refused all of it. */

@@ -7,8 +7,8 @@ import { isGranted } from "../protocol/scopes.ts";
 import { encodeTypedEvent, keepAliveComment } from "../wire/sse.ts";
 import { Holdings, roomFor } from "../limits/holdings.ts";
 import { Pipe } from "../pipe/pipe.ts";
+import { peerOf, type SessionEnd, type StreamEnd } from "../diagnostics/events.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
-import type { SessionEnd } from "../server/calls/notifications.ts";
 import { isTaken } from "../server/calls/answer.ts";
 import { parseJson } from "../wire/json.ts";
 import { type Incoming, isBatch, isSilentMessage, type JsonObject } from "../wire/message.ts";
@@ -23,7 +23,8 @@ import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
 import { accept, eventHeaders, refuse, refuseClosing } from "./edge/replies.ts";
 
-interface Client {
+/** A client that has a stream of HTTP+SSE. */
+export interface Client {
   readonly pipe: Pipe;
   readonly sink: EventSink;
   /** Updated with each POST: the stream ends when its newest token expires, since a reconnect would lose the session. */
@@ -37,7 +38,7 @@ export class LegacySse {
   readonly #ssePath: string;
   readonly #messagePath: string;
   /** By the random token in the message URL that only this client receives. */
-  readonly #clients = new Map<string, Client>();
+  readonly clients: Map<string, Client> = new Map();
   readonly #held: Holdings<Client>;
   readonly #id = randomId(3);
   readonly #stopHearing: (() => void) | undefined;
@@ -51,7 +52,7 @@ export class LegacySse {
   }
 
   get size(): number {
-    return this.#clients.size;
+    return this.clients.size;
   }
 
   /** Whether this transport serves the path. */
@@ -80,7 +81,7 @@ export class LegacySse {
 
   /** Lets running calls finish within `graceMs`, with the answers to their questions, then closes every stream. */
   async close(graceMs: number): Promise<void> {
-    const clients = [...this.#clients.values()];
+    const clients = [...this.clients.values()];
     await Promise.all(
       clients.map(async ({ pipe }) => {
         await pipe.drain(graceMs);
@@ -88,7 +89,7 @@ export class LegacySse {
       }),
     );
     for (const { sink } of clients) sink.end();
-    this.#clients.clear();
+    this.clients.clear();
     this.#stopHearing?.();
   }
 
@@ -112,7 +113,7 @@ export class LegacySse {
     sink.write(encodeTypedEvent("endpoint", `${this.#messagePath}?sessionId=${token}`));
     const pipe = new Pipe(
       this.#state.server,
-      { write: (text) => sink.write(encodeTypedEvent("message", text)), destroy: () => sink.destroy() },
+      { write: (text) => this.#write(client, text), destroy: () => sink.destroy() },
       {
         transport: "sse",
         principal: identityOf(principal),
@@ -123,14 +124,29 @@ export class LegacySse {
     );
     sink.onDrain(() => pipe.drained());
     const client: Client = { pipe, sink, principal, isBehind: false };
-    this.#clients.set(token, client);
+    this.#tell(client, "opened");
+    this.clients.set(token, client);
     this.#held.add(caller, client);
     this.#state.heartbeat.add(this.#keepAlive(token, client));
     sink.onClose(() => {
-      this.#clients.delete(token);
+      this.clients.delete(token);
       this.#held.delete(caller, client);
+      this.#tell(client, "closed", sink.isDestroyed ? "slow" : "cut");
       this.#endLater(client, 0, "left");
     });
+  }
+
+  #write({ pipe, sink }: Client, text: string): boolean {
+    this.#state.witness?.wrote(pipe.connection, text);
+    return sink.write(encodeTypedEvent("message", text));
+  }
+
+  #tell({ pipe: { connection }, sink }: Client, state: "opened" | "closed", reason?: StreamEnd): void {
+    const { server, witness } = this.#state;
+    const stream = { type: "stream", kind: "sse", state, reason, bytes: 0, backlog: sink.unsent } as const;
+    const event = { ...stream, ...peerOf(connection) };
+    server.observe?.(event);
+    witness?.changed(connection, event);
   }
 
   /** Lets running calls finish within `graceMs`, then ends the stream, in the background. */
@@ -160,7 +176,7 @@ export class LegacySse {
     let next = performance.now() + keepAliveMs;
     return {
       tend: (now) => {
-        if (!this.#clients.has(token)) return false;
+        if (!this.clients.has(token)) return false;
         if (isPast(client.principal?.expiresAt)) {
           this.#endLater(client, graceMs, "expired");
           return false;
@@ -182,7 +198,7 @@ export class LegacySse {
   }
 
   #find(request: HttpRequest): Client | undefined {
-    return this.#clients.get(tokenOf(request));
+    return this.clients.get(tokenOf(request));
   }
 
   async #receive(exchange: HttpExchange): Promise<void> {
@@ -230,7 +246,7 @@ export class LegacySse {
     const message = readForwarded(body);
     // Another endpoint of this process has the stream.
     if (!message.token.startsWith(this.#tokenStart)) return undefined;
-    const client = this.#clients.get(message.token);
+    const client = this.clients.get(message.token);
     const status = statusFor(client, message.principal);
     if (client === undefined || status !== 202) return { status };
     const { loads, limits } = this.#state.server;
@@ -249,6 +265,7 @@ export class LegacySse {
 
   /** Passes the message to the pipe. It counts for its caller until the pipe has answered it on the stream. */
   #pass(client: Client, { incoming, principal, checkedScopes, counted }: PassedMessage, load: Load): void {
+    this.#state.witness?.received(client.pipe.connection, incoming);
     client.principal = principal;
     counted?.retain();
     const release = load.hold();

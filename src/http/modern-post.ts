@@ -45,7 +45,7 @@ function serveListen(exchange: HttpExchange, read: ReadRequest): void {
 }
 
 async function acceptNotification(exchange: HttpExchange, read: ReadMessage): Promise<void> {
-  await exchange.state.server.answer(read, exchange);
+  await exchange.answer(read);
   accept(exchange.responder);
 }
 
@@ -54,7 +54,7 @@ function answerRequest(exchange: HttpExchange, read: ReadRequest): Promise<void>
   const { responder, accepted } = exchange;
   exchange.mayStream = accepted.events;
   if (!accepted.json) exchange.stream?.open();
-  const answering = exchange.state.server.answer(read, exchange);
+  const answering = exchange.answer(read);
   if (!(answering instanceof Promise)) return send(exchange, answering);
   responder.onGone(() => exchange.cancel());
   if (responder.gone) exchange.cancel();
@@ -68,7 +68,7 @@ function send(exchange: HttpExchange, response: RpcResponse | undefined): Promis
   if (openStream !== undefined) return openStream.finish(text);
   const isError = "error" in response;
   const status = !isError ? 200 : exchange.isComplete ? (statuses.get(response.error.code) ?? 200) : 400;
-  exchange.responder.reply(status, jsonHeaders, text);
+  exchange.reply(status, jsonHeaders, text);
 }
 
 /** The status of an error that a modern client gets; a legacy client gets 200. */

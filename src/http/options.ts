@@ -30,6 +30,18 @@ export interface LegacySseOptions {
   readonly messagePath?: string;
 }
 
+/** A dashboard: what `dashboard()` of `halyard/dashboard` returns. An endpoint calls it when it begins and ends to serve. */
+export interface EndpointDashboard {
+  /** Opens a port of its own, for `serveHttp`, and returns the options with which its page may call the endpoint. */
+  serve(options: HttpOptions): Promise<HttpOptions>;
+  /** Called with each endpoint that is made with it. */
+  attach(endpoint: object): void;
+  /** Called when `serveHttp` listens at this URL. */
+  opened(url: string): void;
+  /** Called when the endpoint closes. */
+  detach(endpoint: object): Promise<void>;
+}
+
 /** Options of the HTTP transport; all are optional. */
 export interface HttpOptions {
   /** @default {"/mcp"} */
@@ -72,6 +84,8 @@ export interface HttpOptions {
    * `Forwarded`. `true` means 1. @default {0: these headers are ignored}
    */
   readonly trustProxy?: boolean | number;
+  /** Shows what goes on: `dashboard()` of `halyard/dashboard`. @default {none} */
+  readonly dashboard?: EndpointDashboard;
 }
 
 /**
@@ -127,6 +141,7 @@ export const knownHttpOptions: Known<HttpOptions> = {
   rateLimit: knownRateLimits,
   auth: true,
   trustProxy: true,
+  dashboard: true,
 };
 
 /** The options, completed with their defaults. */
@@ -138,14 +153,17 @@ export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>
   readonly rateLimits: RateLimitSettings | undefined;
   readonly auth: Auth | undefined;
   readonly trustedProxies: number;
+  readonly dashboard?: EndpointDashboard;
 }
 
 /** Completes the options with their defaults. Throws for an invalid option. */
 export function resolveHttpOptions(options: HttpOptions): HttpSettings {
-  const { path = defaults.path, cors, legacySse, auth } = options;
+  const { path = defaults.path, cors, legacySse, auth, dashboard } = options;
   const limits = givenOf(options.limits);
   const trustedProxies = countProxies(options.trustProxy);
   if (!path.startsWith("/")) fail("path", "must begin with a slash");
+  if (dashboard !== undefined && typeof dashboard.attach !== "function")
+    fail("dashboard", "is none: pass dashboard() of halyard/dashboard");
   for (const [name, limit] of Object.entries(limits)) {
     if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");
   }

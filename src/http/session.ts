@@ -4,7 +4,7 @@ import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
 import { Connection } from "../server/context/connection.ts";
 import type { Detach } from "../server/calls/attach.ts";
-import type { SessionEnd } from "../server/calls/notifications.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
 import type { ServerPort } from "../server/calls/port.ts";
 import type { SessionRecord } from "../session/record.ts";
 import { mintSessionId } from "../session/sessions.ts";
@@ -32,7 +32,8 @@ export class HttpSession implements SharedSession {
   readonly #detach: Detach;
   #saved: SavedState | undefined;
 
-  constructor(host: StreamHost, connection: Connection, subscriptions: readonly string[] = []) {
+  /** `subscriptions`: those of a session that is revived. */
+  constructor(host: StreamHost, connection: Connection, subscriptions?: readonly string[]) {
     this.connection = connection;
     this.#host = host;
     const { cluster, changes } = host.server;
@@ -40,7 +41,11 @@ export class HttpSession implements SharedSession {
       cluster && changes
         ? new (cluster.part(sharedStreams))(host, cluster, changes, connection)
         : new SessionStreams(host, connection);
-    this.#detach = host.server.attach(connection, this.streams, { overflow: "gap", subscriptions });
+    this.#detach = host.server.attach(connection, this.streams, {
+      overflow: "gap",
+      subscriptions: subscriptions ?? [],
+      isRevived: subscriptions !== undefined,
+    });
   }
 
   /** The connection of a new session. It keeps the identity of its principal; each request brings its own scopes. */

@@ -17,6 +17,7 @@ import { refuse, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
 import type { ClientStreams } from "./streams/session-streams.ts";
 import { StreamLogs } from "./streams/stream-log.ts";
+import type { Witness } from "./streams/witness.ts";
 import { Unsent } from "./edge/unsent.ts";
 
 /** Sessions that any node may serve. */
@@ -34,6 +35,7 @@ export class HttpState implements Tended {
   readonly rateLimitedLog: RateLimitedLog;
   /** Whether the server is closing: running calls may finish, and new ones are refused. */
   closing = false;
+  witness: Witness | undefined;
   readonly listens: Listens;
   /** Resolves when this node has joined the cluster, if there is one. What needs the other nodes waits for it. */
   readonly joined: Promise<void>;

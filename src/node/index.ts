@@ -141,7 +141,10 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const { port = 3000, host = "127.0.0.1" } = options;
   outliveStderr();
   const hosts = [host].flat();
-  const endpoint = new Endpoint(portOf(server, "HTTP"), options, hostsFor(hosts, options));
+  const names = hostsFor(hosts, options);
+  const driven = portOf(server, "HTTP");
+  const { dashboard } = options;
+  const endpoint = new Endpoint(driven, (await dashboard?.serve?.(options)) ?? options, names);
   const handler = toHandler(endpoint);
   try {
     await endpoint.ready;
@@ -171,8 +174,10 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   };
   const ignoreSignals = (options.handleSignals ?? true) ? closeOnSignals(close) : undefined;
   const name = hosts[0]?.includes(":") ? `[${hosts[0]}]` : hosts[0];
+  const url = `http://${name}:${actualPort}${endpoint.settings.path}`;
+  dashboard?.opened(url);
   return {
-    url: `http://${name}:${actualPort}${endpoint.settings.path}`,
+    url,
     port: actualPort,
     stats: handler.stats,
     close,

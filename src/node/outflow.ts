@@ -14,6 +14,7 @@ export class Outflow implements EventSink, Outgoing {
   #isFull = false;
   #isEnding = false;
   #isWatched = false;
+  isDestroyed = false;
 
   constructor(response: ServerResponse, request: HttpRequest, unsent: Unsent) {
     this.#response = response;
@@ -72,6 +73,7 @@ export class Outflow implements EventSink, Outgoing {
   }
 
   destroy(): void {
+    this.isDestroyed = true;
     this.#response.destroy();
   }
 

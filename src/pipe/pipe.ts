@@ -6,11 +6,10 @@ import { assertPrincipal } from "../protocol/principal.ts";
 import { Callbacks } from "../async/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange } from "../server/context/connection.ts";
-import { peerOf } from "../diagnostics/events.ts";
+import { peerOf, type SessionEnd } from "../diagnostics/events.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import type { Detach } from "../server/calls/attach.ts";
-import type { SessionEnd } from "../server/calls/notifications.ts";
 import type { ServerPort } from "../server/calls/port.ts";
 import { parseJson } from "../wire/json.ts";
 import {

@@ -15,6 +15,7 @@ export interface AskTarget {
     readonly transport: string;
     readonly session: string | undefined;
     readonly principal: Principal | undefined;
+    readonly caller?: string | undefined;
   };
   /** The question fails when the client can no longer be reached on this stream. */
   readonly stream: Stream;
@@ -57,10 +58,10 @@ interface Pending {
 
 export class Asks {
   readonly #pending = new Map<string, Pending>();
-  readonly #watch: AskWatch | undefined;
+  readonly #watch: AskWatch;
   readonly #cluster: Cluster | undefined;
 
-  constructor(watch?: AskWatch, cluster?: Cluster) {
+  constructor(watch: AskWatch, cluster?: Cluster) {
     this.#watch = watch;
     this.#cluster = cluster;
     cluster?.on("answer", ({ session, response, grant }) => {
@@ -84,7 +85,7 @@ export class Asks {
     const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
     // First, since it throws for params that are not JSON.
     const text = JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params });
-    const ended = this.#watch?.(ask);
+    const ended = this.#watch(ask);
     return new Promise<JsonObject>((resolve, reject) => {
       const fail = (problem: string, error = askFailed(ask.method, problem)): void => {
         if (!this.#pending.has(key)) return;

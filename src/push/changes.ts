@@ -2,8 +2,7 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import { type LogEntry, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
 import type { Feed } from "../backplane/feed.ts";
-import type { ServerEvent } from "../diagnostics/events.ts";
-import type { Logger } from "../diagnostics/logger.ts";
+import type { Diagnostics } from "../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { inBackground, within } from "../async/timers.ts";
 import { type Change, type ChangeEntry, encodeChange, readChange } from "./change.ts";
@@ -41,11 +40,6 @@ export interface ChangeHost {
 
 /** Called when a node announces a change without a key, with the fingerprint if it is that of another node. */
 type AnnounceWatch = (method: string, print: string | undefined) => void;
-
-interface Diagnostics {
-  readonly logger: Logger;
-  readonly observe?: ((event: ServerEvent) => void) | undefined;
-}
 
 /** An entry of the log that this node has delivered; without `change` it was none. */
 interface Kept {

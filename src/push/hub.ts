@@ -26,10 +26,10 @@ export interface HubLimits {
 
 /** Holds the listeners by topic, so that a message costs only as much as the topic has listeners. */
 export class Hub {
-  readonly #listeners = new Set<Listener>();
+  readonly listeners: Set<Listener> = new Set();
   readonly #sessions = new Map<string, Listener>();
-  readonly #topics = new Map<string, Set<Listener>>();
-  readonly #budget: QueueBudget;
+  readonly topics: Map<string, Set<Listener>> = new Map();
+  readonly budget: QueueBudget;
   readonly #watch: TopicWatch | undefined;
   readonly #scopesOf: TopicScopes;
   /** The characters in the keys of each caller's topics. */
@@ -42,7 +42,7 @@ export class Hub {
     scopesOf: TopicScopes,
     watch?: TopicWatch,
   ) {
-    this.#budget = new QueueBudget(maxTotalQueueBytes);
+    this.budget = new QueueBudget(maxTotalQueueBytes);
     this.#keyLength = new Shares(maxTotalSubscribedLength);
     this.#scopesOf = scopesOf;
     this.#watch = watch;
@@ -61,8 +61,8 @@ export class Hub {
 
   /** Adds a listener. */
   open(options: ListenerOptions): Listener {
-    const listener = new Listener(options, this.#budget, this.#scopesOf);
-    this.#listeners.add(listener);
+    const listener = new Listener(options, this.budget, this.#scopesOf);
+    this.listeners.add(listener);
     if (listener.session !== undefined) this.#sessions.set(listener.session, listener);
     for (const topic of listener.topics) this.#index(topic, listener);
     return listener;
@@ -71,7 +71,7 @@ export class Hub {
   /** Removes a listener; nothing more is written to it. */
   close(listener: Listener): void {
     listener.close();
-    if (!this.#listeners.delete(listener)) return;
+    if (!this.listeners.delete(listener)) return;
     // The session may have a newer listener.
     if (listener.session !== undefined && this.#sessions.get(listener.session) === listener) {
       this.#sessions.delete(listener.session);
@@ -81,7 +81,7 @@ export class Hub {
 
   /** Subscribes the listener to one more topic. */
   subscribe(listener: Listener, topic: string): void {
-    if (!this.#listeners.has(listener)) return;
+    if (!this.listeners.has(listener)) return;
     listener.topics.add(topic);
     this.#index(topic, listener);
   }
@@ -132,7 +132,7 @@ export class Hub {
     }
     if (change.k !== "publish") return 0;
     const topic = topicOf(change.method, change.key);
-    const listeners = this.#topics.get(topic);
+    const listeners = this.topics.get(topic);
     return listeners ? this.#deliver(listeners, this.#frameOf(change, topic, position)) : 0;
   }
 
@@ -160,7 +160,7 @@ export class Hub {
 
   /** Tells every listener of this node that each of its topics may have changed. */
   tellEverything(): void {
-    const listeners = [...this.#listeners].filter(({ isAway }) => !isAway);
+    const listeners = [...this.listeners].filter(({ isAway }) => !isAway);
     for (const listener of listeners) listener.markGap();
     // Later, so that changes that follow at once are merged with it.
     queueMicrotask(() => {
@@ -229,12 +229,12 @@ export class Hub {
 
   /** Whether the topic has a listener. */
   async isListened(topic: string): Promise<boolean> {
-    return this.#topics.has(topic);
+    return this.topics.has(topic);
   }
 
   /** The number of listeners that get messages here. */
   async count(): Promise<number> {
-    return [...this.#listeners].filter(({ isAway }) => !isAway).length;
+    return [...this.listeners].filter(({ isAway }) => !isAway).length;
   }
 
   #deliver(listeners: Iterable<Listener>, frame: Frame): number {
@@ -249,11 +249,11 @@ export class Hub {
   }
 
   #index(topic: string, listener: Listener): void {
-    const listeners = this.#topics.get(topic);
+    const listeners = this.topics.get(topic);
     if (listeners?.has(listener)) return;
     this.#count(topic, listener, 1);
     if (listeners !== undefined) return void listeners.add(listener);
-    this.#topics.set(topic, new Set([listener]));
+    this.topics.set(topic, new Set([listener]));
     this.#watch?.first(topic);
   }
 
@@ -265,11 +265,11 @@ export class Hub {
   }
 
   #unindex(topic: string, listener: Listener): void {
-    const listeners = this.#topics.get(topic);
+    const listeners = this.topics.get(topic);
     if (!listeners?.delete(listener)) return;
     this.#count(topic, listener, -1);
     if (listeners.size > 0) return;
-    this.#topics.delete(topic);
+    this.topics.delete(topic);
     this.#watch?.last(topic);
   }
 }

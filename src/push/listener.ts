@@ -136,6 +136,11 @@ export class Listener implements Waiting {
     return this.topics.size - this.#initialTopics;
   }
 
+  /** The bytes in its mailbox. */
+  get queued(): number {
+    return this.#mailbox?.bytes ?? 0;
+  }
+
   /** The stream for a message that requires these scopes; undefined if no reader has them. */
   streamFor(scopes: readonly string[] | undefined): Stream | undefined {
     if (this.session !== undefined && this.stream.forScopes) return this.stream.forScopes(scopes ?? noScopes);

@@ -12,6 +12,8 @@ export interface Waiting {
 export class QueueBudget {
   /** Longest waiting first. */
   readonly #held: Holdings<Waiting>;
+  /** Called with the topic when a message replaces one that waited. Set while somebody looks at a dashboard. */
+  onMerge: ((topic: string | symbol) => void) | undefined;
 
   constructor(maxBytes: number) {
     this.#held = new Holdings(maxBytes);

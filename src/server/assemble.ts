@@ -52,15 +52,15 @@ export const sharedPush: PartKind<{
 export function assemble(info: Implementation, options: ServerOptions): Assembled {
   checkServerOptions(options);
   const settings = resolveSettings(options);
-  const { observe, logger, backplane } = settings;
-  const cluster = backplane?.cluster({ info, logger, observe });
+  const { logger, backplane } = settings;
+  const cluster = backplane?.cluster({ info, diagnostics: settings });
   const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
   const changes = cluster && new (cluster.part(sharedPush).ChangeLog)(cluster, hub, settings);
   const remote = cluster && new (cluster.part(sharedPush).RemoteSessions)(cluster, hub, logger);
   if (changes && remote) hub.connect(changes, remote);
-  const asks = new Asks(observe && ((ask) => watchAsk(observe, ask)), cluster);
+  const asks = new Asks((ask) => watchAsk(settings, ask), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
-  const push = new Push({ hub, asks, elicitationIds, observe, cluster });
+  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster });
 
   const taskSettings = resolveTaskOptions(options.tasks ?? {}, refuseOption);
   const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });
@@ -99,6 +99,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     features,
     middlewares: new Middlewares(),
     observers: {},
+    tasks: table,
     hub,
     asks,
     methods,

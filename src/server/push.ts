@@ -1,6 +1,7 @@
 // `server.push`: sends notifications and requests to clients outside a call.
 import { answerNodes, askNodes } from "../backplane/ask-nodes.ts";
 import type { Cluster } from "../backplane/cluster.ts";
+import type { Diagnostics } from "../diagnostics/events.ts";
 import { askFailed } from "../errors.ts";
 import type { Known } from "../options.ts";
 import type { Asks } from "../push/asks.ts";
@@ -9,7 +10,6 @@ import type { JsonObject } from "../wire/message.ts";
 import { topicOf } from "../push/topic.ts";
 import { resourceUpdated } from "../protocol/notifications.ts";
 import type { ElicitationIds } from "./asking/elicitation-ids.ts";
-import type { ServerOptions } from "./options.ts";
 
 /** The recipient and the source of a log message outside a call. */
 export interface LogOptions {
@@ -26,7 +26,7 @@ interface PushParts {
   readonly hub: Hub;
   readonly asks: Asks;
   readonly elicitationIds: ElicitationIds;
-  readonly observe: ServerOptions["observe"];
+  readonly diagnostics: Diagnostics;
   readonly cluster: Cluster | undefined;
 }
 
@@ -156,7 +156,7 @@ export class Push {
   }
 
   #sent(notification: string, key: string | undefined, delivered: number): number {
-    this.#parts.observe?.({ type: "push", notification, key, delivered });
+    this.#parts.diagnostics.observe?.({ type: "push", notification, key, delivered });
     return delivered;
   }
 }

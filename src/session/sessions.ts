@@ -1,7 +1,7 @@
 // What the HTTP transport needs of its sessions, and the sessions of a server that runs in one process.
 import type { Principal } from "../protocol/model.ts";
 import { randomId } from "../protocol/random-id.ts";
-import { Copies, type LiveSession } from "./copies.ts";
+import { Copies, type Copy, type LiveSession } from "./copies.ts";
 
 /** Why this process no longer holds a session. */
 export type SessionEnd = "deleted" | "idle" | "evicted" | "shutdown";
@@ -50,6 +50,8 @@ export function mintSessionId(): string {
 export interface Sessions<Live> {
   /** How many this process holds. */
   readonly size: number;
+  /** Those that this process holds, with the time when each was last used here. */
+  readonly copies: Iterable<Copy<Live>>;
   /** Whether {@link Sessions.sweep} has anything to do. */
   readonly needsSweeping: boolean;
   values(): Live[];
@@ -82,40 +84,40 @@ export interface Sessions<Live> {
 /** The sessions of one process, in memory. */
 export class LocalSessions<Live extends ClosableSession> implements Sessions<Live> {
   readonly #idleMs: number;
-  readonly #copies: Copies<Live>;
+  readonly copies: Copies<Live>;
 
   constructor(limits: SessionLimits) {
     this.#idleMs = limits.idleMs;
-    this.#copies = new Copies(limits);
+    this.copies = new Copies(limits);
   }
 
   get size(): number {
-    return this.#copies.size;
+    return this.copies.size;
   }
 
   get needsSweeping(): boolean {
-    return this.#copies.size > 0;
+    return this.copies.size > 0;
   }
 
   values(): Live[] {
-    return this.#copies.sessions();
+    return this.copies.sessions();
   }
 
   peek(id: string): Live | undefined {
-    return this.#copies.get(id)?.session;
+    return this.copies.get(id)?.session;
   }
 
   async add(session: Live): Promise<boolean> {
-    const displaced = this.#copies.displacedBy(session);
+    const displaced = this.copies.displacedBy(session);
     if (displaced === "nobody") return false;
-    this.#copies.add({ session, seenAt: performance.now() });
+    this.copies.add({ session, seenAt: performance.now() });
     if (displaced !== undefined) this.#drop(displaced, "evicted");
     return true;
   }
 
   find(id: string, principal: Principal | undefined): Live | undefined {
-    const copy = this.#copies.get(id);
-    return copy && this.#copies.use(copy, principal);
+    const copy = this.copies.get(id);
+    return copy && this.copies.use(copy, principal);
   }
 
   refresh(id: string, principal: Principal | undefined): Live | undefined {
@@ -123,7 +125,7 @@ export class LocalSessions<Live extends ClosableSession> implements Sessions<Liv
   }
 
   async save(session: Live): Promise<boolean> {
-    return this.#copies.get(session.id) !== undefined;
+    return this.copies.get(session.id) !== undefined;
   }
 
   async end(session: Live, reason: SessionEnd): Promise<void> {
@@ -131,18 +133,18 @@ export class LocalSessions<Live extends ClosableSession> implements Sessions<Liv
   }
 
   sweep(now: number): void {
-    this.#copies.useBusy(now, this.#idleMs);
-    for (const { session, seenAt } of this.#copies) {
+    this.copies.useBusy(now, this.#idleMs);
+    for (const { session, seenAt } of this.copies) {
       if (now - seenAt > this.#idleMs) this.#drop(session, "idle");
     }
   }
 
   async close(): Promise<void> {
-    for (const { session } of this.#copies) this.#drop(session, "shutdown");
+    for (const { session } of this.copies) this.#drop(session, "shutdown");
   }
 
   #drop(session: Live, reason: SessionEnd): void {
-    this.#copies.delete(session);
+    this.copies.delete(session);
     session.close(reason);
   }
 }

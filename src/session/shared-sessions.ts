@@ -30,7 +30,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   readonly #limits: SessionLimits;
   readonly #records: SharedRecords;
   readonly #owners: Owners;
-  readonly #copies: Copies<Live, SharedCopy<Live>>;
+  readonly copies: Copies<Live, SharedCopy<Live>>;
   /** Records that are being read, and whether the session has ended meanwhile. */
   readonly #reading = new Set<{ readonly id: string; isOver: boolean }>();
   readonly #news: SessionNews;
@@ -45,7 +45,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     this.#records = new SharedRecords(cluster, keepMs);
     this.#owners = new Owners(cluster, limits.maxSessionsPerPrincipal, keepMs);
     this.#news = new SessionNews(cluster);
-    this.#copies = new Copies({ ...limits, maxSessionsPerPrincipal: Number.POSITIVE_INFINITY });
+    this.copies = new Copies({ ...limits, maxSessionsPerPrincipal: Number.POSITIVE_INFINITY });
     this.#stopHearing = [
       cluster.on("session", (body) => this.#hearChange(body)),
       cluster.on("ended", (body) => this.#hearEnd(body)),
@@ -54,24 +54,24 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   }
 
   get size(): number {
-    return this.#copies.size;
+    return this.copies.size;
   }
 
   get needsSweeping(): boolean {
-    return this.#copies.size > 0 || this.#news.isWaiting;
+    return this.copies.size > 0 || this.#news.isWaiting;
   }
 
   values(): Live[] {
-    return this.#copies.sessions();
+    return this.copies.sessions();
   }
 
   peek(id: string): Live | undefined {
-    return this.#copies.get(id)?.session;
+    return this.copies.get(id)?.session;
   }
 
   async add(session: Live): Promise<boolean> {
     await this.#host.joined;
-    if (this.#copies.displacedBy(session) === "nobody") return false;
+    if (this.copies.displacedBy(session) === "nobody") return false;
     if (await this.#records.has(this.#limits.maxSharedSessions)) return false;
     const { id, principal } = session;
     const record = session.record();
@@ -93,20 +93,20 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     principal: Principal | undefined,
     caller: string,
   ): Live | undefined | Promise<Live | undefined> {
-    const copy = this.#copies.get(id);
+    const copy = this.copies.get(id);
     if (copy?.lease === undefined || copy.lease !== this.#host.cluster.lease)
       return this.refresh(id, principal, caller);
-    return this.#copies.use(copy, principal);
+    return this.copies.use(copy, principal);
   }
 
   async refresh(id: string, principal: Principal | undefined, caller: string): Promise<Live | undefined> {
     await this.#host.joined;
     const copy = await this.#read(id, principal, caller);
-    return copy && this.#copies.use(copy, principal);
+    return copy && this.copies.use(copy, principal);
   }
 
   async save(session: Live): Promise<boolean> {
-    const copy = this.#copies.get(session.id);
+    const copy = this.copies.get(session.id);
     return copy !== undefined && this.#saveNext(copy);
   }
 
@@ -120,7 +120,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   }
 
   sweep(now: number): void {
-    this.#copies.useBusy(now, this.#limits.idleMs);
+    this.copies.useBusy(now, this.#limits.idleMs);
     if (this.#isUpdating) return;
     this.#isUpdating = true;
     const isDone = (): void => void (this.#isUpdating = false);
@@ -136,7 +136,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     } catch (error) {
       this.#host.log.error("Changes of sessions could not be saved before the node stops", { error });
     }
-    for (const { session } of this.#copies) this.#drop(session);
+    for (const { session } of this.copies) this.#drop(session);
   }
 
   // Reading and holding copies.
@@ -148,12 +148,12 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     caller: string,
   ): Promise<SharedCopy<Live> | undefined> {
     const { lease } = this.#host.cluster;
-    const known = this.#copies.get(id)?.session.saved.version;
+    const known = this.copies.get(id)?.session.saved.version;
     const reading = { id, isOver: false };
     this.#reading.add(reading);
     const stored = await this.#records.load(id).finally(() => this.#reading.delete(reading));
     // Another request may have loaded it meanwhile, and another node may have ended it.
-    const held = this.#copies.get(id);
+    const held = this.copies.get(id);
     if (stored === undefined || reading.isOver) {
       if (held !== undefined) await this.#conclude(held.session, "idle");
       return undefined;
@@ -188,12 +188,12 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   /** Keeps a copy; a full node drops another one. Returns undefined if none may leave. */
   #hold(session: Live, version: string): SharedCopy<Live> | undefined {
-    const displaced = this.#copies.displacedBy(session);
+    const displaced = this.copies.displacedBy(session);
     if (displaced === "nobody") return undefined;
     const now = performance.now();
     const { lease } = this.#host.cluster;
     const copy = { session, seenAt: now, touchedAt: now, lease, version, saving: undefined };
-    this.#copies.add(copy);
+    this.copies.add(copy);
     this.#host.wake();
     if (displaced !== undefined) this.#drop(displaced);
     return copy;
@@ -212,7 +212,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   /** Drops a copy, not the session. */
   #drop(session: Live): void {
-    this.#copies.delete(session);
+    this.copies.delete(session);
     session.close();
   }
 
@@ -250,7 +250,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   }
 
   async #saveAll(): Promise<void> {
-    const changed = [...this.#copies].filter(({ session: { saved } }) => saved.hasChanged || saved.isPending);
+    const changed = [...this.copies].filter(({ session: { saved } }) => saved.hasChanged || saved.isPending);
     for (const copy of changed) await this.#saveNext(copy);
   }
 
@@ -260,7 +260,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     await this.#saveAll();
     await this.#touch(now);
     const unusedMs = this.#limits.idleMs * keptPerIdle + graceMs;
-    const unused = [...this.#copies].filter(({ touchedAt }) => now - touchedAt >= unusedMs);
+    const unused = [...this.copies].filter(({ touchedAt }) => now - touchedAt >= unusedMs);
     for (const { session } of unused) {
       if ((await this.#records.load(session.id)) === undefined) await this.#conclude(session, "idle");
       // Another node uses it.
@@ -270,7 +270,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   async #touch(now: number): Promise<void> {
     const { idleMs } = this.#limits;
-    const used = [...this.#copies].filter(
+    const used = [...this.copies].filter(
       ({ seenAt, touchedAt }) => seenAt > touchedAt && now - touchedAt >= idleMs / 4,
     );
     if (used.length === 0) return;
@@ -287,7 +287,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   /** Drops the copy of a session that has ended everywhere. One node calls `onSessionClosed`. */
   async #conclude(session: Live, reason: SessionEnd): Promise<void> {
-    if (!this.#copies.delete(session)) return;
+    if (!this.copies.delete(session)) return;
     const isFirst = await this.#records.claimEnd(session.id).catch(() => true);
     session.close(isFirst ? reason : undefined);
   }
@@ -312,7 +312,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   }
 
   #hearChange({ id, record: given, version }: JsonObject): void {
-    const copy = typeof id === "string" ? this.#copies.get(id) : undefined;
+    const copy = typeof id === "string" ? this.copies.get(id) : undefined;
     if (copy === undefined) return;
     const record = readRecord(copy.session.id, given);
     if (record !== undefined && typeof version === "string")
@@ -321,12 +321,12 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   #hearEnd({ id }: JsonObject): void {
     for (const reading of this.#reading) if (reading.id === id) reading.isOver = true;
-    const copy = typeof id === "string" ? this.#copies.get(id) : undefined;
+    const copy = typeof id === "string" ? this.copies.get(id) : undefined;
     if (copy !== undefined) this.#drop(copy.session);
   }
 
   #hearCancel({ session, id, reason }: JsonObject): void {
     if (typeof session !== "string" || !isRequestId(id) || typeof reason !== "string") return;
-    this.#copies.get(session)?.session.cancel(id, reason);
+    this.copies.get(session)?.session.cancel(id, reason);
   }
 }

@@ -226,7 +226,7 @@ describe.each(edges)("any node · %s", (edge) => {
   test("many requests at once bring in one copy", async () => {
     let opened = 0;
     const observe = (event: ServerEvent): void => {
-      if (event.type === "listener" && event.state === "opened") opened++;
+      if (event.type === "session" && event.state !== "ended") opened++;
     };
     const [first, second] = await serveCluster({ define, edge, server: { observe } });
     const client = clientAt(second, await SessionClient.open(first));

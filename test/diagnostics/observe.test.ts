@@ -85,10 +85,11 @@ describeMatrix("observe", {}, (cell) => {
         ...client.withMeta({ notifications: filter }),
       });
     }
-    const kind = cell.era === "modern" ? "subscription" : "session";
+    const type = cell.era === "modern" ? "subscription" : "session";
+    const [begun, ended] = cell.era === "modern" ? ["opened", "closed"] : ["made", "ended"];
     await expect
-      .poll(() => ofType(events, "listener"))
-      .toMatchObject([{ state: "opened", kind, transport: cell.transport }]);
+      .poll(() => ofType(events, type))
+      .toMatchObject([{ state: begun, transport: cell.transport }]);
     events.length = 0;
     server.tools.get("t")?.update({ description: "x" });
     await expect
@@ -101,7 +102,7 @@ describeMatrix("observe", {}, (cell) => {
       delivered: 0,
     });
     await client.close();
-    await expect.poll(() => ofType(events, "listener")).toMatchObject([{ state: "closed", kind }]);
+    await expect.poll(() => ofType(events, type)).toMatchObject([{ state: ended }]);
   });
 
   test("an observer that throws harms nobody", async () => {

@@ -120,6 +120,6 @@ describeEdges("observe", (open, kind) => {
     events.length = 0;
     await edge.send(modernPost(discover));
     await edge.send(post(initializeRequest(1, newestLegacy)));
-    expect(events.map(({ type }) => type)).toEqual(["request", "request", "listener"]);
+    expect(events.map(({ type }) => type)).toEqual(["request", "request", "session"]);
   });
 });

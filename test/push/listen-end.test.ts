@@ -121,7 +121,7 @@ describe("end of a subscription on a pipe", () => {
     connection.endSubscriptions("sub");
     connection.inFlight.cancelAll("The test has gone");
     await peer.pipe.end(0);
-    const states = events.flatMap((event) => (event.type === "listener" ? [event.state] : []));
+    const states = events.flatMap((event) => (event.type === "subscription" ? [event.state] : []));
     expect(states).toEqual(["opened", "closed"]);
   });
 

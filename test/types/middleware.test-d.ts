@@ -127,7 +127,7 @@ test("events are told apart by their type", () => {
     if (event.type === "request") expectTypeOf(event.outcome).toEqualTypeOf<"ok" | "error" | "cancelled">();
     if (event.type === "push") expectTypeOf(event.delivered).toEqualTypeOf<number>();
     if (event.type === "handler-error") expectTypeOf(event.error).toEqualTypeOf<unknown>();
-    if (event.type === "listener") expectTypeOf(event.kind).toEqualTypeOf<"session" | "subscription">();
+    if (event.type === "session") expectTypeOf(event.state).toEqualTypeOf<"made" | "revived" | "ended">();
     // @ts-expect-error: there is no such event
     if (event.type === "reqest") return;
   };

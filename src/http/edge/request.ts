@@ -50,6 +50,10 @@ export interface EventSink {
   write(text: string): boolean;
   /** Whether the reader is behind now. */
   readonly congested: boolean;
+  /** Bytes that the reader has not read. */
+  readonly unsent: number;
+  /** Whether `destroy` has closed it. */
+  readonly isDestroyed: boolean;
   /** Watches for a stall if the reader has not read everything; call it about once a second. */
   watch(): void;
   /** Calls back each time the reader has caught up. */
@@ -65,6 +69,8 @@ export interface EventSink {
 /** The stream of a client that had disconnected, or already had a response. */
 export const closedSink: EventSink = {
   congested: false,
+  unsent: 0,
+  isDestroyed: false,
   write: () => true,
   watch: () => {},
   onDrain: () => {},

@@ -1,12 +1,15 @@
 // One event stream to a client: it opens with its first event, and in a session a log makes it resumable.
+import { peerOf, type StreamEnd, type StreamEvent } from "../../diagnostics/events.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isPast } from "../../protocol/principal.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import type { Stream } from "../../push/listener.ts";
+import type { Connection } from "../../server/context/connection.ts";
 import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../../wire/sse.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
 import type { StreamKind } from "./stream-log.ts";
+import type { Witnessed } from "./witness.ts";
 
 /** Events that may wait for the log; with more, the stream goes on without an id to resume from. */
 const maxEarly = 1000;
@@ -50,6 +53,12 @@ export interface StreamOwner<Log extends EventLog> {
   keep?(stream: EventStream<Log>, text: string, isLast: boolean): Promise<void>;
 }
 
+/** Whose stream it is, and who hears of it. */
+export interface StreamReader {
+  readonly host: Witnessed;
+  readonly connection: Connection;
+}
+
 /** The times of a stream. */
 export interface StreamTimes {
   readonly keepAliveMs: number;
@@ -58,7 +67,9 @@ export interface StreamTimes {
 }
 
 export class EventStream<Log extends EventLog = EventLog> implements Stream {
-  readonly kind: StreamKind;
+  readonly kind: StreamKind | "listen";
+  readonly #host: Witnessed;
+  readonly #connection: Connection;
   /** Set until the stream opens: a lost stream must not keep the objects of its old connection in memory. */
   #responder: HttpResponder | undefined;
   readonly #owner: StreamOwner<Log> | undefined;
@@ -84,9 +95,20 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   /** When its reader's token expires. */
   #expiresAt: number | undefined;
 
+  /** Characters written so far. */
+  bytes = 0;
+
   /** A stream with an `owner` can be resumed. Its log is opened with it, unless you pass one. */
-  constructor(kind: StreamKind, responder: HttpResponder, owner?: StreamOwner<Log>, log?: Log) {
+  constructor(
+    kind: StreamKind | "listen",
+    responder: HttpResponder,
+    { host, connection }: StreamReader,
+    owner?: StreamOwner<Log>,
+    log?: Log,
+  ) {
     this.kind = kind;
+    this.#host = host;
+    this.#connection = connection;
     this.#responder = responder;
     this.#owner = owner;
     this.#log = log;
@@ -104,6 +126,11 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     return this.#sink?.congested ?? false;
   }
 
+  /** Bytes that the client has not read. */
+  get backlog(): number {
+    return this.#sink?.unsent ?? 0;
+  }
+
   /** How long it has been in its state, in milliseconds. */
   age(now: number): number {
     return now - this.#since;
@@ -116,17 +143,17 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     if (this.#log !== undefined) this.#log.scopes = this.scopes;
   }
 
-  /** Starts the response if it has not started. */
-  open(): void {
+  /** Starts the response if it has not started. `resumed`: the client had the stream on another connection. */
+  open(state: "opened" | "resumed" = "opened"): void {
     const owner = this.#owner;
     const responder = this.#responder;
     if (this.#state !== "idle" || responder === undefined) return;
     this.#responder = undefined;
     if (owner !== undefined) {
-      this.#log ??= owner.openLog(this.kind);
+      this.#log ??= owner.openLog(this.kind as StreamKind);
       this.#log.scopes = this.scopes;
     }
-    this.#connect(responder.stream(eventHeaders));
+    this.#connect(responder.stream(eventHeaders), state);
     if (owner !== undefined && this.#log?.eventId() === undefined) this.#early = [];
     else this.prime();
     owner?.changed(this);
@@ -142,8 +169,9 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   /** Writes a message that is logged already. */
-  send(text: string, id: string | undefined): void {
-    this.#put(encodeEvent(text, id));
+  send(text: string, id: string | undefined): boolean {
+    this.#host.witness?.wrote(this.#connection, text, this, id);
+    return this.#put(encodeEvent(text, id));
   }
 
   /** Logs a message, then writes it; a client that was cut off in between gets it from the log. */
@@ -155,7 +183,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   #write(text: string): boolean {
-    return this.#put(encodeEvent(text, this.#log?.append(text)));
+    return this.send(text, this.#log?.append(text));
   }
 
   onDrain(callback: () => void): () => void {
@@ -187,19 +215,19 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   leave(): void {
     this.isElsewhere = true;
     this.#sink?.end();
-    this.#lose();
+    this.#lose("moved");
   }
 
   /** Ends the stream. */
-  end(): void {
+  end(reason: StreamEnd = "ended"): void {
     if (this.#state === "ended") return;
     this.#sink?.end();
-    this.#enter("ended");
+    this.#enter("ended", reason);
   }
 
   destroy(): void {
     this.#sink?.destroy();
-    this.#lose();
+    this.#lose("slow");
   }
 
   /**
@@ -223,7 +251,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   resume(sink: EventSink): void {
     this.#sink?.end();
     this.isElsewhere = false;
-    this.#connect(sink);
+    this.#connect(sink, "resumed");
     this.#drains?.call();
     this.#owner?.changed(this);
   }
@@ -254,6 +282,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   #put(text: string): boolean {
     this.#isFresh = true;
     if (this.#early !== undefined) return this.#wait(() => this.#put(text));
+    this.bytes += text.length;
     const sink = this.#sink;
     if (sink === undefined || sink.write(text)) return true;
     this.#watchDrain(sink);
@@ -274,19 +303,20 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     if (this.#owner === undefined || this.#sink === undefined) return;
     this.#sink.write(encodeRetry(this.#owner.retryMs));
     this.#sink.end();
-    this.#lose();
+    this.#lose("paused");
   }
 
-  #connect(sink: EventSink): void {
+  #connect(sink: EventSink, state: StreamEvent["state"]): void {
     this.#sink = sink;
     this.#state = "open";
     this.#since = performance.now();
     this.#isFresh = true;
     this.#watchesDrain = false;
+    this.#tell(state);
     if (sink.congested) this.#watchDrain(sink);
     // The stream may have been resumed on another connection before this one reported its close.
     sink.onClose(() => {
-      if (this.#sink === sink) this.#lose();
+      if (this.#sink === sink) this.#lose(sink.isDestroyed ? "slow" : "cut");
     });
   }
 
@@ -305,12 +335,12 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   /** The connection is closed: a stream with a log is lost, any other has ended. */
-  #lose(): void {
-    if (this.#sink === undefined) return;
-    this.#enter(this.#log === undefined ? "ended" : "lost");
+  #lose(reason: StreamEnd): void {
+    if (this.#sink !== undefined) this.#enter(this.#log === undefined ? "ended" : "lost", reason);
   }
 
-  #enter(state: "lost" | "ended"): void {
+  #enter(state: "lost" | "ended", reason: StreamEnd): void {
+    if (this.#sink !== undefined) this.#tell("closed", reason);
     this.#sink = undefined;
     this.#state = state;
     this.#since = performance.now();
@@ -320,5 +350,16 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     }
     if (this.#isUnreachable) this.giveUp();
     this.#owner?.changed(this);
+  }
+
+  #tell(state: StreamEvent["state"], reason?: StreamEnd): void {
+    const { server, witness } = this.#host;
+    if (server.observe === undefined && witness === undefined) return;
+    const { kind, bytes, backlog } = this;
+    const durationMs = reason && this.age(performance.now());
+    const peer = peerOf(this.#connection);
+    const event = { type: "stream", state, kind, reason, bytes, backlog, durationMs, ...peer } as const;
+    server.observe?.(event);
+    witness?.changed(this.#connection, event, this);
   }
 }

@@ -2,6 +2,7 @@
 import { Holdings, roomFor } from "../../limits/holdings.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
+import type { EventStream } from "./event-stream.ts";
 
 export interface ListenLimits {
   /** Listen streams that may be open. @default {20000} */
@@ -18,6 +19,8 @@ export interface Listen extends Tended {
   readonly connection: Connection;
   /** Whether it has lasted as long as it may. */
   isOver(now: number): boolean;
+  /** Its stream, once that is open. */
+  readonly openStream: EventStream | undefined;
 }
 
 /** Owns the open listen requests: it tends and ends them, and resolves `endAll` after the last. */
@@ -47,6 +50,10 @@ export class Listens implements Tended {
     this.delete(room);
     room.connection.endSubscriptions();
     return true;
+  }
+
+  [Symbol.iterator](): Iterator<Listen> {
+    return this.#open[Symbol.iterator]();
   }
 
   add(listen: Listen): void {

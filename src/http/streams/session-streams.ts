@@ -12,6 +12,7 @@ import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
 import { EventStream, type StreamOwner, type StreamTimes } from "./event-stream.ts";
 import { isPostEvent, type StreamKind, type StreamLog, type StreamLogs } from "./stream-log.ts";
+import type { Witnessed } from "./witness.ts";
 
 type LoggedStream = EventStream<StreamLog>;
 
@@ -19,7 +20,7 @@ type LoggedStream = EventStream<StreamLog>;
 const maxGetStreams = 8;
 
 /** What the sessions of an endpoint share. */
-export interface StreamHost {
+export interface StreamHost extends Witnessed {
   readonly logs: StreamLogs;
   readonly heartbeat: Heartbeat;
   readonly server: ServerPort;
@@ -33,6 +34,8 @@ export interface StreamHost {
 
 /** The streams of one session, on this node alone or in a cluster. */
 export interface ClientStreams extends Stream {
+  /** Its streams here, open or lost. */
+  readonly all: readonly EventStream[];
   /** How many GET streams are open here. */
   readonly openGets: number;
   /** Whether a client is connected to a stream here. */
@@ -123,7 +126,7 @@ export class SessionStreams implements ClientStreams, StreamOwner<StreamLog>, Te
   }
 
   #make(kind: StreamKind, responder: HttpResponder, principal: Principal | undefined): LoggedStream {
-    const stream = new EventStream(kind, responder, this);
+    const stream = new EventStream(kind, responder, { host: this.#host, connection: this.#connection }, this);
     stream.readWith(principal);
     return stream;
   }
@@ -147,12 +150,14 @@ export class SessionStreams implements ClientStreams, StreamOwner<StreamLog>, Te
   markGap(): void {
     // Those notifications cover everything that was sent so far.
     for (const { log } of this.#gets) log?.confirm();
-    this.#connection.listener?.markGap();
+    const { listener, session } = this.#connection;
+    listener?.markGap();
+    this.#host.server.observe?.({ type: "gap", session });
   }
 
   /** Ends every stream, because the session ends. */
   close(): void {
-    for (const stream of this.#all) this.#discard(stream);
+    for (const stream of this.all) this.#discard(stream);
   }
 
   /** How many GET streams are open. */
@@ -162,10 +167,10 @@ export class SessionStreams implements ClientStreams, StreamOwner<StreamLog>, Te
 
   /** Whether a client is connected to a stream. */
   get isRead(): boolean {
-    return this.#all.some(isOpen);
+    return this.all.some(isOpen);
   }
 
-  get #all(): LoggedStream[] {
+  get all(): LoggedStream[] {
     return [...this.#gets, ...(this.#replies?.values() ?? [])];
   }
 

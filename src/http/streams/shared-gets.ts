@@ -214,11 +214,11 @@ export class SharedGets {
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
-    const stream = new EventStream("get", responder, owner, cursor);
+    const stream = new EventStream("get", responder, this.#parts, owner, cursor);
     stream.readWith(principal);
     this.#open.push(stream);
     this.#active = { stream: number, node: this.#log.node };
-    stream.open();
+    stream.open(number === own.sequence ? "opened" : "resumed");
     if (since) for (const { text, position } of since) this.write(text, position);
     else this.#tellGap();
     for (const message of missed.messages) this.#send(stream, message);
@@ -263,7 +263,7 @@ export class SharedGets {
     this.#sentElsewhere = 0;
     if (this.#abandoned?.stream === stream) this.#abandoned = undefined;
     // The client has resumed it elsewhere.
-    if (node !== this.#log.node) return own?.end();
+    if (node !== this.#log.node) return own?.end("moved");
     for (const message of waiting) if (own !== undefined) this.#send(own, message);
     this.drains.call();
   }

@@ -70,7 +70,7 @@ export class SharedReplies {
 
   /** The stream of the reply to a POST, which opens with its first event. */
   make(responder: HttpResponder, principal: Principal | undefined, ids: readonly RequestId[]): ReplyStream {
-    const stream = new EventStream("post", responder, this.#parts.owner);
+    const stream = new EventStream("post", responder, this.#parts, this.#parts.owner);
     stream.readWith(principal);
     this.#ids.set(stream, ids);
     return stream;
@@ -253,9 +253,9 @@ export class SharedReplies {
       at,
       opening: Promise.resolve(start),
     });
-    const stream = new EventStream("post", responder, this.#parts.owner, cursor);
+    const stream = new EventStream("post", responder, this.#parts, this.#parts.owner, cursor);
     stream.readWith(principal);
-    stream.open();
+    stream.open("resumed");
     return stream;
   }
 

@@ -9,6 +9,7 @@ import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
 
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
+import type { Witnessed } from "./witness.ts";
 import type { StreamOwner } from "./event-stream.ts";
 import type { SharedCursor } from "./shared-cursor.ts";
 
@@ -26,6 +27,7 @@ export interface EntryTaker {
 export interface SharedParts {
   readonly cluster: Cluster;
   readonly server: ServerPort;
+  readonly host: Witnessed;
   /** The log of changes, which every node reads. */
   readonly changes: ChangeLog;
   readonly connection: Connection;

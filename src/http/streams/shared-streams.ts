@@ -40,7 +40,7 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
     const keepMs = logKeptMs(settings.limits);
     this.#log = new SharedSessionLog({ cluster, logger, session, keepMs }, this);
     const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
-    const parts = { cluster, server, changes, connection, log: this.#log, owner: this, soon };
+    const parts = { cluster, server, host, changes, connection, log: this.#log, owner: this, soon };
     this.#gets = new SharedGets(parts);
     this.#replies = new SharedReplies(parts);
   }
@@ -77,6 +77,10 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
   close(): void {
     for (const stream of this.#gets.open) stream.end();
     this.#replies.close();
+  }
+
+  get all(): EventStream<SharedCursor>[] {
+    return [...this.#gets.open, ...this.#replies.streams];
   }
 
   get openGets(): number {

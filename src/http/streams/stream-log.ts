@@ -62,6 +62,11 @@ export class StreamLog implements LogOwner {
     return this.#bytes;
   }
 
+  /** How many messages are kept. */
+  get kept(): number {
+    return this.#texts.length;
+  }
+
   /** Whether messages are kept. A stream whose log was dropped continues, but cannot be resumed. */
   get isKept(): boolean {
     return this.#logs.has(this);

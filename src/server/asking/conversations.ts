@@ -53,7 +53,7 @@ export class Conversations implements Asking {
     const conversation = this.of(call);
     if (token === undefined) return conversation.takeUp({ ...firstRound, unasked: responses }, responses);
     const state = (await requestState.open(token, boundTo(call))) as RoundState;
-    tellRound(settings.observe, call, state.asked, responses);
+    tellRound(settings, call, state.asked, responses);
     conversation.takeUp(withResponses(state, responses), ownResponses(state, responses));
   }
 
@@ -94,12 +94,12 @@ export class Conversations implements Asking {
     write: () => InputRequests,
     kept: Pick<RoundState, "own" | "responses">,
   ): Promise<Reply> {
-    const { observe } = this.#parts.settings;
+    const { settings } = this.#parts;
     const { before, answers, onces, pending } = this.of(call);
     this.#assertRoundsLeft(call, before.rounds);
     const inputRequests = write();
     const written = Object.entries(inputRequests);
-    const asked = observe && Object.fromEntries(written.map(([key, { method }]) => [key, method]));
+    const asked = settings.observe && Object.fromEntries(written.map(([key, { method }]) => [key, method]));
     const state: RoundState = {
       rounds: before.rounds + 1,
       answers,
@@ -110,7 +110,7 @@ export class Conversations implements Asking {
     };
     const requestState = await this.#parts.requestState.seal(state, boundTo(call));
     // A cancelled call gets no response, so its questions are never sent.
-    if (!call.cancelled) tellRound(observe, call, asked);
+    if (!call.cancelled) tellRound(settings, call, asked);
     const questions = written.length > 0 ? { inputRequests } : {};
     return new Reply(stampAs("input_required", { ...questions, requestState }, call));
   }

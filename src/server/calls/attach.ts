@@ -4,8 +4,8 @@ import type { Stream } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import { type Connection, grantOf } from "../context/connection.ts";
 import type { Core } from "./core.ts";
-import { peerOf } from "../../diagnostics/events.ts";
-import { type SessionEnd, tellSessionClosed } from "./notifications.ts";
+import { peerOf, type SessionEnd } from "../../diagnostics/events.ts";
+import { tellSessionClosed } from "./notifications.ts";
 
 /** How a session receives notifications. */
 export interface AttachOptions {
@@ -13,6 +13,8 @@ export interface AttachOptions {
   readonly overflow?: "destroy" | "gap";
   /** The URIs of the resources that the session already subscribes to. */
   readonly subscriptions?: readonly string[];
+  /** Whether another node had the session before, or this one had dropped it. @default {false} */
+  readonly isRevived?: boolean;
 }
 
 /** Ends a session in this process, once. With a reason it calls `onSessionClosed`, and resolves when that is done. */
@@ -34,14 +36,12 @@ export function attach(core: Core, connection: Connection, stream: Stream, optio
     maxQueueBytes,
     ...peer,
     grant: grantOf({ connection }),
-    caller: connection.caller,
     log: features.has("logging") ? connection : undefined,
     stream,
     topics,
   });
   for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
-  const event = { type: "listener", kind: "session", ...peer } as const;
-  settings.observe?.({ ...event, state: "opened" });
+  settings.observe?.({ type: "session", state: options.isRevived ? "revived" : "made", ...peer });
   connection.listener = listener;
   let isOver = false;
   return async (reason) => {
@@ -49,7 +49,7 @@ export function attach(core: Core, connection: Connection, stream: Stream, optio
     isOver = true;
     if (connection.listener === listener) connection.listener = undefined;
     hub.close(listener);
-    settings.observe?.({ ...event, state: "closed" });
+    settings.observe?.({ type: "session", state: "ended", reason, ...peer });
     if (reason !== undefined) await tellSessionClosed(core, connection, reason);
   };
 }

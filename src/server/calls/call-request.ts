@@ -3,7 +3,7 @@ import type { ClientCapabilities, Implementation, Principal } from "../../protoc
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Grant } from "../../protocol/scopes.ts";
 import type { JsonObject, RequestId, RpcRequest } from "../../wire/message.ts";
-import { type Exchange, grantOf, type Peer } from "../context/connection.ts";
+import { callerOf, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 
 const noMeta: JsonObject = {};
 /** A peer before `initialize`, and one that a call no longer keeps. */
@@ -73,6 +73,10 @@ export class CallRequest {
 
   get principal(): Principal | undefined {
     return this.exchange.principal ?? this.exchange.connection.principal;
+  }
+
+  get caller(): string {
+    return callerOf(this.exchange);
   }
 
   /** The permissions of the caller. */

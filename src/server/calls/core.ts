@@ -1,7 +1,7 @@
 // The parts that handle a message. `McpServer` assembles them; the layers above join through `methods` and `asking`.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { CallCore } from "./call.ts";
+import type { Call, CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
 import type { Observers } from "./notifications.ts";
 import type { Asking, MethodHandler } from "./seams.ts";
@@ -10,6 +10,10 @@ export interface Core extends CallCore {
   readonly catalogue: Catalogue;
   readonly middlewares: Middlewares;
   readonly observers: Observers;
+  /** The calls that are being answered, with the time when each began. Set while somebody looks at a dashboard. */
+  running?: Map<Call, number> | undefined;
+  /** The tasks that run in this process. */
+  readonly tasks: { readonly runs: ReadonlyMap<string, unknown> };
   /** Every method of the protocol, by name. The table of a revision says whether its peers can call it. */
   readonly methods: ReadonlyMap<string, MethodHandler>;
   readonly asking: Asking;

@@ -102,6 +102,7 @@ function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<
 /** Runs the middleware and the handler. */
 function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcResponse> {
   const started = core.settings.observe && performance.now();
+  if (started !== undefined) core.running?.set(call, started);
   call.exchange.connection.inFlight.add(call);
   let running: unknown;
   let response: RpcResponse | undefined;
@@ -114,11 +115,11 @@ function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcRespo
   } catch (error) {
     running = Promise.reject(error as Error);
   }
-  if (response) return close(call, response, started);
+  if (response) return close(core, call, response, started);
   const pending = running as Promise<unknown>;
   const wait = (): Promise<RpcResponse | undefined> =>
     new Promise((resolve) =>
-      answerLater(core, call, handler, pending, (later) => resolve(close(call, later, started))),
+      answerLater(core, call, handler, pending, (later) => resolve(close(core, call, later, started))),
     );
   // A listen request may stay open for days: create these functions only when it ends.
   return call.row.stream ? pending.then(wait, wait) : wait();
@@ -181,9 +182,14 @@ function answerLater(
 }
 
 /** Ends the call, reports it, and returns the response. */
-function close(call: Call, response: RpcResponse, started: number | undefined): Answering<RpcResponse> {
+function close(
+  core: Core,
+  call: Call,
+  response: RpcResponse,
+  started: number | undefined,
+): Answering<RpcResponse> {
   call.finish();
-  if (started !== undefined) report(call, response, performance.now() - started);
+  if (started !== undefined) report(core, call, response, performance.now() - started);
   if (call.cancelled) return undefined;
   return call.hasJustReported ? afterReports(response) : response;
 }
@@ -220,11 +226,12 @@ function failure(core: Core, error: unknown, call: Call, handler: MethodHandler)
   return { jsonrpc: "2.0", id, error: toRpcError(error, call, core.asking) };
 }
 
-function report(call: Call, response: RpcResponse, durationMs: number): void {
-  const { method, revision } = call;
+function report(core: Core, call: Call, response: RpcResponse, durationMs: number): void {
+  core.running?.delete(call);
+  const { method, revision, client } = call;
   const errorCode = "error" in response ? response.error.code : undefined;
   const outcome = call.cancelled ? "cancelled" : errorCode === undefined ? "ok" : "error";
   const name = subjectOf(call);
-  const event = { type: "request", method, name, revision, durationMs, outcome, errorCode } as const;
-  call.core.settings.observe?.({ ...event, ...peerOf(call) });
+  const event = { type: "request", method, name, revision, client, durationMs, outcome, errorCode } as const;
+  core.settings.observe?.({ ...event, ...peerOf(call) });
 }

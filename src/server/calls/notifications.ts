@@ -2,6 +2,7 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { Load } from "../../limits/loads.ts";
 import { metaKeys } from "../../protocol/meta.ts";
+import type { SessionEnd } from "../../diagnostics/events.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import {
   type ClientCapabilities,
@@ -32,12 +33,6 @@ export interface NotificationSource {
   readonly client: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
 }
-
-/**
- * Why a session has ended in this process: its client disconnected (`left`), deleted it, was idle for too long, was evicted
- * to make room for another session, or held a token that expired; or the server shuts down.
- */
-export type SessionEnd = "left" | "deleted" | "idle" | "evicted" | "expired" | "shutdown";
 
 /** Called with each notification that a client sends. */
 export type ClientNotificationHandler = (

@@ -95,6 +95,16 @@ export interface ServerPort {
   neededScopes(value: unknown): readonly string[];
 }
 
+/** A port with the parts of its server. */
+interface OpenPort extends ServerPort {
+  readonly core: Core;
+}
+
+/** The parts of the server behind a port, for a dashboard. */
+export function coreOf(port: ServerPort): Core {
+  return (port as OpenPort).core;
+}
+
 const ports = new WeakMap<object, ServerPort>();
 
 /** Marks every McpServer, so that one from another copy of the package is recognised. */
@@ -113,14 +123,18 @@ interface Driven {
 export function openPort(server: Servable, parts: Driven): ServerPort {
   const { core, loads, cluster, changes } = parts;
   const { catalogue } = core;
-  const { mode, revisions, limits, logger, observe } = core.settings;
-  const port: ServerPort = {
+  const { settings } = core;
+  const { mode, revisions, limits, logger } = settings;
+  const port: OpenPort = {
     mode,
     revisions,
     limits,
     logger,
     loads,
-    observe,
+    core,
+    get observe() {
+      return settings.observe;
+    },
     cluster,
     changes,
     handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
@@ -136,7 +150,7 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
       for (const uri of added) core.hub.subscribe(listener, topicOf(resourceUpdated, uri));
       for (const uri of removed) core.hub.unsubscribe(listener, topicOf(resourceUpdated, uri));
     },
-    requiresInitialized: core.settings.requireInitialized,
+    requiresInitialized: settings.requireInitialized,
     paramHeaders: (tool) => catalogue.tools.find(tool)?.paramHeaders ?? [],
     rowOf: (method, revision) =>
       revision.requests.get(method) ?? catalogue.findMethod(method, revision.era)?.row,

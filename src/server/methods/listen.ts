@@ -6,7 +6,6 @@ import type { Listener, Stream } from "../../push/listener.ts";
 import { keyLengthOf, topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, isShortId, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
-import { callerOf } from "../context/connection.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ExtensionListen, Extensions } from "../catalogue/extensions.ts";
@@ -41,7 +40,7 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
   // The client may have cancelled the request while middleware or an authorization held it.
   if (call.cancelled) return Promise.resolve({});
   const { honoured, topics } = honour(members);
-  const caller = callerOf(call.exchange);
+  const { caller } = call;
   assertTotalRoom(core.hub, caller, sumOf(topics, keyLengthOf));
   // Open before the acknowledgement, to miss no change; held, so that no change is sent before it.
   const listener = core.hub.open({
@@ -149,5 +148,5 @@ function readKeys(member: string, { notification }: ExtensionListen, wanted: unk
 }
 
 function observe(call: Call, state: "opened" | "closed"): void {
-  call.core.settings.observe?.({ type: "listener", kind: "subscription", state, ...peerOf(call) });
+  call.core.settings.observe?.({ type: "subscription", state, client: call.client, ...peerOf(call) });
 }

@@ -1,6 +1,6 @@
 // The options of a server's core: their defaults and checks.
 import type { Backplane } from "../../backplane/backplane.ts";
-import type { ServerEvent } from "../../diagnostics/events.ts";
+import type { Diagnostics, ServerEvent } from "../../diagnostics/events.ts";
 import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
 import { ConfigurationError } from "../../errors.ts";
@@ -102,7 +102,10 @@ export interface CoreOptions {
 
 /** The options with their defaults. Those without a default may be missing. */
 export interface Settings
-  extends Omit<Required<CoreOptions>, Undefaulted | "supportedRevisions" | "scopedLists">, Optional {
+  extends
+    Omit<Required<CoreOptions>, Undefaulted | "logger" | "supportedRevisions" | "scopedLists">,
+    Optional,
+    Diagnostics {
   readonly revisions: SpokenRevisions;
   /** Whether lists include definitions whose scopes the caller lacks. */
   readonly listsAll: boolean;
@@ -118,7 +121,7 @@ type Undefaulted =
   | "observe"
   | "backplane";
 
-type Optional = Pick<CoreOptions, Undefaulted>;
+type Optional = Pick<CoreOptions, Exclude<Undefaulted, "observe">>;
 
 const knownCapabilities: Known<NonNullable<CoreOptions["capabilities"]>> = {
   tools: true,

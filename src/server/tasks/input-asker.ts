@@ -19,11 +19,11 @@ export class InputAsker implements TaskAsker {
   readonly #open = new Map<string, Open>();
   readonly #used = new Set<string>();
   readonly #changed: () => void;
-  readonly #watch: Watch | undefined;
+  readonly #watch: Watch;
   #problem: string | undefined;
 
   /** `changed` is called when the set of open questions changes. */
-  constructor(changed: () => void, watch?: Watch) {
+  constructor(changed: () => void, watch: Watch) {
     this.#changed = changed;
     this.#watch = watch;
   }
@@ -41,7 +41,7 @@ export class InputAsker implements TaskAsker {
     if (this.#problem !== undefined) return Promise.reject(askFailed(question.method, this.#problem));
     return new Promise<Answer>((resolve, reject) => {
       const { method } = question;
-      const ended = this.#watch?.(method);
+      const ended = this.#watch(method);
       const key = this.#newKey(options.key ?? method);
       const read = async (response: JsonObject): Promise<() => void> => {
         const answer = await readResponse(question, key, response);

@@ -123,13 +123,12 @@ export class TaskRun implements RunningTask, OwnTask {
 
   /** Reports to `observe` that a call has become a task, and later how the task ended. */
   #observe(): void {
-    const { observe } = this.#parts.settings;
-    if (!observe) return;
+    const { settings } = this.#parts;
     const started = performance.now();
     const task = { type: "task", taskId: this.id, tool: this.record.tool, ...peerOf(this.#call) } as const;
-    observe({ ...task, state: "created" });
+    settings.observe?.({ ...task, state: "created" });
     this.whenDone((status) => {
-      observe({ ...task, state: "ended", status, durationMs: performance.now() - started });
+      settings.observe?.({ ...task, state: "ended", status, durationMs: performance.now() - started });
     });
   }
 
@@ -143,9 +142,7 @@ export class TaskRun implements RunningTask, OwnTask {
       const reach = { taskId, session, scopes, signal: call.askSignal, mayReturn, hub, asks };
       return new StreamAsker(reach, changed);
     }
-    const { observe } = settings;
-    const watch = observe && ((method: string) => watchAsk(observe, { to: call, taskId, method }));
-    return new InputAsker(changed, watch);
+    return new InputAsker(changed, (method) => watchAsk(settings, { to: call, taskId, method }));
   }
 
   #finish(status: TaskEnd): void {

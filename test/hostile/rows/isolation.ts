@@ -107,7 +107,7 @@ export const isolationRows: readonly MessageRow[] = [
       const { server, events, gate, begun } = holdingServer();
       const door = await openDoor(mount, server);
       const [victim, other] = [await door.connect(), await door.connect()];
-      const opened = events.find((event) => event.type === "listener");
+      const opened = events.find((event) => event.type === "session");
       await server.push.toSession(opened?.session ?? "", "notifications/message", {
         level: "info",
         data: "private",

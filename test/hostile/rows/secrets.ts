@@ -89,7 +89,7 @@ export const secretRows: readonly Row[] = [
       server.tool("echo", {}, () => breaks);
       const client = await (await openDoor(mount, server)).connect();
       expect(await call(client, "echo")).toMatchObject({ content: [{ text: breaks }] });
-      const { session } = events.find((event) => event.type === "listener") ?? {};
+      const { session } = events.find((event) => event.type === "session") ?? {};
       await server.push.toSession(session ?? "", "notifications/message", { level: "info", data: breaks });
       const told = await client.waitFor(
         (message) => "method" in message && message.method === "notifications/message",
