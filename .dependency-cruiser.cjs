@@ -2,8 +2,13 @@
 // types count, and a folder below another one is a layer of its own.
 const layers = require("./scripts/layers.json");
 
-const inLayer = (name) =>
-  name.endsWith(".ts") ? `^src/${name.replace(".", "\\.")}$` : `^src/${name}/[^/]+$`;
+/** A file that is a layer of its own does not belong to that of its folder. */
+const isFile = (name) => name.endsWith(".ts");
+const inLayer = (name) => {
+  const own = layers.filter((file) => isFile(file) && file.startsWith(`${name}/`));
+  const others = own.map((file) => `(?!${file.slice(name.length + 1).replace(".", "\\.")}$)`).join("");
+  return isFile(name) ? `^src/${name.replace(".", "\\.")}$` : `^src/${name}/${others}[^/]+$`;
+};
 
 module.exports = {
   forbidden: [
@@ -38,6 +43,20 @@ module.exports = {
       to: {
         path: "^src/",
         pathNot: ["^src/client/", "^src/(errors|options)\\.ts$", "^src/(async|wire|protocol|schema)/"],
+      },
+    },
+    {
+      name: "page-imports-no-server",
+      comment: "The dashboard's page runs in a browser: it is a client, and knows what a server answers",
+      severity: "error",
+      from: { path: "^src/dashboard/page/" },
+      to: {
+        pathNot: [
+          "^src/dashboard/page/",
+          "^src/dashboard/answers\\.ts$",
+          "^src/client/index\\.ts$",
+          "node_modules/(preact|uplot)/",
+        ],
       },
     },
     {

@@ -5,6 +5,7 @@ import { relative, resolve } from "node:path";
 import { dirname, join } from "node:path/posix";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import ts from "typescript";
+import { buildPage } from "./build-page.ts";
 import { type Entry, platformFiles, readEntries } from "./entries.ts";
 import { filesBelow } from "./files.ts";
 import { makeDroppable } from "./droppable.ts";
@@ -28,7 +29,7 @@ const settings = {
   write: false,
 } as const satisfies BuildOptions;
 
-const files = new Map([...(await bundle()), ...declarations()]);
+const files = new Map([...(await bundle()), ...declarations(), ...(await buildPage())]);
 for (const [path, text] of files) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

@@ -74,7 +74,7 @@ function draw(): string {
 
 function layerOf(file: string): string {
   const path = file.replace(/^src\//, "");
-  return dirname(path) === "." ? path : dirname(path);
+  return layers.includes(path) || dirname(path) === "." ? path : dirname(path);
 }
 
 function nodeOf(layer: string): string {

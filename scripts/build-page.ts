@@ -1,0 +1,64 @@
+// Builds the dashboard's page into three texts, so that a server that shows it needs no files beside its own code.
+import { readFileSync } from "node:fs";
+import { build, type Plugin } from "esbuild";
+
+const folder = "src/dashboard/page";
+/** What the page may cost those who install the package. */
+const mostBytes = 250_000;
+
+/** A seventh of the page would check the results of tools against their schemas: the client works without, and says so. */
+const leaveOutValidator: Plugin = {
+  name: "leave-out-validator",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/src\/schema\/json-schema\.ts$/ }, () => ({
+      contents: `export const jsonSchemaProblem = () => "is not checked by this page";
+        export const compileJsonSchema = jsonSchemaProblem;`,
+    })),
+};
+
+/** The files of `dist/` that hold the page, by path. Throws if the page is too large. */
+export async function buildPage(): Promise<Map<string, string>> {
+  const texts = { html: readFileSync(`${folder}/page.html`, "utf8"), ...(await bundle()) };
+  const bytes = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > mostBytes) {
+    const most = mostBytes.toLocaleString("en");
+    throw new Error(`The dashboard's page has ${bytes.toLocaleString("en")} bytes, ${most} are allowed`);
+  }
+  console.log(
+    `The dashboard's page: ${bytes.toLocaleString("en")} of ${mostBytes.toLocaleString("en")} bytes`,
+  );
+  const names = Object.entries(texts);
+  const code = names.map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`);
+  const types = names.map(([name]) => `export declare const ${name}: string;\n`);
+  return new Map([
+    ["dist/dashboard/page/index.js", code.join("")],
+    ["dist/dashboard/page/index.d.ts", types.join("")],
+  ]);
+}
+
+/** One script and one style sheet. The client comes from its sources, since the package may not be built yet. */
+async function bundle(): Promise<{ js: string; css: string }> {
+  const { outputFiles } = await build({
+    entryPoints: { page: `${folder}/main.tsx`, "page-style": `${folder}/styles/index.css` },
+    outdir: "/",
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: ["es2023", "chrome123", "firefox121", "safari17.5"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    alias: {
+      "halyard/client": "./src/client/index.ts",
+      "#client-platform": "./src/client/platform/web.ts",
+    },
+    plugins: [leaveOutValidator],
+    write: false,
+  });
+  const textOf = (path: string): string => {
+    const file = outputFiles.find((output) => output.path === path);
+    if (file === undefined) throw new Error(`The bundler wrote no ${path}`);
+    return file.text;
+  };
+  return { js: textOf("/page.js"), css: textOf("/page-style.css") };
+}

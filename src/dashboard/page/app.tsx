@@ -1,0 +1,106 @@
+// The shell: signs in, asks what the server is, and shows the view that the address names.
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { About } from "../answers.ts";
+import { AboutProvider } from "./base/about.ts";
+import { ask } from "./base/api.ts";
+import { isPaused, trouble } from "./base/polling.ts";
+import { go, route } from "./base/router.ts";
+import { nextTheme } from "./base/theme.ts";
+import { token } from "./base/token.ts";
+import { type Binding, useKeys } from "./base/keyboard.ts";
+import { Empty } from "./components/empty.tsx";
+import { KeyHelp } from "./key-help.tsx";
+import { Navigation } from "./navigation.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { TopBar } from "./top-bar.tsx";
+import { type View, views } from "./views/index.ts";
+
+const retryMs = 2_000;
+
+export function App(): VNode {
+  const isSignedIn = token.use() !== undefined;
+  const about = useServer(isSignedIn);
+  if (!isSignedIn) return <SignIn />;
+  if (about === undefined) return <Connecting />;
+  return (
+    <AboutProvider value={about}>
+      <Shell about={about} />
+    </AboutProvider>
+  );
+}
+
+function Shell({ about }: { readonly about: About }): VNode {
+  const { path, rest } = route.use();
+  const [isHelpOpen, openHelp] = useState(false);
+  const offered = views.filter(({ isOffered }) => isOffered?.(about) ?? true);
+  const view = offered.find((known) => known.path === path);
+  useKeys(keysOf(offered, view, () => openHelp(true)));
+  useEffect(() => {
+    document.title = `${view?.title ?? "Halyard"} · ${about.name}`;
+  }, [view]);
+  return (
+    <div class="shell">
+      <Navigation about={about} views={offered} open={view?.parent ?? path} onHelp={() => openHelp(true)} />
+      <TopBar title={view?.title ?? "Not found"} />
+      <main>
+        {view === undefined ? (
+          <Empty title={`There is no view "${path}"`}>
+            <a href="#/now">Show what goes on now</a>
+          </Empty>
+        ) : (
+          <view.component key={view.path} rest={rest} />
+        )}
+      </main>
+      {isHelpOpen && <KeyHelp onClose={() => openHelp(false)} />}
+    </div>
+  );
+}
+
+function Connecting(): VNode {
+  const error = trouble.use();
+  return (
+    <div class="sign-in">
+      <p aria-live="polite">{error?.message ?? "Connecting…"}</p>
+    </div>
+  );
+}
+
+/** Asks what the server is until it says so. */
+function useServer(isSignedIn: boolean): About | undefined {
+  const [about, setAbout] = useState<About>();
+  useEffect(() => {
+    if (!isSignedIn) return undefined;
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const connect = (): Promise<void> =>
+      ask("about", {}, abort.signal).then(setAbout, (error) => {
+        if (abort.signal.aborted) return;
+        trouble.set(error);
+        timer = setTimeout(() => void connect(), retryMs);
+      });
+    void connect();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [isSignedIn]);
+  return about;
+}
+
+function keysOf(offered: readonly View[], view: View | undefined, help: () => void): Binding[] {
+  const goBack = (): boolean => {
+    if (view?.parent === undefined) return false;
+    go(view.parent);
+    return true;
+  };
+  return [
+    ...offered.flatMap(({ key, title, path }) =>
+      key === undefined ? [] : [{ keys: `g ${key}`, what: title, run: () => go(path) }],
+    ),
+    { keys: "Escape", what: "Leave, or go back", run: goBack },
+    { keys: "p", what: "Pause or go on", run: () => isPaused.set(!isPaused.get()) },
+    { keys: "d", what: "Light or dark", run: nextTheme },
+    { keys: "?", what: "Show these keys", run: help },
+  ];
+}

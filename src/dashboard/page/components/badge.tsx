@@ -1,0 +1,18 @@
+// A word in a colour that says how good it is.
+import type { ComponentChildren, VNode } from "preact";
+
+export type Tone = "plain" | "accent" | "good" | "warn" | "bad";
+
+export interface BadgeProps {
+  readonly tone?: Tone;
+  readonly children: ComponentChildren;
+  readonly title?: string;
+}
+
+export function Badge({ tone = "plain", children, title }: BadgeProps): VNode {
+  return (
+    <span class={`badge ${tone}`} title={title}>
+      {children}
+    </span>
+  );
+}

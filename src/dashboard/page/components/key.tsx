@@ -1,0 +1,15 @@
+// Keys as they stand on a keyboard.
+import type { VNode } from "preact";
+
+const names: Readonly<Record<string, string>> = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑" };
+
+/** `keys` as a binding has them: `g n`. */
+export function Key({ keys }: { readonly keys: string }): VNode {
+  return (
+    <span class="keys" aria-hidden="true">
+      {keys.split(" ").map((key) => (
+        <kbd key={key}>{names[key] ?? key}</kbd>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,41 @@
+// The search of a view: `/` focuses it, Escape empties it and leaves it.
+import type { VNode } from "preact";
+import { useRef } from "preact/hooks";
+import { useKeys } from "../base/keyboard.ts";
+import { Key } from "./key.tsx";
+
+export interface SearchProps {
+  /** What is searched, such as `Search sessions`. */
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+export function Search({ label, value, onChange }: SearchProps): VNode {
+  const field = useRef<HTMLInputElement>(null);
+  const leave = (): boolean => {
+    if (document.activeElement !== field.current) return false;
+    onChange("");
+    field.current?.blur();
+    return true;
+  };
+  useKeys([
+    { keys: "/", what: label, run: () => field.current?.focus() },
+    { keys: "Escape", what: "Leave, or go back", run: leave },
+  ]);
+  return (
+    <label class="search">
+      <span class="hidden">{label}</span>
+      <input
+        ref={field}
+        type="search"
+        placeholder={label}
+        value={value}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      <Key keys="/" />
+    </label>
+  );
+}

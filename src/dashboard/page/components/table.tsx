@@ -1,0 +1,160 @@
+// A table that scrolls inside itself, sorts by its heads, is walked by keys, and shows its rows as cards where the page is narrow.
+import type { ComponentChildren, VNode } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { useKeys } from "../base/keyboard.ts";
+
+export interface Column<Row> {
+  readonly title: string;
+  /** What a cell shows. */
+  readonly show: (row: Row) => ComponentChildren;
+  /** What rows are sorted by when its head is clicked; undefined if they cannot be. */
+  readonly sort?: (row: Row) => number | string | undefined;
+  /** Figures stand at the right, in figures of one width. */
+  readonly isFigure?: boolean;
+  /** Pixels; columns without share what is left. */
+  readonly width?: number;
+  /** Where a narrow page shows it: on the first or second line of a card. Nowhere if it is left out. */
+  readonly line?: 1 | 2;
+  /** A longer explanation of the head. */
+  readonly hint?: string;
+}
+
+export interface TableProps<Row> {
+  /** What the table shows, for those who cannot see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Opens a row: a click, or Enter. */
+  readonly onOpen?: (row: Row) => void;
+  /** Shown instead of rows if there are none. */
+  readonly empty?: ComponentChildren;
+  /** A class for the frame. */
+  readonly class?: string;
+  /** j, k and Enter walk it; a page with two tables gives them to one. */
+  readonly hasKeys?: boolean;
+}
+
+interface Order {
+  readonly title: string;
+  readonly isDown: boolean;
+}
+
+export function Table<Row>(props: TableProps<Row>): VNode {
+  const { label, columns, rows, keyOf, onOpen, empty, hasKeys = true } = props;
+  const [order, setOrder] = useState<Order>();
+  const frame = useRef<HTMLDivElement>(null);
+  const sorted = sort(rows, columns, order);
+  useKeys(hasKeys ? walking(() => frame.current) : []);
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
+  return (
+    <div class={`table-frame ${props.class ?? ""}`} ref={frame}>
+      <table aria-label={label}>
+        <colgroup>
+          {columns.map(({ title, width }) => (
+            <col key={title} {...(width && { style: { width: `${width}px` } })} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Head key={column.title} column={column} order={order} onOrder={setOrder} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((row) => (
+            <tr
+              key={keyOf(row)}
+              tabIndex={-1}
+              class={onOpen && "opens"}
+              onClick={(event) => !isControl(event) && onOpen?.(row)}
+              onKeyDown={(event) => event.key === "Enter" && !isControl(event) && onOpen?.(row)}
+            >
+              {columns.map((column) => (
+                <td key={column.title} data-title={column.title} class={cellClass(column)}>
+                  {column.show(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface HeadProps<Row> {
+  readonly column: Column<Row>;
+  readonly order: Order | undefined;
+  readonly onOrder: (order: Order | undefined) => void;
+}
+
+/** A click sorts: figures and times begin with the largest; the third click gives the server's order back. */
+function Head<Row>({ column, order, onOrder }: HeadProps<Row>): VNode {
+  const { title, sort: by, isFigure = false, hint } = column;
+  const mine = order?.title === title ? order : undefined;
+  const next = (): Order | undefined => {
+    if (mine === undefined) return { title, isDown: isFigure };
+    return mine.isDown === isFigure ? { title, isDown: !isFigure } : undefined;
+  };
+  return (
+    <th
+      scope="col"
+      title={hint}
+      class={isFigure ? "figure" : undefined}
+      aria-sort={mine && (mine.isDown ? "descending" : "ascending")}
+    >
+      {by === undefined ? (
+        title
+      ) : (
+        <button type="button" onClick={() => onOrder(next())}>
+          {title}
+        </button>
+      )}
+    </th>
+  );
+}
+
+function cellClass<Row>({ isFigure = false, line }: Column<Row>): string {
+  return `${isFigure ? "figure " : ""}${line === undefined ? "wide-only" : `line-${line}`}`;
+}
+
+function sort<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  order: Order | undefined,
+): readonly Row[] {
+  const by = columns.find(({ title }) => title === order?.title)?.sort;
+  if (by === undefined || order === undefined) return rows;
+  const sign = order.isDown ? -1 : 1;
+  return rows.toSorted((one, other) => sign * compare(by(one), by(other)));
+}
+
+function compare(one: number | string | undefined, other: number | string | undefined): number {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  return String(one ?? "").localeCompare(String(other ?? ""));
+}
+
+/** A link or a button in a row does its own work. */
+function isControl({ target, currentTarget }: Event): boolean {
+  const control = (target as Element).closest("a, button, input");
+  return control !== null && (currentTarget as Element).contains(control);
+}
+
+function walking(frame: () => HTMLElement | null): Parameters<typeof useKeys>[0] {
+  const move = (by: number) => (): boolean => {
+    const all = [...(frame()?.querySelectorAll<HTMLElement>("tbody tr") ?? [])];
+    const at = all.findIndex((row) => row.contains(document.activeElement));
+    const next = all[at === -1 ? (by > 0 ? 0 : all.length - 1) : at + by];
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+    return next !== undefined;
+  };
+  return [
+    { keys: "j", what: "Next row", run: move(1) },
+    { keys: "k", what: "Row before", run: move(-1) },
+    { keys: "ArrowDown", what: "Next row", run: move(1) },
+    { keys: "ArrowUp", what: "Row before", run: move(-1) },
+  ];
+}
