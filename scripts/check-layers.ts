@@ -74,6 +74,7 @@ function draw(): string {
 
 function layerOf(file: string): string {
   const path = file.replace(/^src\//, "");
+  if (layers.includes(path)) return path;
   return dirname(path) === "." ? path : dirname(path);
 }
 
