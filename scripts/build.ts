@@ -25,7 +25,7 @@ const settings = {
   format: "esm",
   platform: "neutral",
   target: "es2023",
-  external: ["node:*", "#client-platform", "#oauth-platform"],
+  external: ["node:*", "#*"],
   write: false,
 } as const satisfies BuildOptions;
 
@@ -40,7 +40,7 @@ for (const path of filesBelow("dist", ".js", ".ts")) if (!files.has(path)) rmSyn
 async function bundle(): Promise<[string, string][]> {
   const { outputFiles } = await build({
     ...settings,
-    entryPoints: [...sources, ...platformFiles],
+    entryPoints: [...sources, ...platformFiles.client, ...platformFiles.server],
     outbase: "src",
     outdir: "dist",
     chunkNames: "shared/[hash]",
@@ -62,10 +62,11 @@ async function bundle(): Promise<[string, string][]> {
  */
 async function widenReach(): Promise<Plugin> {
   const isClient = ({ name }: Entry): boolean => name.startsWith(client);
-  const servers = entries.filter((entry) => !isClient(entry)).map(({ source }) => source);
+  const serverSources = entries.filter((entry) => !isClient(entry)).map(({ source }) => source);
+  const servers = [...serverSources, ...platformFiles.server];
   const clientSources = entries.filter(isClient).map(({ source }) => source);
   const clientEntries = clientSources.filter((source) => !source.startsWith(oauth));
-  const clients = [...clientSources, ...platformFiles];
+  const clients = [...clientSources, ...platformFiles.client];
   const [ofServers, ofClients] = [await reachOf(servers), await reachOf(clients)];
   const ofEntries = await reachOf(clientEntries);
   const sharedBy = (reached: ReadonlySet<string>): string[] =>

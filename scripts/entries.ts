@@ -25,10 +25,13 @@ export function readEntries(): Entry[] {
   });
 }
 
-/** The files of `src/` behind the imports `#client-platform` and `#oauth-platform` of package.json: one for each kind of runtime. */
-export const platformFiles: string[] = [
-  "src/client/platform/node.ts",
-  "src/client/platform/web.ts",
-  "src/client/oauth/platform/node.ts",
-  "src/client/oauth/platform/web.ts",
-];
+/** The files of `src/` behind the imports of package.json that depend on the kind of runtime, for a client and for a server. */
+export const platformFiles: { readonly client: readonly string[]; readonly server: readonly string[] } = {
+  client: [
+    "src/client/platform/node.ts",
+    "src/client/platform/web.ts",
+    "src/client/oauth/platform/node.ts",
+    "src/client/oauth/platform/web.ts",
+  ],
+  server: ["src/dashboard/platform/node.ts", "src/dashboard/platform/web.ts"],
+};

@@ -1,0 +1,70 @@
+// The questions that a page may ask, as a table: their members and what each may be.
+import { nearest } from "../../options.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { Ask, Questions } from "../answers.ts";
+
+/** What a member of a question must be, and how a refusal says it. */
+interface Kind {
+  readonly is: (value: unknown) => boolean;
+  readonly what: string;
+}
+
+/** Longer than any search that somebody types, and any name of a client or an entry. */
+const maxText = 200;
+/** As many entries as a timeline has. */
+const maxEntries = 2000;
+
+const isText = (value: unknown): boolean => typeof value === "string" && value.length <= maxText;
+const text: Kind = { is: isText, what: `a string of at most ${maxText} characters` };
+const entries: Kind = {
+  is: (value) => Array.isArray(value) && value.length <= maxEntries && value.every(isText),
+  what: `an array of at most ${maxEntries} strings of at most ${maxText} characters`,
+};
+
+function optional({ is, what }: Kind): Kind {
+  return { is: (value) => value === undefined || is(value), what: `${what}, or left out` };
+}
+
+const mark: Kind = { is: Number.isFinite, what: "a number" };
+const search = { search: optional(text) };
+const peer = { peer: text };
+
+const questions: {
+  readonly [Name in Ask]: { readonly [Member in keyof Required<Questions[Name]>]: Kind };
+} = {
+  about: {},
+  now: {},
+  sessions: search,
+  streams: search,
+  tools: search,
+  topics: search,
+  timeline: { ...peer, after: optional(mark) },
+  messages: { ...peer, entries },
+  recording: peer,
+  end: peer,
+};
+
+/** Whether a question changes something. */
+export function isAction(ask: Ask): boolean {
+  return ask === "end";
+}
+
+/** A question as the page sent it, or why it cannot be answered. */
+export type ReadQuestion =
+  | { readonly ask: Ask; readonly question: JsonObject }
+  | { readonly problem: string };
+
+/** Reads `{ ask, ...members }`. */
+export function readQuestion(value: unknown): ReadQuestion {
+  if (!isObject(value)) return { problem: "A question is a JSON object with the member ask" };
+  const { ask, ...question } = value;
+  if (typeof ask !== "string" || !Object.hasOwn(questions, ask))
+    return { problem: `There is no such question: ${nearest(String(ask).slice(0, maxText), questions)}` };
+  const members: Readonly<Record<string, Kind>> = questions[ask as Ask];
+  const unknown = Object.keys(question).find((name) => !Object.hasOwn(members, name));
+  if (unknown !== undefined) return { problem: `${ask} has no member ${unknown.slice(0, maxText)}` };
+  for (const [name, { is, what }] of Object.entries(members)) {
+    if (!is(question[name])) return { problem: `${name} of ${ask} must be ${what}` };
+  }
+  return { ask: ask as Ask, question };
+}

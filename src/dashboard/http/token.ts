@@ -1,0 +1,70 @@
+// The token of a dashboard: compared in constant time, and slow to guess.
+import { Callers } from "../../http/rate-limits/callers.ts";
+
+/** Why a request is refused; `retryAfter`: the seconds until its address may try again. */
+export interface TokenRefusal {
+  readonly problem: string;
+  readonly retryAfter?: number;
+}
+
+const maxGuesses = 10;
+/** Addresses whose guesses are counted separately. */
+const maxGuessers = 1000;
+/** Wrong tokens that are remembered, so that a page that was left open does not count as somebody who guesses. */
+const maxRefused = 100;
+/** A longer token is not the one. */
+const maxLength = 1024;
+
+export class Token {
+  readonly #text: string;
+  readonly #guessers = new Callers(
+    { perMinute: maxGuesses, burst: maxGuesses, concurrent: Number.POSITIVE_INFINITY },
+    maxGuessers,
+  );
+  readonly #refused = new Set<string>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The part of an address that brings the token to the page. */
+  get fragment(): string {
+    return `#token=${encodeURIComponent(this.#text)}`;
+  }
+
+  /** Returns why a request with this `Authorization` header is refused, or undefined if it has the token. */
+  check(authorization: string | undefined, address: string): TokenRefusal | undefined {
+    const given = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+    if (given === undefined)
+      return { problem: "The token is missing: send it as Authorization: Bearer, or open the whole address that the server prints" };
+    const now = performance.now();
+    const { of: guessers, bucket } = this.#guessers.find(address, now);
+    // Taken before the tokens are compared: past the limit, the right token is not told from a wrong one either.
+    const waitMs = bucket.take(guessers.rate, now);
+    if (waitMs > 0) {
+      const retryAfter = Math.ceil(waitMs / 1000);
+      return { problem: `Too many wrong tokens: try again in ${retryAfter} s`, retryAfter };
+    }
+    const isRight = isSame(given, this.#text);
+    if (isRight || !this.#isNew(given)) bucket.owe(guessers.rate, -1);
+    return isRight ? undefined : { problem: "The token is wrong: the server may have started again and made another one" };
+  }
+
+  /** Whether nobody has sent this wrong token lately. */
+  #isNew(given: string): boolean {
+    if (this.#refused.has(given)) return false;
+    if (given.length > maxLength) return true;
+    this.#refused.add(given);
+    const [oldest] = this.#refused;
+    if (this.#refused.size > maxRefused && oldest !== undefined) this.#refused.delete(oldest);
+    return true;
+  }
+}
+
+/** Takes as long for a token that is almost right as for any other of its length. */
+function isSame(given: string, token: string): boolean {
+  let difference = given.length ^ token.length;
+  for (let at = 0; at < given.length; at++)
+    difference |= given.charCodeAt(at) ^ token.charCodeAt(at % token.length);
+  return difference === 0;
+}

@@ -1,0 +1,37 @@
+// Checks where a request comes from: a host of the dashboard, and its own page or nobody's.
+import { clip } from "../../errors.ts";
+import type { HttpRequest } from "../../http/edge/request.ts";
+import { Guard, hostsFor } from "../../http/guard/guard.ts";
+
+export class Visitors {
+  readonly #guard: Guard;
+
+  /** `allowedHosts`: the hosts that browsers use, besides the loopback ones. */
+  constructor(allowedHosts: readonly string[]) {
+    // The guard would admit the pages of every allowed host, at any port; here only the page itself may ask.
+    this.#guard = new Guard({ allowedHosts: hostsFor([], { allowedHosts }), allowedOrigins: ["*"] });
+  }
+
+  /** Returns why the request is refused, or undefined if it may pass. */
+  check(request: HttpRequest): string | undefined {
+    const problem = this.#guard.check(request);
+    return problem === undefined ? originProblem(request) : `${problem} of dashboard()`;
+  }
+}
+
+function originProblem(request: HttpRequest): string | undefined {
+  const origin = request.header("origin");
+  if (origin === undefined) return isOfOtherSite(request) ? "Another site may not load this" : undefined;
+  const host = request.authority ?? request.header("host") ?? "";
+  const ofOrigin = /^https?:\/\/(.+)$/i.exec(origin)?.[1];
+  if (ofOrigin?.toLowerCase() === host.toLowerCase()) return undefined;
+  const remedy = "if a proxy is in between, it must pass on the Host header";
+  return `Origin ${clip(origin)} is not that of the dashboard at ${clip(host)}: ${remedy}`;
+}
+
+/** Browsers name the site of requests without an origin. Somebody may follow a link to the page, but not see it in a frame. */
+function isOfOtherSite(request: HttpRequest): boolean {
+  const site = request.header("sec-fetch-site") ?? "none";
+  if (site === "none" || site === "same-origin") return false;
+  return request.header("sec-fetch-mode") !== "navigate" || request.header("sec-fetch-dest") !== "document";
+}

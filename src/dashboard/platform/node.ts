@@ -1,0 +1,54 @@
+// The platform of Node, Bun and Deno: a server on loopback, and handlers for `node:http`.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { HalyardError } from "../../errors.ts";
+import type { Site } from "../http/site.ts";
+import { handlerOf } from "./node-handler.ts";
+import type { DashboardPlatform, OwnPort } from "./platform.ts";
+
+export const platform: DashboardPlatform = {
+  listen,
+  nodeHandler: (site, trustedProxies) => handlerOf(site, "mount", trustedProxies),
+};
+
+const host = "127.0.0.1";
+/** More than the tabs of a few people, with the connections that their browsers keep. */
+const maxConnections = 128;
+
+async function listen(port: number, site: Site): Promise<OwnPort> {
+  const handler = handlerOf(site, "port", () => 0);
+  const server = createServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 10_000,
+      connectionsCheckingInterval: 2000,
+      // Otherwise Node uses the first of two Host or Authorization headers.
+      joinDuplicateHeaders: true,
+    },
+    (request, response) => void handler(request, response),
+  );
+  server.maxConnections = maxConnections;
+  await opened(server, port);
+  // The endpoint keeps the process running, and the dashboard ends with it.
+  server.unref();
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function opened(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const problem = cause.code === "EADDRINUSE" ? "it is in use" : cause.message;
+      const remedy = "pass another port to dashboard(), or 0 for any free one";
+      reject(
+        new HalyardError("CANNOT_LISTEN", `The dashboard cannot listen on ${host}:${port}: ${problem}. Stop the other process, or ${remedy}`, { cause }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}

@@ -1,0 +1,18 @@
+// What a runtime offers to a dashboard beyond the web: Node listens on a port, and has requests and responses of its own.
+import type { Site } from "../http/site.ts";
+import type { NodeSiteHandler } from "./node-handler.ts";
+
+/** The port of a dashboard, on loopback. */
+export interface OwnPort {
+  readonly port: number;
+  /** Stops listening, and closes every connection. */
+  close(): void;
+}
+
+/** The parts of a dashboard that differ between runtimes. The import `#dashboard-platform` is the one of the current runtime. */
+export interface DashboardPlatform {
+  /** Serves the site on 127.0.0.1; port 0 is any free one. */
+  listen(port: number, site: Site): Promise<OwnPort>;
+  /** Returns a handler to mount; `trustedProxies` says how many proxies are in front of it. */
+  nodeHandler(site: Site, trustedProxies: () => number): NodeSiteHandler;
+}
