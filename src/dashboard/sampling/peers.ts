@@ -3,6 +3,7 @@ import type { Implementation, Principal } from "../../protocol/model.ts";
 
 /** What is known of a client in an event, a connection or a listener. */
 export interface KnownClient {
+  readonly transport: string;
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
   readonly caller?: string | undefined;
@@ -15,16 +16,21 @@ const maxClientLength = 60;
  * The name of a client in rows, questions and links, the same on every node. A legacy client is named by its session; a modern one,
  * which has none, by its caller and its name.
  */
-export function peerOf({ session, caller = "" }: KnownClient, clientName: string | undefined): string {
+export function peerOf(
+  { session, caller = "" }: Pick<KnownClient, "session" | "caller">,
+  clientName: string | undefined,
+): string {
   return session === undefined ? digest(`${caller} ${clientName ?? ""}`) : digest(session);
 }
 
 /** The subject of the client's token, or its address if it has no principal; shortened. */
-export function whoOf({ session, principal, caller }: KnownClient): string | undefined {
+export function whoOf({ transport, principal, caller }: KnownClient): string | undefined {
   if (principal !== undefined) return cut(principal.subject, maxWhoLength);
-  // Without an address the caller is the session id, which is a secret.
-  return caller === undefined || caller === "" || caller === session ? undefined : cut(caller, maxWhoLength);
+  return withAddresses.has(transport) && caller ? cut(caller, maxWhoLength) : undefined;
 }
+
+/** The transports whose callers are addresses. Elsewhere the caller may be the id of a session, which is a secret. */
+const withAddresses: ReadonlySet<string> = new Set(["http", "sse"]);
 
 /** The name and version that a client gives itself, as one text. */
 export function clientTextOf(info: Implementation | undefined): string | undefined {
