@@ -1,0 +1,64 @@
+// The last calls that ended, and the modern clients that made them.
+import type { RequestEvent } from "../../diagnostics/events.ts";
+import type { CallRow } from "../answers.ts";
+import { Newest } from "./newest.ts";
+import { clientTextOf, cut, peerOf } from "./peers.ts";
+
+/** Calls that are shown one by one. */
+export const maxCalls = 30;
+const maxClients = 1000;
+const maxNameLength = 100;
+
+/** A call as a node tells it to the others. */
+export type EndedCall = Omit<CallRow, "node">;
+
+/** A modern client, which has no session: it is known by its caller and its name. */
+export interface SeenClient {
+  readonly event: RequestEvent;
+  readonly seenAt: number;
+}
+
+interface Ended {
+  readonly event: RequestEvent;
+  readonly at: number;
+}
+
+/** Digests and texts are made when somebody asks, not with each call. */
+export class Calls {
+  readonly #last: Ended[] = [];
+  #next = 0;
+  readonly #clients = new Newest<string, SeenClient>(maxClients);
+
+  add(event: RequestEvent, now: number): void {
+    this.#last[this.#next] = { event, at: now };
+    this.#next = (this.#next + 1) % maxCalls;
+    if (event.session !== undefined) return;
+    this.#clients.set(`${event.caller ?? ""} ${event.client?.name ?? ""}`, { event, seenAt: now });
+  }
+
+  /** The last calls, newest first. */
+  rows(now: number): EndedCall[] {
+    const inOrder = [...this.#last.slice(this.#next), ...this.#last.slice(0, this.#next)];
+    return inOrder.reverse().map(({ event, at }) => rowOf(event, now - at));
+  }
+
+  /** The modern clients, least recently seen first. */
+  clients(): IterableIterator<SeenClient> {
+    return this.#clients.values();
+  }
+}
+
+function rowOf(event: RequestEvent, agoMs: number): EndedCall {
+  const { method, name, client, revision, durationMs, outcome, errorCode } = event;
+  return {
+    peer: peerOf(event, client?.name),
+    method: cut(method, maxNameLength),
+    name: name && cut(name, maxNameLength),
+    client: clientTextOf(client),
+    revision,
+    durationMs,
+    outcome,
+    errorCode,
+    agoMs,
+  };
+}

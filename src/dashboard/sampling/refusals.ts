@@ -1,0 +1,33 @@
+// Why the server refused messages and requests, and how often.
+import type { RefusalEvent } from "../../diagnostics/events.ts";
+import type { RefusalRow } from "../answers.ts";
+import { Newest } from "./newest.ts";
+import { cut } from "./peers.ts";
+
+const maxRows = 100;
+const maxReasonLength = 200;
+
+interface Refusal {
+  readonly reason: string;
+  readonly status: number | undefined;
+  readonly errorCode: number;
+  count: number;
+  at: number;
+}
+
+export class Refusals {
+  readonly #rows = new Newest<string, Refusal>(maxRows);
+
+  add({ reason: given, status, errorCode }: RefusalEvent, now: number): void {
+    const reason = cut(given, maxReasonLength);
+    const key = `${status} ${errorCode} ${reason}`;
+    const row = this.#rows.get(key) ?? { reason, status, errorCode, count: 0, at: now };
+    row.count++;
+    row.at = now;
+    this.#rows.set(key, row);
+  }
+
+  rows(now: number): RefusalRow[] {
+    return [...this.#rows.values()].map(({ at, ...row }) => ({ ...row, agoMs: now - at }));
+  }
+}

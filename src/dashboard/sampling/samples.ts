@@ -1,0 +1,80 @@
+// What events leave behind while somebody looks. Everything in it is bounded.
+import type { RequestEvent, ServerEvent } from "../../diagnostics/events.ts";
+import { Calls } from "./calls.ts";
+import { Pushes } from "./pushes.ts";
+import { Refusals } from "./refusals.ts";
+import { Series } from "./series.ts";
+import { Tools } from "./tools.ts";
+import { Troubles } from "./trouble.ts";
+
+/** Calls of a second that are all sampled; of further ones, every 16th stands for 16. The number of calls is always exact. */
+const maxPerSecond = 1000;
+const standsFor = 16;
+
+export class Samples {
+  /** When sampling began, on the monotonic clock. */
+  readonly since: number = performance.now();
+  /** What the wall clock was ahead then: it may be set while somebody looks. */
+  readonly #ahead = Date.now() - performance.now();
+  readonly series: Series = new Series(this.second);
+  readonly tools: Tools = new Tools();
+  readonly calls: Calls = new Calls();
+  readonly refusals: Refusals = new Refusals();
+  readonly pushes: Pushes = new Pushes();
+  readonly troubles: Troubles = new Troubles();
+  readonly #isStream: (method: string) => boolean;
+  #second = 0;
+  #inSecond = 0;
+  /** Whether there were more calls than are sampled one by one. */
+  isEstimate = false;
+
+  /** `isStream` says whether a request of this method stays open for long, so that its duration says nothing. */
+  constructor(isStream: (method: string) => boolean) {
+    this.#isStream = isStream;
+  }
+
+  /** The second that runs now, since 1970. */
+  get second(): number {
+    return Math.floor((performance.now() + this.#ahead) / 1000);
+  }
+
+  take(event: ServerEvent): void {
+    const now = performance.now();
+    switch (event.type) {
+      case "request":
+        return this.#call(event, now);
+      case "refusal":
+        return this.refusals.add(event, now);
+      case "push":
+        return this.pushes.add(event, now);
+      case "gap":
+        return this.troubles.add(event.session, "gaps");
+      case "stream":
+        if (event.state === "resumed") this.troubles.add(event.session, "resumes");
+        return;
+      default:
+    }
+  }
+
+  #call(event: RequestEvent, now: number): void {
+    if (this.#isStream(event.method)) return this.calls.add(event, now);
+    const second = Math.floor((now + this.#ahead) / 1000);
+    const weight = this.#weigh(second);
+    this.series.add(second, event.outcome === "error", event.durationMs, weight);
+    if (weight === 0) return;
+    this.tools.add(event, weight);
+    this.calls.add(event, now);
+  }
+
+  /** How many calls this one stands for. */
+  #weigh(second: number): number {
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#inSecond = 0;
+    }
+    const past = ++this.#inSecond - maxPerSecond;
+    if (past <= 0) return 1;
+    this.isEstimate = true;
+    return past % standsFor === 0 ? standsFor : 0;
+  }
+}

@@ -1,0 +1,96 @@
+// How often each tool, prompt or other method was called, how long it took, and how it ended.
+import type { RequestEvent } from "../../diagnostics/events.ts";
+import { type Buckets, Histogram } from "./histogram.ts";
+import { cut } from "./peers.ts";
+
+/** Rows that are kept; calls of further ones count in the row `others`. */
+const maxRows = 500;
+const maxCodes = 10;
+const maxNameLength = 100;
+
+/** The figures of one method, or of one tool or prompt, on one node. */
+export interface ToolFigures {
+  readonly method: string;
+  readonly name: string | undefined;
+  readonly calls: number;
+  readonly errors: number;
+  readonly cancelled: number;
+  readonly longestMs: number;
+  readonly errorCodes: readonly (readonly [code: number, count: number])[];
+  readonly durations: Buckets;
+}
+
+/** The methods whose subject is the name of a definition. Other subjects, such as URIs, are too many. */
+const named: ReadonlySet<string> = new Set(["tools/call", "prompts/get"]);
+
+/** The name by which a call of this method is counted. */
+export function countedName(method: string, name: string | undefined): string | undefined {
+  return name !== undefined && named.has(method) ? cut(name, maxNameLength) : undefined;
+}
+
+export class Tools {
+  readonly #rows = new Map<string, ToolCounts>();
+  readonly #others = new ToolCounts("others", undefined);
+
+  add(event: RequestEvent, weight: number): void {
+    const name = countedName(event.method, event.name);
+    const key = keyOf(event.method, name);
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      if (this.#rows.size >= maxRows) row = this.#others;
+      else this.#rows.set(key, (row = new ToolCounts(event.method, name)));
+    }
+    row.add(event, weight);
+  }
+
+  figures(): ToolFigures[] {
+    const rows = [...this.#rows.values()];
+    return (this.#others.calls > 0 ? [...rows, this.#others] : rows).map((row) => row.figures());
+  }
+}
+
+/** Tells rows apart: a method has no space. */
+export function keyOf(method: string, name: string | undefined): string {
+  return name === undefined ? method : `${method} ${name}`;
+}
+
+class ToolCounts {
+  readonly #method: string;
+  readonly #name: string | undefined;
+  readonly #durations = new Histogram();
+  readonly #codes = new Map<number, number>();
+  calls = 0;
+  #errors = 0;
+  #cancelled = 0;
+  #longestMs = 0;
+
+  constructor(method: string, name: string | undefined) {
+    this.#method = method;
+    this.#name = name;
+  }
+
+  add({ durationMs, outcome, errorCode }: RequestEvent, weight: number): void {
+    this.calls += weight;
+    this.#durations.add(durationMs, weight);
+    if (durationMs > this.#longestMs) this.#longestMs = durationMs;
+    if (outcome === "cancelled") this.#cancelled += weight;
+    if (outcome !== "error") return;
+    this.#errors += weight;
+    const count = this.#codes.get(errorCode ?? 0);
+    if (count !== undefined || this.#codes.size < maxCodes)
+      this.#codes.set(errorCode ?? 0, (count ?? 0) + weight);
+  }
+
+  figures(): ToolFigures {
+    return {
+      method: this.#method,
+      name: this.#name,
+      calls: this.calls,
+      errors: this.#errors,
+      cancelled: this.#cancelled,
+      longestMs: this.#longestMs,
+      errorCodes: [...this.#codes],
+      durations: this.#durations.buckets(),
+    };
+  }
+}
