@@ -20,7 +20,10 @@ module.exports = {
       to: {
         path: layers.slice(index + 1).map(inLayer),
         // A file that is a layer of its own is not in the layer of its folder.
-        pathNot: layers.slice(0, index + 1).filter(isFile).map(inLayer),
+        pathNot: layers
+          .slice(0, index + 1)
+          .filter(isFile)
+          .map(inLayer),
       },
     })),
     {
@@ -35,7 +38,13 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: ["^src/node/", "^src/stdio/", "^src/testing/", "^src/client/(oauth/)?platform/node", "^src/dashboard/platform/node"],
+        pathNot: [
+          "^src/node/",
+          "^src/stdio/",
+          "^src/testing/",
+          "^src/client/(oauth/)?platform/node",
+          "^src/dashboard/platform/node",
+        ],
       },
       to: { dependencyTypes: ["core"] },
     },

@@ -11,6 +11,7 @@ import { Bus, type BusHandler } from "./bus.ts";
 import type { Engine, EngineReceiver, EngineSource, ValueKind } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
 import { Feeds } from "./feeds.ts";
+import { NodeQuestions } from "./node-questions.ts";
 import type { PartKind, Parts } from "./parts.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
 import { openEngine } from "./sealed-engine.ts";
@@ -58,6 +59,8 @@ export class Cluster {
   readonly #backs = new Callbacks();
   readonly #lefts = new Set<(node: string) => void>();
   readonly #about: (() => JsonObject)[] = [];
+  /** Asks other nodes, and answers them. */
+  readonly questions: NodeQuestions = new NodeQuestions(this);
   #joining: Promise<void> | undefined;
   #stay: Stay | undefined;
   #users = 0;

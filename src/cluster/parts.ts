@@ -1,6 +1,10 @@
 // Everything that only the nodes of a cluster need, for each layer that uses it.
 import type { PartKind, Parts } from "../backplane/parts.ts";
-import { sharedStreams } from "../http/session.ts";
+import { SseForwarding } from "../http/legacy-sse-forward.ts";
+import { forwardedSse } from "../http/legacy-sse.ts";
+import { reviveSession } from "../http/revived-session.ts";
+import { SavedState } from "../http/saved-state.ts";
+import { sharedSession } from "../http/session.ts";
 import { sharedSessions } from "../http/state.ts";
 import { SharedStreams } from "../http/streams/shared-streams.ts";
 import { ChangeLog } from "../push/changes.ts";
@@ -23,8 +27,9 @@ export const parts: Parts = new Map<PartKind<unknown>, unknown>([
   entry(comparedCatalogues, { fingerprintOf, registriesOf, compareCatalogues }),
   entry(sharedKeys, { agreeOnKeys, SharedKeys, keysChanged }),
   entry(sharedTasks, { EngineTaskStore, RemotePlaces, TasksElsewhere }),
-  entry(sharedSessions, SharedSessions),
-  entry(sharedStreams, SharedStreams),
+  entry(sharedSessions, { SharedSessions, reviveSession }),
+  entry(sharedSession, { SharedStreams, SavedState }),
+  entry(forwardedSse, SseForwarding),
 ]);
 
 /** The compiler checks that the part is what its kind promises. */

@@ -23,25 +23,34 @@ export interface ForwardedMessage {
 /** Milliseconds that the other node has to take a message. */
 const forwardMs = 2000;
 
-/** The other node that has the stream of a token; undefined if it is this one, or none that this node hears. */
-export function nodeOf(token: string, cluster: Cluster | undefined): string | undefined {
-  const node = token.slice(0, Math.max(0, token.indexOf(".")));
-  return cluster !== undefined && node !== cluster.node && cluster.hears(node) ? node : undefined;
-}
+export class SseForwarding {
+  readonly #cluster: Cluster;
 
-/** Passes a message to the node that has the stream. */
-export async function forwardMessage(
-  cluster: Cluster,
-  node: string,
-  message: ForwardedMessage,
-): Promise<MessageStatus> {
-  const answer = await cluster.bus.request(node, "sse", { ...message }, forwardMs);
-  const status = messageStatuses.find((known) => known === answer?.["status"]);
-  return status ?? (cluster.hears(node) ? 503 : 404);
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  /** The other node that has the stream of a token; undefined if it is this one, or none that this node hears. */
+  nodeOf(token: string): string | undefined {
+    const node = token.slice(0, Math.max(0, token.indexOf(".")));
+    return node !== this.#cluster.node && this.#cluster.hears(node) ? node : undefined;
+  }
+
+  /** Passes a message to the node that has the stream. */
+  async forward(node: string, message: ForwardedMessage): Promise<MessageStatus> {
+    const answer = await this.#cluster.bus.request(node, "sse", { ...message }, forwardMs);
+    const status = messageStatuses.find((known) => known === answer?.["status"]);
+    return status ?? (this.#cluster.hears(node) ? 503 : 404);
+  }
+
+  /** Calls `take` with each message that another node passes on, until you call the returned function. */
+  onMessage(take: (message: ForwardedMessage) => { status: MessageStatus } | undefined): () => void {
+    return this.#cluster.on("sse", (body) => take(readForwarded(body)));
+  }
 }
 
 /** Reads a message that another node has passed on. Throws if it is invalid. */
-export function readForwarded(body: JsonObject): ForwardedMessage {
+function readForwarded(body: JsonObject): ForwardedMessage {
   const { token, text, caller, principal, checkedScopes } = body;
   assertPrincipal(principal, "The principal of a message from another node");
   const areTexts = typeof token === "string" && typeof text === "string" && typeof caller === "string";

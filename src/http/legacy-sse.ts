@@ -1,4 +1,5 @@
 // The HTTP+SSE transport of 2024-11-05: one GET stream per client, and a second path for its POSTs.
+import { PartKind } from "../backplane/parts.ts";
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf, isPast, isSamePrincipal } from "../protocol/principal.ts";
@@ -11,9 +12,9 @@ import { peerOf, type SessionEnd, type StreamEnd } from "../diagnostics/events.t
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { isTaken } from "../server/calls/answer.ts";
 import { parseJson } from "../wire/json.ts";
-import { type Incoming, isBatch, isSilentMessage, type JsonObject } from "../wire/message.ts";
+import { type Incoming, isBatch, isSilentMessage } from "../wire/message.ts";
 import { incomingOf, parseBody, refuseCrowded } from "./body.ts";
-import { forwardMessage, type MessageStatus, nodeOf, readForwarded } from "./legacy-sse-forward.ts";
+import type { ForwardedMessage, MessageStatus, SseForwarding } from "./legacy-sse-forward.ts";
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpBody, HttpRequest, HttpResponder } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -33,6 +34,9 @@ export interface Client {
   isBehind: boolean;
 }
 
+/** Messages that another node than that of the stream has received. */
+export const forwardedSse: PartKind<typeof SseForwarding> = new PartKind("sse");
+
 export class LegacySse {
   readonly #state: HttpState;
   readonly #ssePath: string;
@@ -41,11 +45,14 @@ export class LegacySse {
   readonly clients: Map<string, Client> = new Map();
   readonly #held: Holdings<Client>;
   readonly #id = randomId(3);
+  readonly #forwarding: SseForwarding | undefined;
   readonly #stopHearing: (() => void) | undefined;
 
   constructor(state: HttpState, { ssePath, messagePath }: Required<LegacySseOptions>) {
     this.#state = state;
-    this.#stopHearing = state.server.cluster?.on("sse", (body) => this.#hear(body));
+    const { cluster } = state.server;
+    this.#forwarding = cluster && new (cluster.part(forwardedSse))(cluster);
+    this.#stopHearing = this.#forwarding?.onMessage((message) => this.#hear(message));
     this.#ssePath = ssePath;
     this.#messagePath = messagePath;
     this.#held = new Holdings(state.settings.limits.maxSessions);
@@ -204,10 +211,10 @@ export class LegacySse {
   async #receive(exchange: HttpExchange): Promise<void> {
     const { request, responder, principal } = exchange;
     if (refuseContentType(request, responder)) return;
-    const { loads, limits, cluster } = this.#state.server;
+    const { loads, limits } = this.#state.server;
     const client = this.#find(request);
     const token = tokenOf(request);
-    const node = client === undefined ? nodeOf(token, cluster) : undefined;
+    const node = client === undefined ? this.#forwarding?.nodeOf(token) : undefined;
     const status = node === undefined ? statusFor(client, principal) : 202;
     if (status !== 202) return replyTo(responder, status);
     const load = loads.begin(request.caller);
@@ -217,11 +224,11 @@ export class LegacySse {
       if (parsed === undefined || refuseCrowded(exchange, load, parsed)) return;
       if (this.#refuseLate(exchange) || (parsed.ok && refuseUnpermitted(exchange, parsed.value))) return;
       if (client !== undefined) this.#pass(client, exchange, load);
-      else if (cluster !== undefined && node !== undefined) {
+      else if (this.#forwarding !== undefined && node !== undefined) {
         const { checkedScopes } = exchange;
         const message = { token, text: textOf(body), caller: request.caller, principal, checkedScopes };
         load.stay();
-        return replyTo(responder, await forwardMessage(cluster, node, message));
+        return replyTo(responder, await this.#forwarding.forward(node, message));
       }
     } finally {
       load.release();
@@ -242,8 +249,7 @@ export class LegacySse {
   }
 
   /** Takes a message that another node has received. It is never passed on again. */
-  #hear(body: JsonObject): { status: MessageStatus } | undefined {
-    const message = readForwarded(body);
+  #hear(message: ForwardedMessage): { status: MessageStatus } | undefined {
     // Another endpoint of this process has the stream.
     if (!message.token.startsWith(this.#tokenStart)) return undefined;
     const client = this.clients.get(message.token);

@@ -46,6 +46,21 @@ export class SavedState {
     return this.#isPending;
   }
 
+  /** The record with all changes. */
+  record(): SessionRecord {
+    const { session = "", principal, revision, clientInfo, clientCapabilities, changes } = this.#connection;
+    return {
+      id: session,
+      version: this.#version + 1,
+      principal,
+      revision: revision?.date ?? "",
+      clientInfo,
+      clientCapabilities,
+      changes,
+      ...stateOf(this.#connection),
+    };
+  }
+
   pending(): SessionChange | undefined {
     const { initialized, logLevel, listener } = this.#connection;
     this.#initialized = initialized;
@@ -78,7 +93,7 @@ export class SavedState {
 }
 
 /** What the client of a connection has set. */
-export function stateOf({ initialized, logLevel, listener }: Connection): SessionState {
+function stateOf({ initialized, logLevel, listener }: Connection): SessionState {
   const prefix = topicOf(resourceUpdated, "");
   const topics = [...(listener?.topics ?? [])].filter((topic) => topic.startsWith(prefix));
   return { initialized, logLevel, subscriptions: topics.map((topic) => topic.slice(prefix.length)) };

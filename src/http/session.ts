@@ -1,4 +1,5 @@
 // One legacy session over HTTP: its connection, its streams, and its record for other nodes.
+import type { Cluster } from "../backplane/cluster.ts";
 import { PartKind } from "../backplane/parts.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
@@ -6,11 +7,10 @@ import { Connection } from "../server/context/connection.ts";
 import type { Detach } from "../server/calls/attach.ts";
 import type { SessionEnd } from "../diagnostics/events.ts";
 import type { ServerPort } from "../server/calls/port.ts";
-import type { SessionRecord } from "../session/record.ts";
 import { mintSessionId } from "../session/sessions.ts";
 import type { SharedSession } from "../session/shared-session.ts";
 import type { RequestId } from "../wire/message.ts";
-import { SavedState, stateOf } from "./saved-state.ts";
+import type { SavedState } from "./saved-state.ts";
 import { type ClientStreams, SessionStreams, type StreamHost } from "./streams/session-streams.ts";
 import type { SharedStreams } from "./streams/shared-streams.ts";
 
@@ -20,8 +20,11 @@ interface UnansweredCall {
   readonly isAwaited: boolean;
 }
 
-/** The streams of a session that any node may serve. */
-export const sharedStreams: PartKind<typeof SharedStreams> = new PartKind("streams");
+/** The streams and the state of a session that any node may serve. */
+export const sharedSession: PartKind<{
+  readonly SharedStreams: typeof SharedStreams;
+  readonly SavedState: typeof SavedState;
+}> = new PartKind("session");
 
 export class HttpSession implements SharedSession {
   readonly connection: Connection;
@@ -39,7 +42,7 @@ export class HttpSession implements SharedSession {
     const { cluster, changes } = host.server;
     this.streams =
       cluster && changes
-        ? new (cluster.part(sharedStreams))(host, cluster, changes, connection)
+        ? new (cluster.part(sharedSession).SharedStreams)(host, cluster, changes, connection)
         : new SessionStreams(host, connection);
     this.#detach = host.server.attach(connection, this.streams, {
       overflow: "gap",
@@ -59,25 +62,6 @@ export class HttpSession implements SharedSession {
     });
     connection.changes = changes?.position;
     return connection;
-  }
-
-  /** Restores a session that another node started, or that this node had dropped. Undefined if its revision is not supported. */
-  static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession | undefined {
-    const { id, principal, clientInfo, clientCapabilities, logLevel, initialized, changes } = record;
-    const revision = host.server.revisions.find(record.revision);
-    if (revision?.era !== "legacy") return undefined;
-    const connection = Object.assign(new Connection({ transport: "http", session: id, principal, caller }), {
-      revision,
-      clientInfo,
-      clientCapabilities,
-      logLevel,
-      initialized,
-      changes,
-    });
-    const session = new HttpSession(host, connection, record.subscriptions);
-    session.saved.adopt(record);
-    session.streams.revived();
-    return session;
   }
 
   get id(): string {
@@ -112,23 +96,13 @@ export class HttpSession implements SharedSession {
     if (this.#unanswered?.size === 0) this.#unanswered = undefined;
   }
 
-  /** Made when it is first read: only a session that nodes share needs it. */
+  /** Made when it is first read: only a session that nodes share has it. */
   get saved(): SavedState {
-    return (this.#saved ??= new SavedState(this.connection, this.#host.server));
-  }
-
-  record(): SessionRecord {
-    const { principal, revision, clientInfo, clientCapabilities, changes } = this.connection;
-    return {
-      id: this.id,
-      version: this.saved.version + 1,
-      principal,
-      revision: revision?.date ?? "",
-      clientInfo,
-      clientCapabilities,
-      changes,
-      ...stateOf(this.connection),
-    };
+    const { server } = this.#host;
+    return (this.#saved ??= new ((server.cluster as Cluster).part(sharedSession).SavedState)(
+      this.connection,
+      server,
+    ));
   }
 
   cancel(id: RequestId, reason: string): void {

@@ -14,14 +14,18 @@ import type { HttpResponder } from "./edge/request.ts";
 import type { HttpSettings } from "./options.ts";
 import { Listens } from "./streams/listens.ts";
 import { refuse, replyError } from "./edge/replies.ts";
-import { HttpSession } from "./session.ts";
+import type { reviveSession } from "./revived-session.ts";
+import type { HttpSession } from "./session.ts";
 import type { ClientStreams } from "./streams/session-streams.ts";
 import { StreamLogs } from "./streams/stream-log.ts";
 import type { Witness } from "./streams/witness.ts";
 import { Unsent } from "./edge/unsent.ts";
 
 /** Sessions that any node may serve. */
-export const sharedSessions: PartKind<typeof SharedSessions> = new PartKind("sessions");
+export const sharedSessions: PartKind<{
+  readonly SharedSessions: typeof SharedSessions;
+  readonly reviveSession: typeof reviveSession;
+}> = new PartKind("sessions");
 
 export class HttpState implements Tended {
   place: number | undefined;
@@ -77,13 +81,13 @@ export class HttpState implements Tended {
     const { limits } = this.settings;
     if (cluster === undefined) return new LocalSessions(limits);
     const { joined, rateLimitedLog: log } = this;
-    const Shared = cluster.part(sharedSessions);
-    return new Shared(
+    const part = cluster.part(sharedSessions);
+    return new part.SharedSessions(
       {
         cluster,
         joined,
         log,
-        revive: (record, caller) => HttpSession.revive(this, record, caller),
+        revive: (record, caller) => part.reviveSession(this, record, caller),
         wake: () => this.heartbeat.add(this),
       },
       limits,

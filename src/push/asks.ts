@@ -1,5 +1,4 @@
 // Questions that wait for a client's answer, by session and question id.
-import { askNode } from "../backplane/ask-nodes.ts";
 import type { Cluster } from "../backplane/cluster.ts";
 import { newIdOn, nodeOf } from "../backplane/node-ids.ts";
 import { askFailed, HalyardError } from "../errors.ts";
@@ -162,7 +161,7 @@ export class Asks {
     if (session === undefined || asker === undefined || this.#cluster === undefined) return undefined;
     // Only the scopes: the other node needs to know nothing else about the sender.
     const scopes = grant === "everything" ? grant : grant?.scopes;
-    const answered = askNode(this.#cluster, asker, "answer", { session, response, grant: scopes });
+    const answered = this.#cluster.questions.ask(asker, "answer", { session, response, grant: scopes });
     return answered.then((answer) => answer?.["isSettled"] === true);
   }
 

@@ -1,5 +1,4 @@
 // Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
-import { askNode } from "../backplane/ask-nodes.ts";
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import type { Logger } from "../diagnostics/logger.ts";
@@ -139,7 +138,7 @@ export class RemoteSessions {
   /** Passes a message to the node that has the pipe of a session; that node never passes it on. */
   async #pass(node: string, kind: "push" | "ask", body: JsonObject): Promise<boolean> {
     if (node === this.#cluster.node || !this.#cluster.hears(node)) return false;
-    return (await askNode(this.#cluster, node, kind, body))?.["isReached"] === true;
+    return (await this.#cluster.questions.ask(node, kind, body))?.["isReached"] === true;
   }
 
   async #find(session: string): Promise<KnownSession | undefined> {

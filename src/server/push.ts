@@ -1,5 +1,4 @@
 // `server.push`: sends notifications and requests to clients outside a call.
-import { answerNodes, askNodes } from "../backplane/ask-nodes.ts";
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { askFailed } from "../errors.ts";
@@ -51,8 +50,8 @@ export class Push {
     this.#parts = parts;
     const { cluster, hub } = parts;
     if (cluster === undefined) return;
-    answerNodes(cluster, "subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
-    answerNodes(cluster, "elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
+    cluster.questions.answer("subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
+    cluster.questions.answer("elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
   }
 
   /** The cluster, if this node is in it. */
@@ -112,7 +111,9 @@ export class Push {
   async elicitationComplete(elicitationId: string): Promise<boolean> {
     if (await this.#completeHere(elicitationId)) return true;
     const cluster = this.#joined;
-    return cluster !== undefined && (await askNodes(cluster, "elicited", { id: elicitationId })) === "yes";
+    return (
+      cluster !== undefined && (await cluster.questions.askAll("elicited", { id: elicitationId })) === "yes"
+    );
   }
 
   async #completeHere(elicitationId: string): Promise<boolean> {
@@ -141,7 +142,7 @@ export class Push {
     const isListened = await this.#parts.hub.isListened(topic);
     const cluster = this.#joined;
     if (isListened || cluster === undefined) return isListened;
-    const answer = await askNodes(cluster, "subscribed", { topic }).catch(() => "silence");
+    const answer = await cluster.questions.askAll("subscribed", { topic }).catch(() => "silence");
     return answer !== "no";
   }
 

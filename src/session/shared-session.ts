@@ -14,6 +14,8 @@ export interface SharedSession extends ClosableSession {
     readonly hasChanged: boolean;
     /** Whether `pending` has returned a change that is not settled yet. */
     readonly isPending: boolean;
+    /** The record with all changes. */
+    record(): SessionRecord;
     /** What the client has changed here since. */
     pending(): SessionChange | undefined;
     /** Notes that the engine has this change. */
@@ -21,8 +23,6 @@ export interface SharedSession extends ClosableSession {
     /** Takes over what other nodes have changed, and keeps what is pending. */
     adopt(record: SessionRecord): void;
   };
-  /** The record with all changes. */
-  record(): SessionRecord;
   /** Cancels a call. */
   cancel(id: RequestId, reason: string): void;
 }

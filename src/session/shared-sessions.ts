@@ -74,7 +74,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     if (this.copies.displacedBy(session) === "nobody") return false;
     if (await this.#records.has(this.#limits.maxSharedSessions)) return false;
     const { id, principal } = session;
-    const record = session.record();
+    const record = session.saved.record();
     const version = await this.#records.create(record);
     session.saved.adopt(record);
     let isIn = false;
@@ -236,7 +236,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const change = session.saved.pending();
     if (change === undefined) return true;
     const known = session.saved.version;
-    const stored = await this.#records.change(session.record(), change, copy.version);
+    const stored = await this.#records.change(session.saved.record(), change, copy.version);
     if (stored === undefined) {
       await this.#conclude(session, "idle");
       return false;
