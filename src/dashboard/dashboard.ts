@@ -66,7 +66,10 @@ export class OneDashboard implements EndpointDashboard {
     try {
       const { port } = this.#settings;
       if (port !== 0 && port === options.port)
-        failOption("port", `is ${port}, which is the port of the endpoint: pass another one, or 0 for any free port`);
+        failOption(
+          "port",
+          `is ${port}, which is the port of the endpoint: pass another one, or 0 for any free port`,
+        );
       this.#token ??= new Token(randomId(tokenBytes));
       this.#port = await platform.listen(port, this.#site);
     } catch (error) {
@@ -109,7 +112,8 @@ export class OneDashboard implements EndpointDashboard {
   #print(page: string): void {
     outliveStderr();
     const { token } = this.#settings;
-    const shown = token === undefined ? page : `${page.split("#", 1)[0]} (open it with #token= and your token)`;
+    const shown =
+      token === undefined ? page : `${page.split("#", 1)[0]} (open it with #token= and your token)`;
     console.error(`Dashboard: ${shown}`);
   }
 
@@ -117,7 +121,8 @@ export class OneDashboard implements EndpointDashboard {
   #take(): void {
     if (this.#isTaken) {
       const where = { subject: "HTTP", field: "dashboard" };
-      const problem = "already shows another endpoint: call dashboard() once for each, or close the other one first";
+      const problem =
+        "already shows another endpoint: call dashboard() once for each, or close the other one first";
       throw new ConfigurationError("INVALID_OPTION", where, problem);
     }
     this.#isTaken = true;

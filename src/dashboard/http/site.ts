@@ -108,7 +108,8 @@ export class Site {
     const refusal = token.check(request.header("authorization"), request.caller);
     if (refusal?.retryAfter !== undefined)
       return refuse(responder, 429, refusal.problem, { "retry-after": String(refusal.retryAfter) });
-    if (refusal !== undefined) return refuse(responder, 401, refusal.problem, { "www-authenticate": "Bearer" });
+    if (refusal !== undefined)
+      return refuse(responder, 401, refusal.problem, { "www-authenticate": "Bearer" });
     if (refuseContentType(request, responder)) return;
     if (this.#asking >= maxAsking)
       return refuse(responder, 503, "Too many questions at once: try again later", { "retry-after": "1" });

@@ -20,6 +20,8 @@ export interface PlotProps {
   /** Seconds since 1970 of the first value; there is one for each second. */
   readonly from: number;
   readonly series: readonly PlotSeries[];
+  /** How many digits the figures of the legend mostly have, so that they seldom move each other. */
+  readonly digits: number;
   /** A figure of the legend. */
   readonly format: (value: number | null | undefined) => string;
   /** A figure at the axis. */
@@ -29,7 +31,7 @@ export interface PlotProps {
 }
 
 export function Plot(props: PlotProps): VNode {
-  const { title, from, series, format } = props;
+  const { title, from, series, digits, format } = props;
   const frame = useRef<HTMLDivElement>(null);
   const legend = useRef<HTMLUListElement>(null);
   const plot = useRef<uPlot>();
@@ -58,7 +60,10 @@ export function Plot(props: PlotProps): VNode {
           {series.map(({ name, color, values }) => (
             <li key={name}>
               <span class="swatch" style={{ color: `var(${color})` }} />
-              {name} <span class="figure">{format(values.at(pointed ?? -1))}</span>
+              {name}
+              <span class="figure" style={{ minWidth: `${digits}ch` }}>
+                {format(values.at(pointed ?? -1))}
+              </span>
             </li>
           ))}
         </ul>

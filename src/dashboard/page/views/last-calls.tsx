@@ -13,13 +13,18 @@ interface TimedCall extends CallRow {
 
 const tones: Readonly<Record<CallRow["outcome"], Tone>> = { ok: "plain", error: "bad", cancelled: "warn" };
 
+/** Most calls are those of tools: only what else was called needs its method beside its name. */
+function isOther(method: string, name: string | undefined): boolean {
+  return name !== undefined && method !== "tools/call";
+}
+
 const columns: readonly Column<TimedCall>[] = [
   {
     title: "Call",
     line: 1,
     show: ({ peer, method, name }) => (
       <a href={hrefOf("session", peer)} title="Open the client's timeline">
-        {name ?? method} {name !== undefined && <span class="muted">{method}</span>}
+        {name ?? method} {isOther(method, name) && <span class="muted">{method}</span>}
       </a>
     ),
   },

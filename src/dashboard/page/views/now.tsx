@@ -88,6 +88,7 @@ function Plots({ series: { from, calls, errors, p50, p90, p99 } }: { readonly se
       <Plot
         title="Calls per second"
         from={from}
+        digits={3}
         format={(value) => (value === null ? nothing : formatCount(value))}
         formatTick={formatCount}
         series={[
@@ -98,6 +99,7 @@ function Plots({ series: { from, calls, errors, p50, p90, p99 } }: { readonly se
       <Plot
         title="Latency"
         from={from}
+        digits={7}
         format={formatLatency}
         formatTick={(ms) => (ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`)}
         isLogarithmic

@@ -8,7 +8,7 @@ const columns: readonly Column<RefusalRow>[] = [
   { title: "Reason", line: 1, show: ({ reason }) => <span title={reason}>{reason}</span> },
   {
     title: "Status",
-    width: 60,
+    width: 64,
     isFigure: true,
     line: 2,
     hint: "The status of HTTP, or the code of the JSON-RPC error",
@@ -22,7 +22,7 @@ const columns: readonly Column<RefusalRow>[] = [
     show: ({ count }) => formatCount(count),
     sort: ({ count }) => count,
   },
-  { title: "Ago", width: 88, isFigure: true, line: 2, show: ({ agoMs }) => formatDuration(agoMs) },
+  { title: "Ago", width: 84, isFigure: true, line: 2, show: ({ agoMs }) => formatDuration(agoMs) },
 ];
 
 export function Refusals({ refusals }: { readonly refusals: readonly RefusalRow[] }): VNode {
