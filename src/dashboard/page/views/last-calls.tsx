@@ -23,7 +23,7 @@ const columns: readonly Column<TimedCall>[] = [
     title: "Call",
     line: 1,
     show: ({ peer, method, name }) => (
-      <a href={hrefOf("session", peer)} title="Open the client's timeline">
+      <a href={hrefOf("session", peer)} title={`${method} ${name ?? ""}`}>
         {name ?? method} {isOther(method, name) && <span class="muted">{method}</span>}
       </a>
     ),
