@@ -16,9 +16,16 @@ const leaveOutValidator: Plugin = {
     })),
 };
 
+/** The three texts of the page. */
+export interface PageTexts {
+  readonly html: string;
+  readonly js: string;
+  readonly css: string;
+}
+
 /** The files of `dist/` that hold the page, by path. Throws if the page is too large. */
 export async function buildPage(): Promise<Map<string, string>> {
-  const texts = { html: readFileSync(`${folder}/page.html`, "utf8"), ...(await bundle()) };
+  const texts = await bundlePage();
   const bytes = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > mostBytes) {
     const most = mostBytes.toLocaleString("en");
@@ -37,7 +44,7 @@ export async function buildPage(): Promise<Map<string, string>> {
 }
 
 /** One script and one style sheet. The client comes from its sources, since the package may not be built yet. */
-async function bundle(): Promise<{ js: string; css: string }> {
+export async function bundlePage(): Promise<PageTexts> {
   const { outputFiles } = await build({
     entryPoints: { page: `${folder}/main.tsx`, "page-style": `${folder}/styles/index.css` },
     outdir: "/",
@@ -60,5 +67,6 @@ async function bundle(): Promise<{ js: string; css: string }> {
     if (file === undefined) throw new Error(`The bundler wrote no ${path}`);
     return file.text;
   };
-  return { js: textOf("/page.js"), css: textOf("/page-style.css") };
+  const html = readFileSync(`${folder}/page.html`, "utf8");
+  return { html, js: textOf("/page.js"), css: textOf("/page-style.css") };
 }

@@ -43,7 +43,7 @@ function Shell({ about }: { readonly about: About }): VNode {
     <div class="shell">
       <Navigation about={about} views={offered} open={view?.parent ?? path} onHelp={() => openHelp(true)} />
       <TopBar title={view?.title ?? "Not found"} />
-      <main>
+      <main class={trouble.use() && "stale"}>
         {view === undefined ? (
           <Empty title={`There is no view "${path}"`}>
             <a href="#/now">Show what goes on now</a>
@@ -98,9 +98,9 @@ function keysOf(offered: readonly View[], view: View | undefined, help: () => vo
     ...offered.flatMap(({ key, title, path }) =>
       key === undefined ? [] : [{ keys: `g ${key}`, what: title, run: () => go(path) }],
     ),
-    { keys: "Escape", what: "Leave, or go back", run: goBack },
-    { keys: "p", what: "Pause or go on", run: () => isPaused.set(!isPaused.get()) },
-    { keys: "d", what: "Light or dark", run: nextTheme },
+    { keys: "Escape", what: "Go back", run: goBack },
+    { keys: "p", what: "Pause or resume", run: () => isPaused.set(!isPaused.get()) },
+    { keys: "d", what: "Change the theme", run: nextTheme },
     { keys: "?", what: "Show these keys", run: help },
   ];
 }

@@ -8,21 +8,23 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }): VNode {
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl class="key-help">
-        {boundKeys().map(({ keys, what }) => (
-          <div key={keys}>
+        {[...keysByPurpose()].map(([what, all]) => (
+          <div key={what}>
             <dt>
-              <Key keys={keys} />
+              {all.map((keys) => (
+                <Key key={keys} keys={keys} />
+              ))}
             </dt>
             <dd>{what}</dd>
           </div>
         ))}
-        <div>
-          <dt>
-            <Key keys="Enter" />
-          </dt>
-          <dd>Open the row</dd>
-        </div>
       </dl>
     </Dialog>
   );
+}
+
+function keysByPurpose(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { keys, what } of boundKeys()) found.set(what, [...(found.get(what) ?? []), keys]);
+  return found;
 }

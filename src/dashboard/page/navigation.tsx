@@ -2,7 +2,6 @@
 import type { VNode } from "preact";
 import type { About } from "../answers.ts";
 import { hrefOf } from "./base/router.ts";
-import { nextTheme, theme } from "./base/theme.ts";
 import { Key } from "./components/key.tsx";
 import type { View } from "./views/index.ts";
 
@@ -42,9 +41,6 @@ export function Navigation({ about, views, open, onHelp }: NavigationProps): VNo
           ))}
       </ul>
       <div class="navigation-end">
-        <button type="button" class="quiet" onClick={nextTheme}>
-          Theme: {theme.use()}
-        </button>
         <button type="button" class="quiet" onClick={onHelp}>
           Keys <Key keys="?" />
         </button>

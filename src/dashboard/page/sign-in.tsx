@@ -1,14 +1,15 @@
 // Shown without a token: how to get one, and a field to paste it.
 import type { VNode } from "preact";
-import { token } from "./base/token.ts";
+import { trouble } from "./base/polling.ts";
+import { token, tokenIn } from "./base/token.ts";
 
 export function SignIn(): VNode {
+  const refusal = trouble.use();
   const signIn = (event: SubmitEvent): void => {
     event.preventDefault();
-    const given = String(new FormData(event.currentTarget as HTMLFormElement).get("token")).trim();
-    // People paste the whole address, too.
-    const pasted = given.replace(/^.*#token=/, "");
-    if (pasted !== "") token.set(decodeURIComponent(pasted));
+    const given = tokenIn(String(new FormData(event.currentTarget as HTMLFormElement).get("token")));
+    trouble.set(undefined);
+    if (given !== "") token.set(given);
   };
   return (
     <main class="sign-in">
@@ -19,6 +20,11 @@ export function SignIn(): VNode {
           Open that address, or paste it or its token here. If you mounted the dashboard yourself, the token
           is the one that you passed to <code>dashboard({"{ token }"})</code>.
         </p>
+        {refusal && (
+          <p class="bad" role="alert">
+            {refusal.message}
+          </p>
+        )}
         <label>
           Token
           <input name="token" type="password" autocomplete="off" required autofocus />

@@ -23,8 +23,8 @@ export async function ask<Name extends Ask>(
     headers: { "content-type": "application/json", authorization: `Bearer ${used}` },
     body: JSON.stringify({ ask: name, ...question }),
     ...(signal && { signal }),
-  }).catch((error: unknown) => {
-    throw new AskError(0, `The server cannot be reached: ${String(error)}`);
+  }).catch(() => {
+    throw new AskError(0, "Could not reach the server");
   });
   const text = await response.text();
   if (response.ok) return JSON.parse(text) as Answers[Name];

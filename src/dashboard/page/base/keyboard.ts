@@ -39,6 +39,8 @@ export function boundKeys(): readonly Binding[] {
 export function hearKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    // A dialog has the keyboard to itself.
+    if (document.querySelector("dialog[open]") !== null) return;
     if (isTyping(event.target) && event.key !== "Escape") return;
     const keys = event.timeStamp - first.at < secondKeyMs ? `${first.key} ${event.key}` : event.key;
     const hit = holders

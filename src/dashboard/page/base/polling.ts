@@ -22,7 +22,7 @@ export const seenNodes = storeOf<readonly NodeRow[]>([]);
 /** Whether the last request of the page failed, and why. */
 export const trouble = storeOf<AskError | undefined>(undefined);
 
-/** The latest answer to a question, asked again `everyMs` after each answer; another question is asked at once. */
+/** The latest answer to a question, asked again every `everyMs`; another question is asked at once. */
 export function usePolled<Name extends Ask>(
   name: Name,
   question: Questions[Name],
@@ -77,9 +77,13 @@ function repeat(poll: () => Promise<void>, everyMs: number, isOver: () => boolea
     clearTimeout(timer);
     if (isRunning || isStopped || document.hidden) return;
     isRunning = true;
+    const startedAt = performance.now();
     await poll();
     isRunning = false;
-    if (!isOver() && !isStopped) timer = setTimeout(() => void run(), everyMs);
+    const tookMs = performance.now() - startedAt;
+    // A slow server gets half of the time for others.
+    if (!isOver() && !isStopped)
+      timer = setTimeout(() => void run(), Math.max(everyMs - tookMs, everyMs / 2));
   };
   const wake = (): void => {
     if (!document.hidden) void run();

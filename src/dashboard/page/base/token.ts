@@ -2,17 +2,27 @@
 import { type Store, storeOf } from "./store.ts";
 
 const place = "halyard-token";
+const mark = "#token=";
 
 /** The token that every question carries; undefined until somebody gives one, or after the server refused it. */
 export const token: Store<string | undefined> = storeOf<string | undefined>(takeToken(), keep);
 
 function takeToken(): string | undefined {
-  const given = /^#token=(.+)$/.exec(location.hash)?.[1];
-  if (given === undefined) return sessionStorage.getItem(place) ?? undefined;
+  if (!location.hash.startsWith(mark)) return sessionStorage.getItem(place) ?? undefined;
+  const given = tokenIn(location.hash);
   history.replaceState(null, "", location.pathname + location.search);
-  const decoded = decodeURIComponent(given);
-  keep(decoded);
-  return decoded;
+  keep(given);
+  return given;
+}
+
+/** The token in an address that has one, or the text itself. */
+export function tokenIn(text: string): string {
+  const found = text.includes(mark) ? text.slice(text.indexOf(mark) + mark.length) : text;
+  try {
+    return decodeURIComponent(found.trim());
+  } catch {
+    return found;
+  }
 }
 
 function keep(value: string | undefined): void {

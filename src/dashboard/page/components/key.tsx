@@ -1,7 +1,7 @@
 // Keys as they stand on a keyboard.
 import type { VNode } from "preact";
 
-const names: Readonly<Record<string, string>> = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑" };
+const names: Readonly<Record<string, string>> = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "↵" };
 
 /** `keys` as a binding has them: `g n`. */
 export function Key({ keys }: { readonly keys: string }): VNode {

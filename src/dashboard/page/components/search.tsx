@@ -21,7 +21,7 @@ export function Search({ label, value, onChange }: SearchProps): VNode {
   };
   useKeys([
     { keys: "/", what: label, run: () => field.current?.focus() },
-    { keys: "Escape", what: "Leave, or go back", run: leave },
+    { keys: "Escape", what: "Go back", run: leave },
   ]);
   return (
     <label class="search">

@@ -153,8 +153,10 @@ function walking(frame: () => HTMLElement | null): Parameters<typeof useKeys>[0]
   };
   return [
     { keys: "j", what: "Next row", run: move(1) },
-    { keys: "k", what: "Row before", run: move(-1) },
+    { keys: "k", what: "Previous row", run: move(-1) },
     { keys: "ArrowDown", what: "Next row", run: move(1) },
-    { keys: "ArrowUp", what: "Row before", run: move(-1) },
+    { keys: "ArrowUp", what: "Previous row", run: move(-1) },
+    // The row itself hears it: this is for the help.
+    { keys: "Enter", what: "Open the row", run: () => false },
   ];
 }
