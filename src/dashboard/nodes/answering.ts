@@ -15,7 +15,7 @@ export class Answering {
   readonly #others: OtherNodes | undefined;
 
   constructor(node: ServedNode) {
-    const { cluster } = node.server;
+    const { cluster } = node.core;
     this.#node = node;
     this.#others =
       cluster &&

@@ -56,7 +56,7 @@ export class KnownNodes {
     this.#forget(heard);
     const ids = new Set(others.map(({ id }) => id));
     const rows = [...this.#nodes].map(([id, known]) => rowOf(id, known, ids.has(id)));
-    return rows.sort((one, other) => compare(one.name, other.name) || compare(one.id, other.id));
+    return rows.toSorted((one, other) => compare(one.name, other.name) || compare(one.id, other.id));
   }
 
   #of(id: string): KnownNode {

@@ -46,7 +46,7 @@ export class Calls {
   /** The last calls, newest first. */
   rows(now: number): EndedCall[] {
     const inOrder = [...this.#last.slice(this.#next), ...this.#last.slice(0, this.#next)];
-    return inOrder.reverse().map(({ event, at }) => rowOf(event, now - at));
+    return inOrder.toReversed().map(({ event, at }) => rowOf(event, now - at));
   }
 
   /** The modern clients, least recently seen first. */

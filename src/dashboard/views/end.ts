@@ -24,25 +24,22 @@ export const end: SharedView<"end", Part> = {
   },
 };
 
-async function endSession({ endpoints }: ServedNode, peer: string): Promise<boolean> {
-  for (const { state } of endpoints) {
-    for (const { session } of state.sessions.copies) {
-      if (clientOf(session.connection).peer !== peer) continue;
-      await state.sessions.end(session, "deleted");
-      return true;
-    }
+async function endSession({ endpoint }: ServedNode, peer: string): Promise<boolean> {
+  const { sessions } = endpoint.state;
+  for (const { session } of sessions.copies) {
+    if (clientOf(session.connection).peer !== peer) continue;
+    await sessions.end(session, "deleted");
+    return true;
   }
   return false;
 }
 
 /** Ends listen requests, HTTP+SSE streams and pipes. */
-function endOthers({ core, endpoints, looking }: ServedNode, peer: string): Part {
+function endOthers({ core, endpoint, looking }: ServedNode, peer: string): Part {
   let ended = 0;
-  for (const { state } of endpoints) {
-    for (const listen of state.listens) {
-      if (clientOfListen(looking.ask(), listen).peer !== peer) continue;
+  for (const listen of endpoint.state.listens) {
+    if (clientOfListen(looking.ask(), listen).peer === peer)
       ended += listen.connection.endSubscriptions().length;
-    }
   }
   for (const listener of core.hub.listeners) {
     if (listener.session === undefined || clientOfListener(listener).peer !== peer) continue;

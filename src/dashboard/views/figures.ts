@@ -22,20 +22,14 @@ export function figuresOf(node: ServedNode): NodeFigures {
 }
 
 function countsOf(node: ServedNode): Counts {
-  const { core, endpoints, looking } = node;
-  let unsentBytes = 0;
-  let keptBytes = 0;
-  for (const { unsent, state } of endpoints) {
-    unsentBytes += unsent.bytes;
-    keptBytes += state.logs.bytes;
-  }
+  const { core, endpoint, looking } = node;
   return {
     ...openOn(node),
     inFlight: [...looking.ask().running.calls()].length,
     questions: core.asks.size,
     tasks: core.tasks.runs.size,
-    unsentBytes,
-    keptBytes,
+    unsentBytes: endpoint.unsent.bytes,
+    keptBytes: endpoint.state.logs.bytes,
   };
 }
 
@@ -54,19 +48,17 @@ function openOn(node: ServedNode): Open {
   return open;
 }
 
-function countOpen({ core, endpoints }: ServedNode): Open {
+function countOpen({ core, endpoint }: ServedNode): Open {
   let sessions = 0;
   let subscriptions = 0;
   for (const { session } of core.hub.listeners) {
     if (session === undefined) subscriptions++;
     else sessions++;
   }
-  let streams = 0;
-  for (const { state, legacySse } of endpoints) {
-    streams += state.listens.size + (legacySse?.size ?? 0);
-    for (const { session } of state.sessions.copies) {
-      for (const stream of session.streams.all) if (stream.state === "open") streams++;
-    }
+  const { state, legacySse } = endpoint;
+  let streams = state.listens.size + (legacySse?.size ?? 0);
+  for (const { session } of state.sessions.copies) {
+    for (const stream of session.streams.all) if (stream.state === "open") streams++;
   }
   return { sessions, streams, subscriptions };
 }

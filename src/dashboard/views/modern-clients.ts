@@ -22,18 +22,7 @@ export function modernClients(look: Look, node: ServedNode): Iterable<ModernClie
   const now = performance.now();
   for (const seen of look.samples.calls.clients()) {
     const { peer, transport, client, who, revision, seenAt } = seen;
-    const idleMs = now - seenAt;
-    clients.set(peer, {
-      peer,
-      transport,
-      client,
-      who,
-      revision,
-      idleMs,
-      running: 0,
-      listens: 0,
-      queuedBytes: 0,
-    });
+    clients.set(peer, { peer, transport, client, who, ...idle, revision, idleMs: now - seenAt });
   }
   addListens(clients, look, node, now);
   for (const [call] of look.running.calls()) {
@@ -46,32 +35,20 @@ export function modernClients(look: Look, node: ServedNode): Iterable<ModernClie
 
 function addListens(clients: Map<string, ModernClient>, look: Look, node: ServedNode, now: number): void {
   const queued = queuedByStream(node);
-  for (const { state } of node.endpoints) {
-    for (const listen of state.listens) {
-      const { peer, client, who } = clientOfListen(look, listen);
-      const { openStream, connection } = listen;
-      const ageMs = openStream?.age(now) ?? 0;
-      let row = clients.get(peer);
-      if (row === undefined) {
-        row = {
-          peer,
-          transport: connection.transport,
-          client,
-          who,
-          revision: undefined,
-          idleMs: ageMs,
-          running: 0,
-          listens: 0,
-          queuedBytes: 0,
-        };
-        clients.set(peer, row);
-      }
-      row.listens++;
-      row.idleMs = Math.min(row.idleMs, ageMs);
-      if (openStream !== undefined) row.queuedBytes += openStream.backlog + (queued.get(openStream) ?? 0);
-    }
+  for (const listen of node.endpoint.state.listens) {
+    const { openStream, connection } = listen;
+    const { peer, client, who } = clientOfListen(look, listen);
+    const ageMs = openStream?.age(now) ?? 0;
+    const { transport } = connection;
+    const row = clients.get(peer) ?? { peer, transport, client, who, ...idle, idleMs: ageMs };
+    clients.set(peer, row);
+    row.listens++;
+    row.idleMs = Math.min(row.idleMs, ageMs);
+    if (openStream !== undefined) row.queuedBytes += openStream.backlog + (queued.get(openStream) ?? 0);
   }
 }
+
+const idle = { revision: undefined, running: 0, listens: 0, queuedBytes: 0 };
 
 /** The client of a listen request; its name is known if somebody looked when it opened. */
 export function clientOfListen({ running }: Look, { connection }: Listen): ShownClient {

@@ -111,6 +111,6 @@ function refusalsOf(all: readonly RefusalRow[]): Now["refusals"] {
     const agoMs = Math.min(known?.agoMs ?? row.agoMs, row.agoMs);
     byReason.set(key, { ...row, count: row.count + (known?.count ?? 0), agoMs });
   }
-  const rows = [...byReason.values()].sort((one, other) => one.agoMs - other.agoMs);
+  const rows = [...byReason.values()].toSorted((one, other) => one.agoMs - other.agoMs);
   return rows.slice(0, maxRefusals);
 }

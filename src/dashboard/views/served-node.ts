@@ -1,7 +1,7 @@
-// This node as the views see it: the server, its endpoints, and what is sampled while somebody looks.
+// This node as the views see it: the server, its endpoint, and what is sampled while somebody looks.
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { Core } from "../../server/calls/core.ts";
-import { coreOf, type ServerPort } from "../../server/calls/port.ts";
+import { coreOf } from "../../server/calls/port.ts";
 import { Looking } from "../sampling/looking.ts";
 import type { About } from "../answers.ts";
 
@@ -16,17 +16,19 @@ export interface NodeOptions {
 }
 
 export class ServedNode {
-  readonly server: ServerPort;
+  readonly endpoint: Endpoint;
   readonly core: Core;
   readonly looking: Looking;
-  readonly options: NodeOptions;
-  /** The endpoints that have this dashboard. */
-  readonly endpoints: Set<Endpoint> = new Set();
+  readonly #options: () => NodeOptions;
 
-  constructor(server: ServerPort, options: NodeOptions) {
-    this.server = server;
-    this.core = coreOf(server);
+  constructor(endpoint: Endpoint, options: () => NodeOptions) {
+    this.endpoint = endpoint;
+    this.core = coreOf(endpoint.state.server);
     this.looking = Looking.at(this.core);
-    this.options = options;
+    this.#options = options;
+  }
+
+  get options(): NodeOptions {
+    return this.#options();
   }
 }

@@ -18,10 +18,8 @@ export const sessions: SharedView<"sessions", RowsPart<Row>> = {
     const picked = new Picked<Row>();
     const look = node.looking.ask();
     const match = matchOf(question, node);
-    for (const endpoint of node.endpoints) {
-      addSessions(picked, look, endpoint, match);
-      addSseClients(picked, look, endpoint, match);
-    }
+    addSessions(picked, look, node.endpoint, match);
+    addSseClients(picked, look, node.endpoint, match);
     addPipes(picked, look, node, match);
     addModern(picked, look, node, match);
     return picked.part();
@@ -53,7 +51,7 @@ function addSessions(picked: Picked<Row>, look: Look, { state }: Endpoint, match
     }
     picked.add(() => {
       const all = streams.all;
-      const open = all.filter(({ state }) => state === "open").length;
+      const open = all.filter((stream) => stream.state === "open").length;
       const unsent = all.reduce((sum, { backlog }) => sum + backlog, 0);
       return legacyRow(look, connection, now - seenAt, open, unsent);
     });

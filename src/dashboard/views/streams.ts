@@ -21,10 +21,8 @@ export const streams: SharedView<"streams", RowsPart<Row>> = {
     const picked = new Picked<Row>();
     const look = node.looking.ask();
     const match = matchOf(question, node);
-    for (const endpoint of node.endpoints) {
-      addSessions(picked, look, endpoint, match);
-      addSseClients(picked, look, endpoint, match);
-    }
+    addSessions(picked, look, node.endpoint, match);
+    addSseClients(picked, look, node.endpoint, match);
     addListens(picked, look, node, match);
     return picked.part();
   },
@@ -53,8 +51,8 @@ function addSessions(picked: Picked<Row>, look: Look, { state }: Endpoint, match
 }
 
 function addListens(picked: Picked<Row>, look: Look, node: ServedNode, match: Match | undefined): void {
-  const listens = [...node.endpoints].flatMap(({ state }) => [...state.listens]);
-  const listeners = listens.length === 0 ? undefined : listenersByStream(node);
+  const { listens } = node.endpoint.state;
+  const listeners = listens.size === 0 ? undefined : listenersByStream(node);
   for (const listen of listens) {
     if (match === undefined && picked.isFull) {
       picked.skip(1);

@@ -30,7 +30,7 @@ export const topics: SharedView<"topics", RowsPart<Row>> = {
         picked.add(() => rowOf(topic, listeners, pushed.get(topic), nameOf));
     };
     // Those that something was pushed to last come first.
-    for (const topic of [...pushed.keys()].reverse()) add(topic, hub.topics.get(topic));
+    for (const topic of [...pushed.keys()].toReversed()) add(topic, hub.topics.get(topic));
     for (const [topic, listeners] of hub.topics) {
       if (match === undefined && picked.isFull) picked.skip(pushed.has(topic) ? 0 : 1);
       else if (!pushed.has(topic)) add(topic, listeners);
@@ -59,31 +59,31 @@ function rowOf(
     const { peer, client } = nameOf(listener);
     who.push({ peer, client });
   }
-  const { pushes = [], pushed = 0, merged = 0 } = figures ?? {};
+  const { pushes, pushed, merged } = figures ?? unpushed;
   return { notification, key, listeners: listeners?.size ?? 0, who, pushes, pushed, merged };
 }
 
+const unpushed = { pushes: [], pushed: 0, merged: 0 };
+
 /** Names the client of a listener. Those of listen requests are found by their streams, once one of them is wanted. */
-function namesOn(look: Look, { endpoints }: ServedNode): (listener: Listener) => ShownClient {
+function namesOn(look: Look, { endpoint }: ServedNode): (listener: Listener) => ShownClient {
+  const { state, legacySse } = endpoint;
   let byStream: Map<Stream, ShownClient> | undefined;
   const listens = (): Map<Stream, ShownClient> => {
     const found = new Map<Stream, ShownClient>();
-    for (const { state } of endpoints) {
-      for (const listen of state.listens) {
-        if (listen.openStream !== undefined) found.set(listen.openStream, clientOfListen(look, listen));
-      }
+    for (const listen of state.listens) {
+      if (listen.openStream !== undefined) found.set(listen.openStream, clientOfListen(look, listen));
     }
     return found;
   };
   return (listener) => {
     const { session, stream } = listener;
     if (session === undefined) return (byStream ??= listens()).get(stream) ?? clientOfListener(listener);
-    for (const { state, legacySse } of endpoints) {
-      const found = state.sessions.peek(session);
-      if (found !== undefined) return clientOf(found.connection);
-      for (const { pipe } of legacySse?.clients.values() ?? [])
-        if (pipe.connection.session === session) return clientOf(pipe.connection);
-    }
+    const found = state.sessions.peek(session);
+    if (found !== undefined) return clientOf(found.connection);
+    if (listener.transport !== "sse") return clientOfListener(listener);
+    for (const { pipe } of legacySse?.clients.values() ?? [])
+      if (pipe.connection.session === session) return clientOf(pipe.connection);
     return clientOfListener(listener);
   };
 }
@@ -93,16 +93,16 @@ function mergedRows(parts: readonly NodePart<RowsPart<Row>>[]): TopicRow[] {
   for (const { node, part } of parts) {
     for (const row of part.rows) {
       const topic = `${row.notification} ${row.key ?? ""}`;
-      const own = { ...row, pushes: row.pushes.map((push) => ({ ...push, node })) };
+      const own = { ...row, pushes: row.pushes.map(({ agoMs, delivered }) => ({ agoMs, delivered, node })) };
       const known = byTopic.get(topic);
-      byTopic.set(topic, known === undefined ? own : merged(known, own));
+      byTopic.set(topic, known === undefined ? own : joined(known, own));
     }
   }
   return [...byTopic.values()];
 }
 
-function merged(one: TopicRow, other: TopicRow): TopicRow {
-  const pushes = [...one.pushes, ...other.pushes].sort((first, second) => first.agoMs - second.agoMs);
+function joined(one: TopicRow, other: TopicRow): TopicRow {
+  const pushes = [...one.pushes, ...other.pushes].toSorted((first, second) => first.agoMs - second.agoMs);
   return {
     ...one,
     listeners: one.listeners + other.listeners,
