@@ -17,11 +17,7 @@ module.exports = {
       name: `${layer}-imports-only-from-above`,
       severity: "error",
       from: { path: inLayer(layer) },
-      to: {
-        path: layers.slice(index + 1).map(inLayer),
-        // A file that is a layer of its own is not in the layer of its folder.
-        pathNot: layers.slice(0, index + 1).filter(isFile).map(inLayer),
-      },
+      to: { path: layers.slice(index + 1).map(inLayer) },
     })),
     {
       name: "every-folder-has-a-layer",
@@ -35,7 +31,13 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: ["^src/node/", "^src/stdio/", "^src/testing/", "^src/client/(oauth/)?platform/node", "^src/dashboard/platform/node"],
+        pathNot: [
+          "^src/node/",
+          "^src/stdio/",
+          "^src/testing/",
+          "^src/client/(oauth/)?platform/node",
+          "^src/dashboard/platform/node",
+        ],
       },
       to: { dependencyTypes: ["core"] },
     },

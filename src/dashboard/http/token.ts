@@ -36,7 +36,10 @@ export class Token {
   check(authorization: string | undefined, address: string): TokenRefusal | undefined {
     const given = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (given === undefined)
-      return { problem: "The token is missing: send it as Authorization: Bearer, or open the whole address that the server prints" };
+      return {
+        problem:
+          "The token is missing: send it as Authorization: Bearer, or open the whole address that the server prints",
+      };
     const now = performance.now();
     const { of: guessers, bucket } = this.#guessers.find(address, now);
     // Taken before the tokens are compared: past the limit, the right token is not told from a wrong one either.
@@ -47,7 +50,9 @@ export class Token {
     }
     const isRight = isSame(given, this.#text);
     if (isRight || !this.#isNew(given)) bucket.owe(guessers.rate, -1);
-    return isRight ? undefined : { problem: "The token is wrong: the server may have started again and made another one" };
+    return isRight
+      ? undefined
+      : { problem: "The token is wrong: the server may have started again and made another one" };
   }
 
   /** Whether nobody has sent this wrong token lately. */

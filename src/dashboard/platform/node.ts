@@ -46,7 +46,11 @@ function opened(server: Server, port: number): Promise<void> {
       const problem = cause.code === "EADDRINUSE" ? "it is in use" : cause.message;
       const remedy = "pass another port to dashboard(), or 0 for any free one";
       reject(
-        new HalyardError("CANNOT_LISTEN", `The dashboard cannot listen on ${host}:${port}: ${problem}. Stop the other process, or ${remedy}`, { cause }),
+        new HalyardError(
+          "CANNOT_LISTEN",
+          `The dashboard cannot listen on ${host}:${port}: ${problem}. Stop the other process, or ${remedy}`,
+          { cause },
+        ),
       );
     });
     server.listen(port, host, resolve);
