@@ -1,34 +1,34 @@
 // A dashboard that its author mounts, behind each framework, as a browser and attackers meet it.
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import express from "express";
 import { fastify } from "fastify";
-import { McpServer } from "halyard";
+import type { McpServer } from "halyard";
 import { type Dashboard, dashboard, type DashboardOptions } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler } from "halyard/node";
 import { Hono } from "hono";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { makeServer } from "../support/catalogue.ts";
 import { stopClock } from "../support/clock.ts";
 import { asking, reasonOf } from "../support/dashboard.ts";
 import { type RawRequest, sendTo } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
+import { until } from "../support/turns.ts";
 
 const token = "a-token-that-is-long-enough";
 const authorization = `Bearer ${token}`;
 const about = { ask: "about" };
-const server = (): McpServer => new McpServer({ name: "test", version: "1.0.0" });
+const server = (): McpServer => makeServer().server;
 
-function listening(http: Server): Promise<number> {
+async function portOf(http: Server): Promise<number> {
   onTestFinished(() => {
     http.closeAllConnections();
     http.close();
   });
-  return once(http.listening ? Promise.resolve() as never : http, "listening").then(
-    () => (http.address() as AddressInfo).port,
-  );
+  await until(() => http.listening);
+  return (http.address() as AddressInfo).port;
 }
 
 /** A handler whose endpoint closes when the test ends. */
@@ -45,20 +45,19 @@ const mounts: Readonly<Record<string, (page: Dashboard) => Promise<number>>> = {
       const isPage = request.url?.startsWith("/dashboard") ?? false;
       void (isPage ? page.nodeHandler : handler)(request, response);
     });
-    http.listen(0, "127.0.0.1");
-    return listening(http);
+    return portOf(http.listen(0, "127.0.0.1"));
   },
   Express: async (page) => {
     const app = express();
     app.all("/mcp", nodeMount(page));
     app.use("/dashboard", page.nodeHandler);
-    return listening(app.listen(0, "127.0.0.1"));
+    return portOf(app.listen(0, "127.0.0.1"));
   },
   "Express behind express.json()": async (page) => {
     const app = express().use(express.json());
     app.all("/mcp", nodeMount(page));
     app.use("/dashboard", page.nodeHandler);
-    return listening(app.listen(0, "127.0.0.1"));
+    return portOf(app.listen(0, "127.0.0.1"));
   },
   Fastify: async (page) => {
     nodeMount(page);
@@ -81,7 +80,7 @@ const mounts: Readonly<Record<string, (page: Dashboard) => Promise<number>>> = {
     const app = new Hono()
       .all("/mcp", (context) => handler(context.req.raw))
       .all("/dashboard/*", (context) => page.fetchHandler(context.req.raw));
-    return listening(serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }) as Server);
+    return portOf(serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }) as Server);
   },
 };
 
@@ -152,14 +151,22 @@ describe.each(Object.keys(mounts))("%s", (name) => {
     expect((await ask({ host: "mcp.example.com", origin: "https://www.example.com" })).status).toBe(403);
     // The proxy has replaced the host, so nobody knows what the page's own origin is.
     const replaced = await ask({ origin: "https://mcp.example.com" });
-    expect([replaced.status, reasonOf(replaced)]).toEqual([403, expect.stringContaining("pass on the Host header")]);
+    expect([replaced.status, reasonOf(replaced)]).toEqual([
+      403,
+      expect.stringContaining("pass on the Host header"),
+    ]);
   });
 });
 
 test("a path cannot lead elsewhere", async () => {
   const page = dashboard({ token });
   const port = await mounts["plain Node"]!(page);
-  for (const path of ["/dashboard//evil.example", "/dashboard/javascript:alert(1)", "/dashboard/%2e%2e", "/dashboard/.."])
+  for (const path of [
+    "/dashboard//evil.example",
+    "/dashboard/javascript:alert(1)",
+    "/dashboard/%2e%2e",
+    "/dashboard/..",
+  ])
     expect((await sendTo(port, { method: "GET", path })).status).toBe(404);
 });
 
@@ -170,7 +177,8 @@ test("addresses behind a proxy have their own guesses, if the endpoint trusts th
   onTestFinished(() => handler.close());
   const ask = async (address: string, given: string): Promise<number> => {
     const request = asking(about, { "x-forwarded-for": address, authorization: `Bearer ${given}` });
-    return (await page.fetchHandler(new Request("http://localhost/dashboard/ask", request as RequestInit))).status;
+    return (await page.fetchHandler(new Request("http://localhost/dashboard/ask", request as RequestInit)))
+      .status;
   };
   for (let guess = 0; guess < 10; guess++) expect(await ask("192.0.2.1", `wrong-${guess}`)).toBe(401);
   expect(await ask("192.0.2.1", token)).toBe(429);

@@ -35,15 +35,15 @@ test.each<[unknown, string]>([
   [{ port: 65_536 }, "port is 65536: pass a port"],
   [{ port: -1 }, "port is -1: pass a port"],
   [{ port: 1.5 }, "port is 1.5: pass a port"],
-  [{ port: Number.NaN }, "port is null: pass a port"],
+  [{ port: Number.NaN }, "port is NaN: pass a port"],
   [{ tryIt: "yes" }, 'tryIt is "yes": pass true or false'],
   [{ actions: 1 }, "actions is 1: pass true or false"],
   [{ history: true }, "history is true: pass a number of messages from 0 to 10000"],
   [{ history: 10_001 }, "history is 10001: pass a number of messages from 0 to 10000"],
-  [{ history: Number.POSITIVE_INFINITY }, "history is null: pass a number"],
+  [{ history: Number.POSITIVE_INFINITY }, "history is Infinity: pass a number"],
   [{ endpoint: "/mcp" }, 'endpoint is "/mcp": pass a URL such as "https://mcp.example.com/mcp"'],
   [{ endpoint: "ws://mcp.example.com" }, 'endpoint is "ws://mcp.example.com": pass a URL'],
-  [{ endpoint: "https://user:secret@mcp.example.com/mcp" }, "endpoint has credentials"],
+  [{ endpoint: "https://user:secret@mcp.example.com/mcp" }, "endpoint has a user name or a password: leave"],
   [{ endpoint: new URL("https://mcp.example.com") }, "endpoint is"],
   [{ node: "" }, 'node is "": pass a name of at most 100 characters'],
   [{ node: "x".repeat(101) }, "node is"],
@@ -56,6 +56,9 @@ test.each<[unknown, string]>([
   expect(make).toThrow(`dashboard: ${message}`);
 });
 
-test.each(["short", "with a space in it", `${token}\n`, "x".repeat(513)])("an error never has the token: %s", (given) => {
-  expect(() => dashboard({ token: given })).not.toThrow(given);
-});
+test.each(["qwerty", "with a space in it", `${token}\n`, "x".repeat(513)])(
+  "an error never has the token: %s",
+  (given) => {
+    expect(() => dashboard({ token: given })).not.toThrow(given);
+  },
+);
