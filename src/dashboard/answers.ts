@@ -110,6 +110,8 @@ export interface Now extends FromNodes {
   readonly calls: readonly CallRow[];
   /** Milliseconds for which somebody has been looking, so that there are figures. */
   readonly sampledMs: number;
+  /** Whether there were so many calls that latencies and the figures of tools are estimates; calls are always all counted. */
+  readonly isEstimate: boolean;
 }
 
 /** One value for each second, oldest first; the last second is complete. `null` where nothing is known. */

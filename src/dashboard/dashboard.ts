@@ -6,14 +6,15 @@ import { FetchRequest, FetchResponder } from "../fetch/edge.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { EndpointDashboard, HttpOptions } from "../http/options.ts";
 import { randomId } from "../protocol/random-id.ts";
-import { coreOf } from "../server/calls/port.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { About, Ask } from "./answers.ts";
 import { type Backing, Site } from "./http/site.ts";
 import { Token } from "./http/token.ts";
+import { Answering } from "./nodes/answering.ts";
 import { type DashboardSettings, failOption } from "./options.ts";
 import type { NodeSiteHandler } from "./platform/node-handler.ts";
 import type { OwnPort } from "./platform/platform.ts";
+import { type NodeOptions, ServedNode } from "./views/served-node.ts";
 
 /** A handler for web-standard requests. */
 type FetchSiteHandler = (request: Request) => Promise<Response>;
@@ -30,6 +31,7 @@ export class OneDashboard implements EndpointDashboard {
   #isTaken = false;
   #port: OwnPort | undefined;
   #endpoint: Endpoint | undefined;
+  #answering: Answering | undefined;
   /** The URL of the endpoint, as a browser on this machine reaches it. */
   #endpointUrl: string | undefined;
   #nodeHandler: NodeSiteHandler | undefined;
@@ -90,6 +92,9 @@ export class OneDashboard implements EndpointDashboard {
       this.#take();
     }
     this.#endpoint = endpoint as Endpoint;
+    this.#answering = new Answering(
+      new ServedNode(this.#endpoint, () => this.#nodeOptions(endpoint as Endpoint)),
+    );
   }
 
   opened(url: string): void {
@@ -130,6 +135,8 @@ export class OneDashboard implements EndpointDashboard {
 
   #release(): void {
     const { token, endpoint } = this.#settings;
+    this.#answering?.close();
+    this.#answering = undefined;
     this.#port?.close();
     this.#port = undefined;
     this.#endpoint = undefined;
@@ -163,28 +170,21 @@ export class OneDashboard implements EndpointDashboard {
   async #answer(
     endpoint: Endpoint,
     ask: Ask,
-    _question: JsonObject,
+    question: JsonObject,
     origin: string | undefined,
   ): Promise<unknown> {
-    if (ask === "about") return this.#about(endpoint, origin);
-    return {};
+    const answer = await this.#answering?.answer(ask, question);
+    if (ask !== "about" || origin === undefined) return answer;
+    // A dashboard that is mounted most likely has the origin of its endpoint.
+    return { ...answer, endpoint: (answer as About).endpoint ?? origin + endpoint.settings.path };
   }
 
-  #about({ settings, state }: Endpoint, origin: string | undefined): About {
-    const { tryIt, actions, history } = this.#settings;
-    const { revisions } = state.server;
-    const { name, version } = coreOf(state.server).info;
-    return {
-      name,
-      version,
-      revisions: revisions.dates(),
-      newest: { modern: revisions.modern?.date, legacy: revisions.legacy?.date },
-      // A dashboard that is mounted most likely has the origin of its endpoint.
-      endpoint: this.#endpointUrl ?? (origin === undefined ? undefined : origin + settings.path),
-      tryIt,
-      actions,
-      history,
-    };
+  #nodeOptions({ state }: Endpoint): NodeOptions {
+    const { node, tryIt, actions, history } = this.#settings;
+    const url = this.#endpointUrl;
+    const { cluster } = state.server;
+    const name = node ?? (url === undefined ? cluster?.node : new URL(url).host);
+    return { name: name || "this node", endpoint: url, tryIt, actions, history };
   }
 }
 

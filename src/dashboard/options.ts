@@ -1,6 +1,6 @@
 // The options of a dashboard: their defaults, and the checks that throw as soon as you pass them.
-import { ConfigurationError } from "../errors.ts";
-import { checkOptions, givenOf, type Known } from "../options.ts";
+import { clip, ConfigurationError } from "../errors.ts";
+import { checkOptions, givenOf } from "../options.ts";
 
 /**
  * Options of {@link dashboard}; all are optional.
@@ -48,53 +48,31 @@ const longestToken = 512;
 const longestHistory = 10_000;
 const longestName = 100;
 
-/** One option: whether a value may stand, and what is wrong if not. The message never has the value of a token. */
-interface Check {
-  readonly is: (value: unknown) => boolean;
-  readonly problem: (value: unknown) => string;
-}
+/** Returns what is wrong with the value of an option, never with the value of a token in it; undefined if it may stand. */
+type Check = (value: unknown) => string | undefined;
 
-const flag: Check = {
-  is: (value) => typeof value === "boolean",
-  problem: (value) => `is ${shown(value)}: pass true or false`,
-};
+const flag = unless((value) => typeof value === "boolean", "true or false");
+const hosts = 'an array of hosts such as ["mcp.example.com"]';
 
 const checks: { readonly [Name in keyof Required<DashboardOptions>]: Check } = {
-  token: {
-    is: (value) => typeof value === "string" && /^[\x21-\x7e]{16,512}$/.test(value),
-    problem: tokenProblem,
-  },
+  token: tokenProblem,
   port: wholeNumber(65_535, "a port from 0 to 65535; 0 is any free port"),
   tryIt: flag,
   actions: flag,
   history: wholeNumber(longestHistory, `a number of messages from 0 to ${longestHistory}`),
-  endpoint: {
-    is: isEndpoint,
-    problem: (value) => `is ${shown(value)}: pass a URL such as "https://mcp.example.com/mcp"`,
-  },
-  node: {
-    is: (value) => typeof value === "string" && value.trim() !== "" && value.length <= longestName,
-    problem: (value) => `is ${shown(value)}: pass a name of at most ${longestName} characters`,
-  },
-  allowedHosts: {
-    is: (value) => Array.isArray(value) && value.every(isHost),
-    problem: (value) => `is ${shown(value)}: pass an array of hosts such as ["mcp.example.com"]`,
-  },
-  onOpen: {
-    is: (value) => typeof value === "function",
-    problem: (value) => `is ${shown(value)}: pass a function that takes the address of the page`,
-  },
+  endpoint: endpointProblem,
+  node: unless(isName, `a name of at most ${longestName} characters`),
+  allowedHosts: unless((value) => Array.isArray(value) && value.every(isHost), hosts),
+  onOpen: unless((value) => typeof value === "function", "a function that takes the address of the page"),
 };
-
-const known: Known<DashboardOptions> = checks;
 
 /** Completes the options with their defaults. Throws for an invalid option. */
 export function resolveDashboardOptions(options: DashboardOptions): DashboardSettings {
-  checkOptions({ subject: "dashboard" }, options, known);
+  checkOptions({ subject: "dashboard" }, options, checks);
   const given = givenOf(options);
-  for (const [name, { is, problem }] of Object.entries(checks)) {
-    const value = given[name as keyof DashboardOptions];
-    if (value !== undefined && !is(value)) failOption(name, problem(value));
+  for (const [name, value] of Object.entries(given)) {
+    const problem = checks[name as keyof DashboardOptions](value);
+    if (problem !== undefined) failOption(name, problem);
   }
   return { port: 0, tryIt: false, actions: false, history: 0, allowedHosts: [], ...given };
 }
@@ -103,25 +81,34 @@ export function failOption(field: string, problem: string): never {
   throw new ConfigurationError("INVALID_OPTION", { subject: "dashboard", field }, problem);
 }
 
-function wholeNumber(most: number, what: string): Check {
-  return {
-    is: (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most,
-    problem: (value) => `is ${shown(value)}: pass ${what}`,
-  };
+function unless(isRight: (value: unknown) => boolean, wanted: string): Check {
+  return (value) => (isRight(value) ? undefined : `is ${shown(value)}: pass ${wanted}`);
 }
 
-function tokenProblem(value: unknown): string {
+function wholeNumber(most: number, wanted: string): Check {
+  const isRight = (value: unknown): boolean =>
+    typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most;
+  return unless(isRight, wanted);
+}
+
+function tokenProblem(value: unknown): string | undefined {
   const remedy = `pass ${leastToken} to ${longestToken} visible ASCII characters, such as those of "openssl rand -hex 32"`;
   if (typeof value !== "string") return `is not a string: ${remedy}`;
   if (value.length < leastToken) return `is too short, with ${value.length} characters: ${remedy}`;
   if (value.length > longestToken) return `is too long, with ${value.length} characters: ${remedy}`;
-  return `has a space, a line break or a character beyond ASCII: ${remedy}`;
+  const isVisible = /^[\x21-\x7e]+$/.test(value);
+  return isVisible ? undefined : `has a space, a line break or a character beyond ASCII: ${remedy}`;
 }
 
-function isEndpoint(value: unknown): boolean {
-  if (typeof value !== "string" || !URL.canParse(value)) return false;
-  const { protocol, username, password } = new URL(value);
-  return /^https?:$/.test(protocol) && username === "" && password === "";
+function endpointProblem(value: unknown): string | undefined {
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.username || url?.password) return "has a user name or a password: leave them out";
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  return isHttp ? undefined : `is ${shown(value)}: pass a URL such as "https://mcp.example.com/mcp"`;
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === "string" && value.trim() !== "" && value.length <= longestName;
 }
 
 function isHost(value: unknown): boolean {
@@ -131,5 +118,6 @@ function isHost(value: unknown): boolean {
 /** A value as a message may show it. */
 function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
-  return (JSON.stringify(value) ?? String(value)).slice(0, 100);
+  const text = typeof value === "number" ? String(value) : JSON.stringify(value);
+  return clip(text ?? String(value));
 }

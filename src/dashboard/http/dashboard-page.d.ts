@@ -1,4 +1,6 @@
 // The module that `npm run build` makes of the page.
 declare module "#dashboard-page" {
-  export const files: import("./page-files.ts").PageFiles;
+  export const html: string;
+  export const js: string;
+  export const css: string;
 }

@@ -1,28 +1,26 @@
 // The files of the page: built into strings, and loaded when somebody first wants to see them.
-import { type Later, later } from "../../async/later.ts";
+import { later } from "../../async/later.ts";
 
-const types = {
-  "page.html": "text/html; charset=utf-8",
-  "page.js": "text/javascript; charset=utf-8",
-  "page.css": "text/css; charset=utf-8",
-} as const;
-
-/** What `#dashboard-page` exports. */
-export type PageFiles = { readonly [Name in PageFile]: string };
-export type PageFile = keyof typeof types;
-
-const files: Later<PageFiles> = later(
+const page = later(
   () => import("#dashboard-page"),
-  (module) => module.files,
+  (module) => module,
 );
 
-/** The file behind the last segment of a path; undefined if it is none. */
-export function pageFileAt(segment: string | undefined): PageFile | undefined {
-  const name = segment === "" ? "page.html" : segment;
-  return name !== undefined && Object.hasOwn(types, name) ? (name as PageFile) : undefined;
+/** By the last segment of a path. */
+const files = {
+  "": { text: "html", type: "text/html; charset=utf-8" },
+  "page.js": { text: "js", type: "text/javascript; charset=utf-8" },
+  "page.css": { text: "css", type: "text/css; charset=utf-8" },
+} as const;
+
+export type PageFile = keyof typeof files;
+
+export function isPageFile(segment: string | undefined): segment is PageFile {
+  return segment !== undefined && Object.hasOwn(files, segment);
 }
 
-/** The text and the type of a file. */
-export async function readPageFile(name: PageFile): Promise<{ type: string; text: string }> {
-  return { type: types[name], text: (await files.get())[name] };
+/** The text and the content type of a file. */
+export async function readPageFile(name: PageFile): Promise<{ text: string; type: string }> {
+  const { text, type } = files[name];
+  return { text: (await page.get())[text], type };
 }

@@ -14,7 +14,7 @@ import type { MessageLimits } from "../../wire/limits.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Ask } from "../answers.ts";
 import { safeHeaders } from "./headers.ts";
-import { type PageFile, pageFileAt, readPageFile } from "./page-files.ts";
+import { isPageFile, type PageFile, readPageFile } from "./page-files.ts";
 import { isAction, readQuestion } from "./questions.ts";
 import type { Token } from "./token.ts";
 import { Visitors } from "./visitors.ts";
@@ -95,11 +95,11 @@ export class Site {
       if (request.method !== "POST") return refuseMethod(responder, "POST");
       return this.#ask(request, responder, backing);
     }
-    const file = pageFileAt(segment);
+    const isFile = isPageFile(segment);
     const isFolder = place === "mount" && /^[\w~-]+$/.test(segment ?? "");
-    if (file === undefined && !isFolder) return refuse(responder, 404, "Not found");
+    if (!isFile && !isFolder) return refuse(responder, 404, "Not found");
     if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(responder, "GET, HEAD");
-    if (file !== undefined) return sendFile(responder, file);
+    if (isFile) return sendFile(responder, segment);
     // The page names its files relative to itself, so that it works below any path, also if a proxy changes that.
     responder.reply(307, { location: `./${segment}/` });
   }

@@ -2,7 +2,7 @@
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
-import { clientTextOf, cut, peerOf } from "./peers.ts";
+import { clientTextOf, cut, peerOf, whoOf } from "./peers.ts";
 
 /** Calls that are shown one by one. */
 export const maxCalls = 30;
@@ -14,8 +14,12 @@ export type EndedCall = Omit<CallRow, "node">;
 
 /** A modern client, which has no session: it is known by its caller and its name. */
 export interface SeenClient {
-  readonly event: RequestEvent;
-  readonly seenAt: number;
+  readonly peer: string;
+  readonly transport: string;
+  readonly client: string | undefined;
+  readonly who: string | undefined;
+  revision: string;
+  seenAt: number;
 }
 
 interface Ended {
@@ -23,7 +27,7 @@ interface Ended {
   readonly at: number;
 }
 
-/** Digests and texts are made when somebody asks, not with each call. */
+/** Digests and texts are made once for each client, and for calls when somebody asks. */
 export class Calls {
   readonly #last: Ended[] = [];
   #next = 0;
@@ -33,19 +37,28 @@ export class Calls {
     this.#last[this.#next] = { event, at: now };
     this.#next = (this.#next + 1) % maxCalls;
     if (event.session !== undefined) return;
-    this.#clients.set(`${event.caller ?? ""} ${event.client?.name ?? ""}`, { event, seenAt: now });
+    const { revision } = event;
+    const key = `${event.caller ?? ""} ${event.client?.name ?? ""}`;
+    const seen = this.#clients.get(key) ?? seenIn(event);
+    this.#clients.set(key, Object.assign(seen, { revision, seenAt: now }));
   }
 
   /** The last calls, newest first. */
   rows(now: number): EndedCall[] {
     const inOrder = [...this.#last.slice(this.#next), ...this.#last.slice(0, this.#next)];
-    return inOrder.reverse().map(({ event, at }) => rowOf(event, now - at));
+    return inOrder.toReversed().map(({ event, at }) => rowOf(event, now - at));
   }
 
   /** The modern clients, least recently seen first. */
   clients(): IterableIterator<SeenClient> {
     return this.#clients.values();
   }
+}
+
+function seenIn(event: RequestEvent): SeenClient {
+  const { transport, client, revision } = event;
+  const peer = peerOf(event, client?.name);
+  return { peer, transport, client: clientTextOf(client), who: whoOf(event), revision, seenAt: 0 };
 }
 
 function rowOf(event: RequestEvent, agoMs: number): EndedCall {

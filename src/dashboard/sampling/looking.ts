@@ -1,7 +1,9 @@
 // Samples events while somebody looks: from the first question until ten seconds after the last.
 import { inBackground } from "../../async/timers.ts";
+import type { Core } from "../../server/calls/core.ts";
 import { LoopDelay } from "./loop-delay.ts";
-import { type Observed, Observing } from "./observing.ts";
+import { Observing } from "./observing.ts";
+import { Running } from "./running.ts";
 import { Samples } from "./samples.ts";
 
 /** Milliseconds after the last question when sampling ends. */
@@ -9,21 +11,31 @@ const patienceMs = 10_000;
 /** Milliseconds between two ticks, which measure how late the event loop is. */
 const tickMs = 50;
 
-interface Look {
+/** What is known because somebody looks. */
+export interface Look {
   readonly samples: Samples;
+  readonly running: Running;
   readonly delay: LoopDelay;
-  readonly stop: () => void;
 }
 
+const all = new WeakMap<Core, Looking>();
+
+/** One for each server, however many dashboards it has. */
 export class Looking {
-  readonly #observed: Observed;
-  readonly #isStream: (method: string) => boolean;
-  #look: Look | undefined;
+  readonly #core: Core;
+  #look: (Look & { readonly stop: () => void }) | undefined;
   #askedAt = 0;
 
-  constructor(observed: Observed, isStream: (method: string) => boolean) {
-    this.#observed = observed;
-    this.#isStream = isStream;
+  private constructor(core: Core) {
+    this.#core = core;
+  }
+
+  static at(core: Core): Looking {
+    const known = all.get(core);
+    if (known !== undefined) return known;
+    const made = new Looking(core);
+    all.set(core, made);
+    return made;
   }
 
   /** What was sampled. Somebody asks, so that sampling begins or goes on. */
@@ -38,21 +50,32 @@ export class Looking {
     this.#look = undefined;
   }
 
-  #begin(): Look {
-    const samples = new Samples(this.#isStream);
+  #begin(): Look & { readonly stop: () => void } {
+    const core = this.#core;
+    const { budget } = core.hub;
+    const samples = new Samples((method) => isStream(core, method));
     const delay = new LoopDelay(tickMs);
-    const remove = Observing.of(this.#observed).add((event) => samples.take(event));
-    const timer = inBackground(
-      setInterval(() => {
-        const now = performance.now();
-        delay.tick(now);
-        if (now - this.#askedAt >= patienceMs) this.end();
-      }, tickMs),
-    );
+    const running = new Running();
+    const remove = Observing.of(core.settings).add((event) => samples.take(event));
+    core.running = running;
+    budget.onMerge = (topic) => samples.pushes.merged(topic);
+    const tick = (): void => {
+      const now = performance.now();
+      delay.tick(now);
+      if (now - this.#askedAt >= patienceMs) this.end();
+    };
+    const timer = inBackground(setInterval(tick, tickMs));
     const stop = (): void => {
       clearInterval(timer);
       remove();
+      core.running = undefined;
+      budget.onMerge = undefined;
     };
-    return { samples, delay, stop };
+    return { samples, running, delay, stop };
   }
+}
+
+/** Whether a request of this method stays open for long, so that its duration says nothing. */
+function isStream({ settings: { revisions } }: Core, method: string): boolean {
+  return revisions.modern?.requests.get(method)?.stream === true;
 }

@@ -12,6 +12,7 @@ export interface PushFigures {
   readonly notification: string;
   readonly key: string | undefined;
   readonly pushed: number;
+  readonly merged: number;
   /** Newest first. */
   readonly pushes: readonly { readonly agoMs: number; readonly delivered: number }[];
 }
@@ -20,6 +21,7 @@ interface Pushed {
   readonly notification: string;
   readonly key: string | undefined;
   pushed: number;
+  merged: number;
   /** Newest first. */
   last: readonly { readonly at: number; readonly delivered: number }[];
 }
@@ -28,11 +30,16 @@ export class Pushes {
   readonly #topics = new Newest<string, Pushed>(maxTopics);
 
   add({ notification, key, delivered }: PushEvent, now: number): void {
-    const topic = topicOf(notification, key);
-    const row = this.#topics.get(topic) ?? { notification, key, pushed: 0, last: [] };
+    const row = this.#row(topicOf(notification, key), notification, key);
     row.pushed++;
     row.last = [{ at: now, delivered }, ...row.last.slice(0, maxPushes - 1)];
-    this.#topics.set(topic, row);
+  }
+
+  /** A message of the topic replaced one that waited in a mailbox. */
+  merged(topic: string | symbol): void {
+    if (typeof topic !== "string") return;
+    const [notification, key] = splitTopic(topic);
+    this.#row(topic, notification, key).merged++;
   }
 
   /** By topic. */
@@ -41,4 +48,16 @@ export class Pushes {
       yield [topic, { ...row, pushes: last.map(({ at, delivered }) => ({ agoMs: now - at, delivered })) }];
     }
   }
+
+  #row(topic: string, notification: string, key: string | undefined): Pushed {
+    const row = this.#topics.get(topic) ?? { notification, key, pushed: 0, merged: 0, last: [] };
+    this.#topics.set(topic, row);
+    return row;
+  }
+}
+
+/** The notification of a topic, and its key if it has one. */
+export function splitTopic(topic: string): [notification: string, key?: string] {
+  const space = topic.indexOf(" ");
+  return space < 0 ? [topic] : [topic.slice(0, space), topic.slice(space + 1)];
 }

@@ -28,6 +28,8 @@ export class Refusals {
   }
 
   rows(now: number): RefusalRow[] {
-    return [...this.#rows.values()].map(({ at, ...row }) => ({ ...row, agoMs: now - at }));
+    return [...this.#rows.values()].map(({ reason, status, errorCode, count, at }) => {
+      return { reason, status, errorCode, count, agoMs: now - at };
+    });
   }
 }

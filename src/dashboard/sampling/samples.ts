@@ -1,5 +1,6 @@
 // What events leave behind while somebody looks. Everything in it is bounded.
 import type { RequestEvent, ServerEvent } from "../../diagnostics/events.ts";
+import { Activity } from "./activity.ts";
 import { Calls } from "./calls.ts";
 import { Pushes } from "./pushes.ts";
 import { Refusals } from "./refusals.ts";
@@ -22,6 +23,7 @@ export class Samples {
   readonly refusals: Refusals = new Refusals();
   readonly pushes: Pushes = new Pushes();
   readonly troubles: Troubles = new Troubles();
+  readonly activity: Activity = new Activity();
   readonly #isStream: (method: string) => boolean;
   #second = 0;
   #inSecond = 0;
@@ -51,12 +53,13 @@ export class Samples {
         return this.troubles.add(event.session, "gaps");
       case "stream":
         if (event.state === "resumed") this.troubles.add(event.session, "resumes");
-        return;
+        return this.activity.add(event, now);
       default:
     }
   }
 
   #call(event: RequestEvent, now: number): void {
+    this.activity.add(event, now);
     if (this.#isStream(event.method)) return this.calls.add(event, now);
     const second = Math.floor((now + this.#ahead) / 1000);
     const weight = this.#weigh(second);

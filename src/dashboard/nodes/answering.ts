@@ -1,0 +1,69 @@
+// Answers the page's questions: on this node, and in a cluster with what all other nodes answer.
+import type { JsonObject } from "../../wire/message.ts";
+import type { Ask, NodeRow } from "../answers.ts";
+import { figuresOf } from "../views/figures.ts";
+import { views } from "../views/index.ts";
+import type { ServedNode } from "../views/served-node.ts";
+import type { View } from "../views/view.ts";
+import { OtherNodes, type OwnAnswer } from "./other-nodes.ts";
+
+/** The id of the only node of a server without a cluster. */
+const onlyNode = "self";
+
+export class Answering {
+  readonly #node: ServedNode;
+  readonly #others: OtherNodes | undefined;
+
+  constructor(node: ServedNode) {
+    const { cluster } = node.core;
+    this.#node = node;
+    this.#others =
+      cluster &&
+      new OtherNodes(
+        cluster,
+        () => node.options.name,
+        (ask, question) => {
+          const view = viewOf(ask);
+          return view === undefined || view.isLocal ? undefined : this.#answerHere(view, question);
+        },
+      );
+  }
+
+  /** Answers a question whose members are checked. */
+  async answer(ask: Ask, question: object): Promise<object> {
+    const view = viewOf(ask);
+    if (view === undefined) throw new TypeError(`There is no question ${ask}`);
+    if (view.isLocal) return view.answer(this.#node, question as never);
+    const asked = question as JsonObject;
+    const [own, others] = await Promise.all([this.#answerHere(view, asked), this.#others?.ask(ask, asked)]);
+    const { name: node, figures, part } = own;
+    const parts = [{ node, figures, aheadMs: 0, part }, ...(others ?? [])];
+    return { ...view.merge(parts, question as never, this.#node), nodes: this.#rows(own) };
+  }
+
+  /** Answers no more questions of other nodes, and stops sampling. */
+  close(): void {
+    this.#others?.close();
+    this.#node.looking.end();
+  }
+
+  async #answerHere(view: View, question: JsonObject): Promise<OwnAnswer> {
+    const node = this.#node;
+    return {
+      name: node.options.name,
+      figures: figuresOf(node),
+      part: await view.answer(node, question as never),
+    };
+  }
+
+  /** The nodes as this one sees them, itself first. */
+  #rows({ name, figures }: OwnAnswer): NodeRow[] {
+    const id = this.#others?.self || onlyNode;
+    const self = { id, name, isSelf: true, state: "answers", silentMs: 0, roundTripMs: undefined } as const;
+    return [{ ...self, ...figures }, ...(this.#others?.rows() ?? [])];
+  }
+}
+
+function viewOf(ask: string): View | undefined {
+  return Object.hasOwn(views, ask) ? (views[ask as Ask] as View) : undefined;
+}

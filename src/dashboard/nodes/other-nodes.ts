@@ -1,0 +1,113 @@
+// Asks the other nodes of the cluster over the bus, with a deadline, and answers them.
+import type { Cluster } from "../../backplane/cluster.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { Ask, NodeRow } from "../answers.ts";
+import type { NodeFigures } from "../views/figures.ts";
+import type { NodePart } from "../views/view.ts";
+import { KnownNodes } from "./known-nodes.ts";
+
+/** Milliseconds that nodes have to answer. */
+const deadlineMs = 700;
+
+/** Set in every message. Nodes whose dashboards have another format do not understand each other. */
+const format = 1;
+
+const kind = "dashboard";
+
+/** What one node answers. */
+export interface OwnAnswer {
+  readonly name: string;
+  readonly figures: NodeFigures;
+  readonly part: object;
+}
+
+/** Answers a question on this node; undefined if there is no such question. */
+export type AnswerHere = (
+  ask: string,
+  question: JsonObject,
+) => OwnAnswer | undefined | Promise<OwnAnswer | undefined>;
+
+export class OtherNodes {
+  readonly #cluster: Cluster;
+  readonly #known = new KnownNodes();
+  readonly #stopHearing: readonly (() => void)[];
+  #name: (() => string) | undefined;
+
+  constructor(cluster: Cluster, name: () => string, answerHere: AnswerHere) {
+    this.#cluster = cluster;
+    this.#name = name;
+    // The others need not wait for a node that has no dashboard.
+    cluster.introduce(() => (this.#name === undefined ? {} : { [kind]: { format, name: this.#name() } }));
+    const heard = (info: JsonObject, from: string): void => this.#known.introduced(from, nameIn(info));
+    this.#stopHearing = [
+      cluster.on("beat", heard),
+      cluster.on("hello", heard),
+      cluster.on(kind, async (body, from) => {
+        const { ask, question } = body;
+        if (from === cluster.node || body["format"] !== format) return undefined;
+        if (typeof ask !== "string" || !isObject(question)) return undefined;
+        const answer = await answerHere(ask, question);
+        return answer && { format, ...answer };
+      }),
+    ];
+  }
+
+  /** The answers of the nodes that answer in time. */
+  async ask(ask: Ask, question: JsonObject): Promise<NodePart<object>[]> {
+    const parts: NodePart<object>[] = [];
+    if (!this.#cluster.hasJoined) return parts;
+    const others = this.#cluster.nodes().filter(({ id, isSelf }) => !isSelf && this.#known.hasDashboard(id));
+    const missing = new Set(others.map(({ id }) => id));
+    // A node that was silent is asked, too, but nobody waits for it until it answers.
+    const expected = new Set([...missing].filter((id) => this.#known.isExpected(id)));
+    if (missing.size === 0) return parts;
+    const askedAt = performance.now();
+    await new Promise<void>((resolve) => {
+      const isOver = (): void => {
+        for (const id of missing) this.#known.missed(id);
+        resolve();
+      };
+      const take = (answer: JsonObject, from: string): boolean => {
+        const part = this.#read(answer, from, performance.now() - askedAt);
+        missing.delete(from);
+        if (part !== undefined) parts.push(part);
+        if (expected.delete(from) && expected.size === 0) resolve();
+        return missing.size === 0;
+      };
+      this.#cluster.bus.requestAll(kind, { format, ask, question }, deadlineMs, take).then(isOver, isOver);
+      if (expected.size === 0) resolve();
+    });
+    return [...parts];
+  }
+
+  rows(): NodeRow[] {
+    return this.#known.rows(this.#cluster.nodes());
+  }
+
+  /** The id of this node. */
+  get self(): string {
+    return this.#cluster.node;
+  }
+
+  /** Answers no more, and tells the others that it does not. */
+  close(): void {
+    this.#name = undefined;
+    for (const stop of this.#stopHearing) stop();
+  }
+
+  #read(answer: JsonObject, from: string, roundTripMs: number): NodePart<object> | undefined {
+    const { name, figures, part } = answer;
+    if (answer["format"] !== format || typeof name !== "string" || !isObject(figures) || !isObject(part))
+      return undefined;
+    const told = figures as unknown as NodeFigures;
+    this.#known.answered(from, name, told, roundTripMs);
+    return { node: name, figures: told, aheadMs: this.#cluster.clockOf(from) - Date.now(), part };
+  }
+}
+
+/** The name in what a node tells about itself, if it has a dashboard that this one understands. */
+function nameIn(info: JsonObject): string | undefined {
+  const about = info[kind];
+  if (!isObject(about) || about["format"] !== format) return undefined;
+  return typeof about["name"] === "string" ? about["name"] : undefined;
+}

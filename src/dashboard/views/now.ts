@@ -1,0 +1,116 @@
+// What goes on now: calls and latencies of the last minutes, what is open, refusals, the last calls.
+import type { Counts, Now, RefusalRow, Series } from "../answers.ts";
+import { type EndedCall, maxCalls } from "../sampling/calls.ts";
+import { Histogram, shownShares } from "../sampling/histogram.ts";
+import { keptSeconds, type Second, type Seconds } from "../sampling/series.ts";
+import type { NodePart, SharedView } from "./view.ts";
+
+/** Refusals that are shown. */
+const maxRefusals = 20;
+/** Milliseconds that clocks of nodes differ before their seconds are moved. */
+const sameClockMs = 2000;
+
+interface Part {
+  readonly seconds: Seconds;
+  readonly refusals: readonly RefusalRow[];
+  readonly calls: readonly EndedCall[];
+  readonly sampledMs: number;
+  readonly isEstimate: boolean;
+}
+
+export const now: SharedView<"now", Part> = {
+  answer({ looking }) {
+    const { samples } = looking.ask();
+    const time = performance.now();
+    return {
+      seconds: samples.series.before(samples.second),
+      refusals: samples.refusals.rows(time),
+      calls: samples.calls.rows(time),
+      sampledMs: time - samples.since,
+      isEstimate: samples.isEstimate,
+    };
+  },
+  merge(parts) {
+    const calls = parts.flatMap(({ node, part }) => part.calls.map((call) => ({ ...call, node })));
+    calls.sort((one, other) => one.agoMs - other.agoMs);
+    const seconds = secondsOf(parts);
+    return {
+      counts: sumOf(parts.map(({ figures }) => figures.counts)),
+      series: seriesOf(seconds),
+      callsPerSecond: perSecond(seconds.merged.slice(-60)),
+      refusals: refusalsOf(parts.flatMap(({ part }) => part.refusals)),
+      calls: calls.slice(0, maxCalls),
+      sampledMs: Math.max(...parts.map(({ part }) => part.sampledMs)),
+      isEstimate: parts.some(({ part }) => part.isEstimate),
+    };
+  },
+};
+
+/** The same second of all nodes that know it. */
+type Merged = readonly Second[];
+
+/** The last seconds, oldest first, as the node that was asked counts them. A node whose clock differs is moved. */
+function secondsOf(parts: readonly NodePart<Part>[]): { readonly last: number; readonly merged: Merged[] } {
+  const last = parts[0]?.part.seconds.last ?? 0;
+  const merged: Second[][] = Array.from({ length: keptSeconds }, () => []);
+  for (const { aheadMs, part } of parts) {
+    const ahead = Math.abs(aheadMs) < sameClockMs ? 0 : Math.round(aheadMs / 1000);
+    const { seconds } = part;
+    const first = seconds.last - ahead - seconds.seconds.length + 1;
+    seconds.seconds.forEach((second, at) => merged[keptSeconds - 1 - (last - first - at)]?.push(second));
+  }
+  return { last, merged };
+}
+
+function seriesOf({ last, merged }: { readonly last: number; readonly merged: Merged[] }): Series {
+  const durations = new Histogram();
+  const points = merged.map((all) => {
+    durations.clear();
+    for (const second of all) durations.merge(second.durations);
+    return durations.percentiles(shownShares);
+  });
+  const pick = (index: number): (number | null)[] => points.map((point) => point[index] ?? null);
+  const sum = (of: "calls" | "errors"): (number | null)[] =>
+    merged.map((all) => (all.length === 0 ? null : all.reduce((total, second) => total + second[of], 0)));
+  return {
+    from: last - keptSeconds + 1,
+    calls: sum("calls"),
+    errors: sum("errors"),
+    p50: pick(0),
+    p90: pick(1),
+    p99: pick(2),
+  };
+}
+
+function perSecond(merged: readonly Merged[]): number {
+  const known = merged.filter((all) => all.length > 0);
+  const calls = known.flat().reduce((sum, second) => sum + second.calls, 0);
+  return known.length === 0 ? 0 : calls / known.length;
+}
+
+function sumOf(all: readonly Counts[]): Counts {
+  const add = (one: Counts, other: Counts): Counts => ({
+    sessions: one.sessions + other.sessions,
+    streams: one.streams + other.streams,
+    subscriptions: one.subscriptions + other.subscriptions,
+    inFlight: one.inFlight + other.inFlight,
+    questions: one.questions + other.questions,
+    tasks: one.tasks + other.tasks,
+    unsentBytes: one.unsentBytes + other.unsentBytes,
+    keptBytes: one.keptBytes + other.keptBytes,
+  });
+  return all.reduce(add);
+}
+
+/** The same refusals of all nodes together, the last ones first. */
+function refusalsOf(all: readonly RefusalRow[]): Now["refusals"] {
+  const byReason = new Map<string, RefusalRow>();
+  for (const row of all) {
+    const key = `${row.status} ${row.errorCode} ${row.reason}`;
+    const known = byReason.get(key);
+    const agoMs = Math.min(known?.agoMs ?? row.agoMs, row.agoMs);
+    byReason.set(key, { ...row, count: row.count + (known?.count ?? 0), agoMs });
+  }
+  const rows = [...byReason.values()].toSorted((one, other) => one.agoMs - other.agoMs);
+  return rows.slice(0, maxRefusals);
+}

@@ -1,0 +1,34 @@
+// This node as the views see it: the server, its endpoint, and what is sampled while somebody looks.
+import type { Endpoint } from "../../http/endpoint.ts";
+import type { Core } from "../../server/calls/core.ts";
+import { coreOf } from "../../server/calls/port.ts";
+import { Looking } from "../sampling/looking.ts";
+import type { About } from "../answers.ts";
+
+/** What the dashboard's options say; read at each question, since an address is known late. */
+export interface NodeOptions {
+  /** The name of this node, the same after a restart. */
+  readonly name: string;
+  readonly endpoint: About["endpoint"];
+  readonly tryIt: boolean;
+  readonly actions: boolean;
+  readonly history: number;
+}
+
+export class ServedNode {
+  readonly endpoint: Endpoint;
+  readonly core: Core;
+  readonly looking: Looking;
+  readonly #options: () => NodeOptions;
+
+  constructor(endpoint: Endpoint, options: () => NodeOptions) {
+    this.endpoint = endpoint;
+    this.core = coreOf(endpoint.state.server);
+    this.looking = Looking.at(this.core);
+    this.#options = options;
+  }
+
+  get options(): NodeOptions {
+    return this.#options();
+  }
+}

@@ -1,0 +1,102 @@
+// The tools and other methods: how often they are called, how long that takes, what runs now.
+import { subjectOf } from "../../server/calls/failure.ts";
+import type { ToolRow } from "../answers.ts";
+import { Histogram, shownShares } from "../sampling/histogram.ts";
+import type { Look } from "../sampling/looking.ts";
+import { countedName, keyOf, type ToolFigures } from "../sampling/tools.ts";
+import { matchOf, shownRows, textOf } from "./rows.ts";
+import type { ServedNode } from "./served-node.ts";
+import type { SharedView } from "./view.ts";
+
+/** The figures of one node, with the calls that run there. */
+interface Figures extends ToolFigures {
+  readonly running: number;
+  readonly runningMs: number | undefined;
+}
+
+interface Part {
+  readonly tools: readonly Figures[];
+}
+
+export const tools: SharedView<"tools", Part> = {
+  answer(node, question) {
+    const match = matchOf(question, node);
+    const all = figuresOn(node);
+    return { tools: match ? all.filter(({ method, name }) => match(textOf([method, name]))) : all };
+  },
+  merge(parts) {
+    const byKey = new Map<string, Figures[]>();
+    for (const figures of parts.flatMap(({ part }) => part.tools)) {
+      const key = keyOf(figures.method, figures.name);
+      const same = byKey.get(key);
+      if (same === undefined) byKey.set(key, [figures]);
+      else same.push(figures);
+    }
+    const rows = [...byKey.values()].map(rowOf);
+    return { rows: shownRows(rows, orderOf), total: rows.length };
+  },
+};
+
+/** Tools come first, then prompts, then everything else. */
+function orderOf({ method, name }: ToolRow): string {
+  const rank = method === "tools/call" ? 0 : method === "prompts/get" ? 1 : 2;
+  return `${rank} ${method} ${name}`;
+}
+
+/** The figures of what was called, runs, or could be called. */
+function figuresOn(node: ServedNode): Figures[] {
+  const look = node.looking.ask();
+  const running = runningByKey(look);
+  const figures = new Map<string, Figures>();
+  const add = (tool: ToolFigures): void => {
+    const key = keyOf(tool.method, tool.name);
+    figures.set(key, { ...tool, ...(running.get(key) ?? idle) });
+  };
+  for (const { key } of node.core.catalogue.tools.visible)
+    add(uncalled("tools/call", countedName("tools/call", key)));
+  for (const [call] of look.running.calls())
+    add(uncalled(call.method, countedName(call.method, subjectOf(call))));
+  for (const tool of look.samples.tools.figures()) add(tool);
+  return [...figures.values()];
+}
+
+const idle = { running: 0, runningMs: undefined };
+
+function uncalled(method: string, name: string | undefined): ToolFigures {
+  return { method, name, calls: 0, errors: 0, cancelled: 0, longestMs: 0, errorCodes: [], durations: [] };
+}
+
+function runningByKey({ running }: Look): Map<string, { running: number; runningMs: number }> {
+  const byKey = new Map<string, { running: number; runningMs: number }>();
+  const now = performance.now();
+  for (const [call, startedAt] of running.calls()) {
+    const key = keyOf(call.method, countedName(call.method, subjectOf(call)));
+    const known = byKey.get(key);
+    const runningMs = Math.max(known?.runningMs ?? 0, now - startedAt);
+    byKey.set(key, { running: (known?.running ?? 0) + 1, runningMs });
+  }
+  return byKey;
+}
+
+function rowOf(all: readonly Figures[]): ToolRow {
+  const durations = new Histogram();
+  const codes = new Map<number, number>();
+  const sum = { calls: 0, errors: 0, cancelled: 0, running: 0 };
+  let longestMs: number | undefined;
+  let runningMs: number | undefined;
+  for (const figures of all) {
+    durations.merge(figures.durations);
+    for (const [code, count] of figures.errorCodes) codes.set(code, (codes.get(code) ?? 0) + count);
+    sum.calls += figures.calls;
+    sum.errors += figures.errors;
+    sum.cancelled += figures.cancelled;
+    sum.running += figures.running;
+    if (figures.calls > 0) longestMs = Math.max(longestMs ?? 0, figures.longestMs);
+    if (figures.runningMs !== undefined) runningMs = Math.max(runningMs ?? 0, figures.runningMs);
+  }
+  const [p50, p90, p99] = durations.percentiles(shownShares);
+  const errorCodes = [...codes].map(([code, count]) => ({ code, count }));
+  errorCodes.sort((one, other) => other.count - one.count);
+  const { method = "", name } = all[0] ?? {};
+  return { method, name, ...sum, p50, p90, p99, longestMs, errorCodes, runningMs };
+}

@@ -1,0 +1,114 @@
+// The topics: who listens to what, what was pushed last, and what was merged because a reader was slow.
+import type { Listener, Stream } from "../../push/listener.ts";
+import { maxRows, type TopicRow } from "../answers.ts";
+import type { Look } from "../sampling/looking.ts";
+import { maxPushes, type PushFigures, splitTopic } from "../sampling/pushes.ts";
+import { clientOf, clientOfListener, type ShownClient } from "./clients.ts";
+import { clientOfListen } from "./modern-clients.ts";
+import { matchOf, Picked, type RowsPart, shownRows } from "./rows.ts";
+import type { ServedNode } from "./served-node.ts";
+import type { NodePart, SharedView } from "./view.ts";
+
+/** Listeners of a topic that are named. */
+const maxNamed = 5;
+
+/** A topic as one node has it. */
+interface Row extends Omit<TopicRow, "pushes"> {
+  readonly pushes: PushFigures["pushes"];
+}
+
+export const topics: SharedView<"topics", RowsPart<Row>> = {
+  answer(node, question) {
+    const look = node.looking.ask();
+    const { hub } = node.core;
+    const match = matchOf(question, node);
+    const nameOf = namesOn(look, node);
+    const picked = new Picked<Row>();
+    const pushed = new Map(look.samples.pushes.figures(performance.now()));
+    const add = (topic: string, listeners: ReadonlySet<Listener> | undefined): void => {
+      if (match === undefined || match(topic.toLowerCase()))
+        picked.add(() => rowOf(topic, listeners, pushed.get(topic), nameOf));
+    };
+    // Those that something was pushed to last come first.
+    for (const topic of [...pushed.keys()].toReversed()) add(topic, hub.topics.get(topic));
+    for (const [topic, listeners] of hub.topics) {
+      if (match === undefined && picked.isFull) picked.skip(pushed.has(topic) ? 0 : 1);
+      else if (!pushed.has(topic)) add(topic, listeners);
+    }
+    return picked.part();
+  },
+  merge(parts) {
+    const rows = mergedRows(parts);
+    const most = Math.max(...parts.map(({ part }) => part.total));
+    // Nodes have mostly the same topics; how many differ is only known if all rows are there.
+    const total = rows.length > maxRows ? Math.max(most, rows.length) : Math.max(rows.length, most);
+    return { rows: shownRows(rows, ({ notification, key }) => `${notification} ${key ?? ""}`), total };
+  },
+};
+
+function rowOf(
+  topic: string,
+  listeners: ReadonlySet<Listener> | undefined,
+  figures: PushFigures | undefined,
+  nameOf: (listener: Listener) => ShownClient,
+): Row {
+  const [notification, key] = splitTopic(topic);
+  const who: TopicRow["who"][number][] = [];
+  for (const listener of listeners ?? []) {
+    if (who.length === maxNamed) break;
+    const { peer, client } = nameOf(listener);
+    who.push({ peer, client });
+  }
+  const { pushes, pushed, merged } = figures ?? unpushed;
+  return { notification, key, listeners: listeners?.size ?? 0, who, pushes, pushed, merged };
+}
+
+const unpushed = { pushes: [], pushed: 0, merged: 0 };
+
+/** Names the client of a listener. Those of listen requests are found by their streams, once one of them is wanted. */
+function namesOn(look: Look, { endpoint }: ServedNode): (listener: Listener) => ShownClient {
+  const { state, legacySse } = endpoint;
+  let byStream: Map<Stream, ShownClient> | undefined;
+  const listens = (): Map<Stream, ShownClient> => {
+    const found = new Map<Stream, ShownClient>();
+    for (const listen of state.listens) {
+      if (listen.openStream !== undefined) found.set(listen.openStream, clientOfListen(look, listen));
+    }
+    return found;
+  };
+  return (listener) => {
+    const { session, stream } = listener;
+    if (session === undefined) return (byStream ??= listens()).get(stream) ?? clientOfListener(listener);
+    const found = state.sessions.peek(session);
+    if (found !== undefined) return clientOf(found.connection);
+    if (listener.transport !== "sse") return clientOfListener(listener);
+    for (const { pipe } of legacySse?.clients.values() ?? [])
+      if (pipe.connection.session === session) return clientOf(pipe.connection);
+    return clientOfListener(listener);
+  };
+}
+
+function mergedRows(parts: readonly NodePart<RowsPart<Row>>[]): TopicRow[] {
+  const byTopic = new Map<string, TopicRow>();
+  for (const { node, part } of parts) {
+    for (const row of part.rows) {
+      const topic = `${row.notification} ${row.key ?? ""}`;
+      const own = { ...row, pushes: row.pushes.map(({ agoMs, delivered }) => ({ agoMs, delivered, node })) };
+      const known = byTopic.get(topic);
+      byTopic.set(topic, known === undefined ? own : joined(known, own));
+    }
+  }
+  return [...byTopic.values()];
+}
+
+function joined(one: TopicRow, other: TopicRow): TopicRow {
+  const pushes = [...one.pushes, ...other.pushes].toSorted((first, second) => first.agoMs - second.agoMs);
+  return {
+    ...one,
+    listeners: one.listeners + other.listeners,
+    who: [...one.who, ...other.who].slice(0, maxNamed),
+    pushes: pushes.slice(0, maxPushes),
+    pushed: one.pushed + other.pushed,
+    merged: one.merged + other.merged,
+  };
+}
