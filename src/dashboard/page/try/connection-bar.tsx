@@ -66,7 +66,11 @@ export function ConnectionBar({ endpoint }: { readonly endpoint: string }): VNod
 function toneOf(now: ReturnType<typeof connection.get>): string {
   if (now.phase === "connecting") return "waits";
   if (now.phase === "none") return now.trouble ? "failed" : "off";
-  return { ready: "on", closed: "failed", connecting: "waits", reconnecting: "waits", "needs-auth": "failed" }[
-    now.state.name
-  ];
+  return {
+    ready: "on",
+    closed: "failed",
+    connecting: "waits",
+    reconnecting: "waits",
+    "needs-auth": "failed",
+  }[now.state.name];
 }

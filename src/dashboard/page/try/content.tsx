@@ -61,7 +61,8 @@ export function Block({ block }: { readonly block: ContentBlock | SamplingConten
     case "resource_link":
       return (
         <div class="piece">
-          <a href={hrefOf("try", block.uri, "resource")}>{block.title ?? block.name}</a> <code>{block.uri}</code>
+          <a href={hrefOf("try", block.uri, "resource")}>{block.title ?? block.name}</a>{" "}
+          <code>{block.uri}</code>
           {block.description !== undefined && <p class="hint">{block.description}</p>}
         </div>
       );
@@ -90,7 +91,9 @@ function Media({ mimeType, data }: { readonly mimeType: string; readonly data: s
   const size = formatBytes(Math.floor((String(data).length * 3) / 4));
   return (
     <figure class="piece">
-      {pictures.has(mimeType) && <img alt={`Image of the type ${mimeType}`} src={`data:${mimeType};base64,${data}`} />}
+      {pictures.has(mimeType) && (
+        <img alt={`Image of the type ${mimeType}`} src={`data:${mimeType};base64,${data}`} />
+      )}
       <figcaption class="hint">
         {mimeType || "Binary data"}, {size}{" "}
         <a download="content" href={`data:application/octet-stream;base64,${data}`}>

@@ -68,7 +68,9 @@ export function EntryView({ entry }: { readonly entry: Entry }): VNode {
         </div>
       </form>
       {run && <RunView run={run} />}
-      {isCodeOpen && <Code now={now} entry={entry} values={value} uri={uri} onClose={() => openCode(false)} />}
+      {isCodeOpen && (
+        <Code now={now} entry={entry} values={value} uri={uri} onClose={() => openCode(false)} />
+      )}
     </>
   );
 }
@@ -128,7 +130,13 @@ function useCompletion(
   return isCompleted && client?.capabilities.completions ? complete : undefined;
 }
 
-function SubscribeButton({ client, uri }: { readonly client: McpClient; readonly uri: string }): VNode | null {
+function SubscribeButton({
+  client,
+  uri,
+}: {
+  readonly client: McpClient;
+  readonly uri: string;
+}): VNode | null {
   const { uris } = subscriptions.use();
   if (!client.capabilities.resources?.subscribe) return null;
   const isOn = uris.includes(uri);

@@ -31,7 +31,12 @@ export function Form({ field, draft, onChange, ...context }: FormProps): VNode {
       {draft.kind === "group" && field.shape.kind === "group" ? (
         <Members members={field.shape.members()} drafts={draft.members} path="" onChange={onChange} />
       ) : (
-        <FieldView field={{ ...field, label: field.label || "JSON" }} draft={draft} path="" onChange={onChange} />
+        <FieldView
+          field={{ ...field, label: field.label || "Arguments as JSON" }}
+          draft={draft}
+          path=""
+          onChange={onChange}
+        />
       )}
     </Context.Provider>
   );
@@ -75,7 +80,10 @@ function FieldView(props: FieldProps): VNode | null {
   if (shape.kind === "constant" && field.isRequired) return <Constant {...props} />;
   const isFramed =
     draft.kind !== "json" &&
-    (shape.kind === "group" || shape.kind === "list" || shape.kind === "variants" || shape.kind === "choices");
+    (shape.kind === "group" ||
+      shape.kind === "list" ||
+      shape.kind === "variants" ||
+      shape.kind === "choices");
   return isFramed ? <Framed {...props} /> : <Single {...props} />;
 }
 
@@ -206,7 +214,12 @@ function labelsOf(shape: Shape): readonly string[] {
 }
 
 /** How browsers help with a format. Dates and times stay texts: their fields would drop the time zone. */
-const inputTypes: Readonly<Record<string, string>> = { email: "email", uri: "url", date: "date", password: "password" };
+const inputTypes: Readonly<Record<string, string>> = {
+  email: "email",
+  uri: "url",
+  date: "date",
+  password: "password",
+};
 
 function TextControl({ field, draft, onChange, attributes }: ControlProps): VNode {
   const { shape } = field;
@@ -268,7 +281,11 @@ function useCompletions(name: string, typed: string, complete: FormContext["comp
     if (!complete) return undefined;
     let isOver = false;
     const timer = setTimeout(
-      () => void complete(name, typed).then((values) => isOver || setOffered(values), () => {}),
+      () =>
+        void complete(name, typed).then(
+          (values) => isOver || setOffered(values),
+          () => {},
+        ),
       pauseMs,
     );
     return () => {
@@ -309,13 +326,23 @@ function Framed(props: FieldProps): VNode {
 function Inner({ field, draft, path, onChange }: FieldProps): VNode | null {
   const { shape } = field;
   if (shape.kind === "choices" && draft.kind === "choices")
-    return <Boxes options={shape.options.map(({ label }) => label)} chosen={draft.indexes} onChange={onChange} />;
+    return (
+      <Boxes options={shape.options.map(({ label }) => label)} chosen={draft.indexes} onChange={onChange} />
+    );
   if (shape.kind === "group" && draft.kind === "group")
     return <Members members={shape.members()} drafts={draft.members} path={path} onChange={onChange} />;
   if (shape.kind === "list" && draft.kind === "list")
     return <List item={shape.item()} drafts={draft.items} path={path} onChange={onChange} />;
   if (shape.kind === "variants" && draft.kind === "variant")
-    return <Variants name={field.label} variants={shape.variants()} draft={draft} path={path} onChange={onChange} />;
+    return (
+      <Variants
+        name={field.label}
+        variants={shape.variants()}
+        draft={draft}
+        path={path}
+        onChange={onChange}
+      />
+    );
   return null;
 }
 

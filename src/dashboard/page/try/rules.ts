@@ -80,27 +80,16 @@ function listProblem(shape: Shape & { kind: "list" | "choices" }, value: unknown
   return undefined;
 }
 
-/** The limits of a field in a few words, such as "1 to 1000"; empty if it has none. */
+/** The limits of a number in a few words, such as "1 to 1000"; empty if it has none, or those of exact integers. */
 export function limitsOf(shape: Shape): string {
-  if (shape.kind === "text")
-    return exampleOf(shape.format) === undefined ? "" : `such as ${exampleOf(shape.format)}`;
   if (shape.kind !== "number") return "";
-  const { min, max, above, below } = shape;
-  if (min !== undefined && max !== undefined) return isWhole(min, max) ? `${min} to ${max}` : "";
-  const words = [
-    min !== undefined && !isEndless(min) && `at least ${min}`,
-    max !== undefined && !isEndless(max) && `at most ${max}`,
-    above !== undefined && `above ${above}`,
-    below !== undefined && `below ${below}`,
-  ];
-  return words.filter(Boolean).join(", ");
+  const [min, max] = [shape.min, shape.max].map((limit) => (isEndless(limit) ? undefined : limit));
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
+  const words = Object.entries({ "at least": min, "at most": max, above: shape.above, below: shape.below });
+  return words.flatMap(([word, limit]) => (limit === undefined ? [] : `${word} ${limit}`)).join(", ");
 }
 
 /** Libraries write the range of exact integers as limits. */
-function isEndless(limit: number): boolean {
-  return Math.abs(limit) >= Number.MAX_SAFE_INTEGER;
-}
-
-function isWhole(min: number, max: number): boolean {
-  return !isEndless(min) || !isEndless(max);
+function isEndless(limit: number | undefined): boolean {
+  return limit !== undefined && Math.abs(limit) >= Number.MAX_SAFE_INTEGER;
 }

@@ -1,6 +1,6 @@
 // How far a call is, and what came of it.
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { formatLatency } from "../base/format.ts";
 import { Badge } from "../components/badge.tsx";
 import { PromptResult, ReadResult, ToolResult } from "./content.tsx";
@@ -9,13 +9,20 @@ import { TroubleView } from "./trouble-view.tsx";
 
 export function RunView({ run }: { readonly run: Run }): VNode {
   const { what, outcome, progress, durationMs } = run;
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [run.startedAt, outcome]);
   return (
-    <section class="run" aria-label="Result">
+    <section class="run" aria-label="Result" ref={section}>
       <header>
         <p role="status">
-          {outcome ? <OutcomeBadge outcome={outcome} /> : <Badge tone="accent">Running</Badge>} <code>{what}</code>
+          {outcome ? <OutcomeBadge outcome={outcome} /> : <Badge tone="accent">Running</Badge>}{" "}
+          <code>{what}</code>
         </p>
-        {outcome ? <span class="figure muted">{formatLatency(durationMs)}</span> : <Elapsed since={run.startedAt} />}
+        {outcome ? (
+          <span class="figure muted">{formatLatency(durationMs)}</span>
+        ) : (
+          <Elapsed since={run.startedAt} />
+        )}
         {!outcome && (
           <button type="button" onClick={run.cancel}>
             Cancel
@@ -47,7 +54,8 @@ export function RunView({ run }: { readonly run: Run }): VNode {
 function OutcomeBadge({ outcome }: { readonly outcome: Outcome }): VNode {
   if (outcome.kind === "trouble") return <Badge tone="bad">Failed</Badge>;
   if (outcome.kind === "cancelled") return <Badge tone="warn">Cancelled</Badge>;
-  if (outcome.kind === "tool" && outcome.result.isError) return <Badge tone="bad">The tool reports an error</Badge>;
+  if (outcome.kind === "tool" && outcome.result.isError)
+    return <Badge tone="bad">The tool reports an error</Badge>;
   return <Badge tone="good">OK</Badge>;
 }
 

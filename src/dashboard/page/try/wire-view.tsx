@@ -70,7 +70,9 @@ function Row({ row }: { readonly row: WireRow }): VNode {
           <span class="hidden">{direction}</span>
           <span aria-hidden="true">{direction === "sent" ? "→" : "←"}</span>
         </span>
-        <span class={isError ? "wire-label bad" : "wire-label"}>{label}</span>
+        <span class={isError ? "wire-label bad" : "wire-label"} title={label}>
+          {label}
+        </span>
         <span class="muted">{stream}</span>
       </button>
       {isOpen && (
