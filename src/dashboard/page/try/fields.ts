@@ -1,0 +1,256 @@
+// The fields of a form, made from a JSON Schema. What a form cannot show becomes a field for JSON.
+import {
+  alternativesOf,
+  countAlternatives,
+  entriesOf,
+  listOf,
+  numberOf,
+  resolve,
+  type Schema,
+  textOf,
+  toSchema,
+} from "./schema.ts";
+
+/** A value that can be chosen. */
+export interface Option {
+  readonly label: string;
+  readonly value: unknown;
+}
+
+/** What kind of value a field takes, with its rules. Inner fields are made when they are needed: schemas may be recursive. */
+export type Shape =
+  | {
+      readonly kind: "text";
+      readonly format: string | undefined;
+      readonly isLong: boolean;
+      readonly minLength: number;
+      readonly maxLength: number;
+      readonly pattern: string | undefined;
+    }
+  | {
+      readonly kind: "number";
+      readonly isInteger: boolean;
+      readonly above: number | undefined;
+      readonly min: number | undefined;
+      readonly max: number | undefined;
+      readonly below: number | undefined;
+      readonly multipleOf: number | undefined;
+    }
+  | { readonly kind: "flag" }
+  | { readonly kind: "choice"; readonly options: readonly Option[] }
+  | {
+      readonly kind: "choices";
+      readonly options: readonly Option[];
+      readonly minItems: number;
+      readonly maxItems: number;
+    }
+  | { readonly kind: "constant"; readonly value: unknown }
+  | { readonly kind: "group"; readonly members: () => readonly Field[] }
+  | {
+      readonly kind: "list";
+      readonly item: () => Field;
+      readonly minItems: number;
+      readonly maxItems: number;
+    }
+  | { readonly kind: "variants"; readonly variants: () => readonly Field[] }
+  /** `reason`: why it takes JSON only; undefined if its schema allows anything. */
+  | { readonly kind: "json"; readonly reason?: string | undefined };
+
+export interface Field {
+  /** The name of the property; empty for a whole form and for the items of a list. */
+  readonly name: string;
+  readonly label: string;
+  readonly description: string | undefined;
+  readonly isRequired: boolean;
+  /** The default of the schema. */
+  readonly standard: unknown;
+  readonly shape: Shape;
+}
+
+/** More fields than this nobody fills in: they are written as JSON. */
+export const maxMembers = 200;
+/** A longer list of options, or of alternatives, takes JSON. */
+const maxOptions = 1000;
+const maxVariants = 50;
+
+/** The form for a JSON Schema, such as the input schema of a tool. */
+export function formOf(schema: unknown): Field {
+  const root = toSchema(schema) ?? {};
+  return fieldOf({ name: "", isRequired: true }, root, root);
+}
+
+/** A form of texts, such as the arguments of a prompt. */
+export function textForm(
+  texts: readonly {
+    readonly name: string;
+    readonly title?: string | undefined;
+    readonly description?: string | undefined;
+    readonly required?: boolean | undefined;
+  }[],
+): Field {
+  const properties = texts.map(({ name, title, description }) => [
+    name,
+    { type: "string", title, description },
+  ]);
+  const required = texts.flatMap(({ name, required: isRequired }) => (isRequired ? [name] : []));
+  return formOf({ type: "object", properties: Object.fromEntries(properties), required });
+}
+
+type Place = Pick<Field, "name" | "isRequired">;
+
+function fieldOf(place: Place, schema: unknown, root: Schema): Field {
+  const given = toSchema(schema);
+  const resolved = given && resolve(given, root);
+  const unresolved = {
+    kind: "json",
+    reason: given && "Its schema refers to something that is not there",
+  } as const;
+  return {
+    ...place,
+    label: textOf(resolved?.["title"]) ?? place.name,
+    description: textOf(resolved?.["description"]),
+    standard: resolved?.["default"],
+    shape: resolved ? shapeOf(resolved, root) : unresolved,
+  };
+}
+
+function shapeOf(schema: Schema, root: Schema): Shape {
+  const options = optionsOf(schema);
+  if (options?.length === 1) return { kind: "constant", value: options[0]?.value };
+  if (options) return options.length > maxOptions ? tooMany("options") : { kind: "choice", options };
+  const count = countAlternatives(schema);
+  if (count > maxVariants) return tooMany("alternatives");
+  if (count > 0) return { kind: "variants", variants: once(() => variantsOf(schema, root)) };
+  return shapes[typeOf(schema)]?.(schema, root) ?? { kind: "json" };
+}
+
+function typeOf(schema: Schema): string {
+  const { type } = schema;
+  if (typeof type === "string") return type;
+  if (Object.hasOwn(schema, "properties")) return "object";
+  return Object.hasOwn(schema, "items") ? "array" : "";
+}
+
+const shapes: Readonly<Record<string, (schema: Schema, root: Schema) => Shape>> = Object.assign(
+  Object.create(null) as object,
+  {
+    string: textShape,
+    number: numberShape,
+    integer: numberShape,
+    boolean: (): Shape => ({ kind: "flag" }),
+    null: (): Shape => ({ kind: "constant", value: null }),
+    object: groupShape,
+    array: listShape,
+  },
+);
+
+function textShape(schema: Schema): Shape {
+  const maxLength = numberOf(schema["maxLength"]) ?? Infinity;
+  const format = textOf(schema["format"]);
+  const pattern = textOf(schema["pattern"]);
+  const isLong = format === undefined && pattern === undefined && maxLength > 100;
+  return { kind: "text", format, isLong, minLength: numberOf(schema["minLength"]) ?? 0, maxLength, pattern };
+}
+
+function numberShape(schema: Schema): Shape {
+  return {
+    kind: "number",
+    isInteger: schema["type"] === "integer",
+    above: numberOf(schema["exclusiveMinimum"]),
+    min: numberOf(schema["minimum"]),
+    max: numberOf(schema["maximum"]),
+    below: numberOf(schema["exclusiveMaximum"]),
+    multipleOf: numberOf(schema["multipleOf"]),
+  };
+}
+
+function groupShape(schema: Schema, root: Schema): Shape {
+  const properties = entriesOf(schema["properties"]);
+  if (properties.length > maxMembers) return tooMany("properties");
+  // A record: its names are the user's.
+  if (properties.length === 0 && (schema["additionalProperties"] || schema["patternProperties"]))
+    return { kind: "json" };
+  const required = new Set(listOf(schema["required"]));
+  const members = once(() =>
+    properties.map(([name, property]) => fieldOf({ name, isRequired: required.has(name) }, property, root)),
+  );
+  return { kind: "group", members };
+}
+
+function listShape(schema: Schema, root: Schema): Shape {
+  const items = toSchema(schema["items"]);
+  if (!items || schema["prefixItems"] !== undefined) return { kind: "json" };
+  const minItems = numberOf(schema["minItems"]) ?? 0;
+  const maxItems = numberOf(schema["maxItems"]) ?? Infinity;
+  const item = once(() => fieldOf({ name: "", isRequired: true }, items, root));
+  const options = optionsOf(resolve(items, root) ?? {});
+  if (options && options.length <= maxMembers) return { kind: "choices", options, minItems, maxItems };
+  return { kind: "list", item, minItems, maxItems };
+}
+
+function variantsOf(schema: Schema, root: Schema): readonly Field[] {
+  return alternativesOf(schema).map((one, index) => {
+    const field = fieldOf({ name: "", isRequired: true }, one, root);
+    return { ...field, label: field.label || variantLabel(field.shape) || `Alternative ${index + 1}` };
+  });
+}
+
+const kindWords: Readonly<Record<Shape["kind"], string>> = {
+  text: "Text",
+  number: "Number",
+  flag: "Yes or no",
+  choice: "Choice",
+  choices: "Choices",
+  constant: "",
+  group: "",
+  list: "List",
+  variants: "",
+  json: "JSON",
+};
+
+/** What an alternative without a title is called: by the constant that tells it from the others, or by its kind. */
+function variantLabel(shape: Shape): string {
+  if (shape.kind === "constant") return String(shape.value);
+  if (shape.kind !== "group") return kindWords[shape.kind];
+  const constants = shape
+    .members()
+    .flatMap((member) => (member.shape.kind === "constant" ? [member.shape.value] : []));
+  return constants.length > 0
+    ? constants.join(", ")
+    : shape
+        .members()
+        .slice(0, 3)
+        .map(({ name }) => name)
+        .join(", ");
+}
+
+/** The values that a schema lists, with their titles; undefined if it lists none. */
+function optionsOf(schema: Schema): readonly Option[] | undefined {
+  if (Object.hasOwn(schema, "const")) return [{ label: labelOf(schema["const"]), value: schema["const"] }];
+  const names = listOf(schema["enumNames"]);
+  if (Array.isArray(schema["enum"]))
+    return schema["enum"].map((value: unknown, index) => ({
+      label: textOf(names[index]) ?? labelOf(value),
+      value,
+    }));
+  const alternatives = listOf(schema["oneOf"] ?? schema["anyOf"]).map(toSchema);
+  if (alternatives.length === 0 || !alternatives.every((one) => one && Object.hasOwn(one, "const")))
+    return undefined;
+  return alternatives.map((one) => ({
+    label: textOf(one?.["title"]) ?? labelOf(one?.["const"]),
+    value: one?.["const"],
+  }));
+}
+
+function labelOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function tooMany(what: string): Shape {
+  return { kind: "json", reason: `It has too many ${what} for a form` };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
