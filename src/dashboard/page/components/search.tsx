@@ -7,11 +7,13 @@ import { Key } from "./key.tsx";
 export interface SearchProps {
   /** What is searched, such as `Search sessions`. */
   readonly label: string;
+  /** What can be found, such as `Clients, people, nodes`. */
+  readonly hint?: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-export function Search({ label, value, onChange }: SearchProps): VNode {
+export function Search({ label, hint = label, value, onChange }: SearchProps): VNode {
   const field = useRef<HTMLInputElement>(null);
   const leave = (): boolean => {
     if (document.activeElement !== field.current) return false;
@@ -29,7 +31,7 @@ export function Search({ label, value, onChange }: SearchProps): VNode {
       <input
         ref={field}
         type="search"
-        placeholder={label}
+        placeholder={hint}
         value={value}
         autocomplete="off"
         spellcheck={false}

@@ -2,6 +2,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { useKeys } from "../base/keyboard.ts";
+import { type Standing, useStanding } from "./standing.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -27,6 +28,12 @@ export interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** Opens a row: a click, or Enter. */
   readonly onOpen?: (row: Row) => void;
+  /** Whether a row can be opened; all can if this is left out. */
+  readonly isOpenable?: (row: Row) => boolean;
+  /** Keeps rows in their place while somebody looks. */
+  readonly standing?: Standing<Row>;
+  /** A class for a row that stands out. */
+  readonly classOf?: (row: Row) => string | undefined;
   /** Shown instead of rows if there are none. */
   readonly empty?: ComponentChildren;
   /** A class for the frame. */
@@ -41,10 +48,12 @@ interface Order {
 }
 
 export function Table<Row>(props: TableProps<Row>): VNode {
-  const { label, columns, rows, keyOf, onOpen, empty, hasKeys = true } = props;
+  const { label, columns, rows, keyOf, onOpen, isOpenable = () => true, empty, hasKeys = true } = props;
   const [order, setOrder] = useState<Order>();
   const frame = useRef<HTMLDivElement>(null);
-  const sorted = sort(rows, columns, order);
+  const isHeld = (): boolean => Boolean(frame.current?.querySelector("tbody:hover, tbody:focus-within"));
+  const sorted = sorter(columns, order);
+  const placed = useStanding({ rows, keyOf, standing: props.standing, sorted, order, isHeld });
   useKeys(hasKeys ? walking(() => frame.current) : []);
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
@@ -63,21 +72,24 @@ export function Table<Row>(props: TableProps<Row>): VNode {
           </tr>
         </thead>
         <tbody>
-          {sorted.map((row) => (
-            <tr
-              key={keyOf(row)}
-              tabIndex={-1}
-              class={onOpen && "opens"}
-              onClick={(event) => !isControl(event) && onOpen?.(row)}
-              onKeyDown={(event) => event.key === "Enter" && !isControl(event) && onOpen?.(row)}
-            >
-              {columns.map((column) => (
-                <td key={column.title} data-title={column.title} class={cellClass(column)}>
-                  {column.show(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {placed.map(({ key, row, isGone }) => {
+            const open = onOpen && isOpenable(row) ? () => onOpen(row) : undefined;
+            return (
+              <tr
+                key={key}
+                tabIndex={-1}
+                class={[open && "opens", isGone && "gone", props.classOf?.(row)].filter(Boolean).join(" ")}
+                onClick={(event) => !isControl(event) && open?.()}
+                onKeyDown={(event) => event.key === "Enter" && !isControl(event) && open?.()}
+              >
+                {columns.map((column) => (
+                  <td key={column.title} data-title={column.title} class={cellClass(column)}>
+                    {column.show(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </div>
@@ -120,15 +132,14 @@ function cellClass<Row>({ isFigure = false, line }: Column<Row>): string {
   return `${isFigure ? "figure " : ""}${line === undefined ? "wide-only" : `line-${line}`}`;
 }
 
-function sort<Row>(
-  rows: readonly Row[],
+function sorter<Row>(
   columns: readonly Column<Row>[],
   order: Order | undefined,
-): readonly Row[] {
+): ((rows: readonly Row[]) => readonly Row[]) | undefined {
   const by = columns.find(({ title }) => title === order?.title)?.sort;
-  if (by === undefined || order === undefined) return rows;
+  if (by === undefined || order === undefined) return undefined;
   const sign = order.isDown ? -1 : 1;
-  return rows.toSorted((one, other) => sign * compare(by(one), by(other)));
+  return (rows) => rows.toSorted((one, other) => sign * compare(by(one), by(other)));
 }
 
 function compare(one: number | string | undefined, other: number | string | undefined): number {
@@ -143,19 +154,23 @@ function isControl({ target, currentTarget }: Event): boolean {
 }
 
 function walking(frame: () => HTMLElement | null): Parameters<typeof useKeys>[0] {
-  const move = (by: number) => (): boolean => {
+  const focus = (pick: (at: number, count: number) => number) => (): boolean => {
     const all = [...(frame()?.querySelectorAll<HTMLElement>("tbody tr") ?? [])];
     const at = all.findIndex((row) => row.contains(document.activeElement));
-    const next = all[at === -1 ? (by > 0 ? 0 : all.length - 1) : at + by];
+    const next = all[pick(at, all.length)];
     next?.focus();
     next?.scrollIntoView({ block: "nearest" });
     return next !== undefined;
   };
+  const down = focus((at) => at + 1);
+  const up = focus((at, count) => (at === -1 ? count - 1 : at - 1));
   return [
-    { keys: "j", what: "Next row", run: move(1) },
-    { keys: "k", what: "Previous row", run: move(-1) },
-    { keys: "ArrowDown", what: "Next row", run: move(1) },
-    { keys: "ArrowUp", what: "Previous row", run: move(-1) },
+    { keys: "j", what: "Next row", run: down },
+    { keys: "k", what: "Previous row", run: up },
+    { keys: "ArrowDown", what: "Next row", run: down },
+    { keys: "ArrowUp", what: "Previous row", run: up },
+    { keys: "Home", what: "First row", run: focus(() => 0) },
+    { keys: "End", what: "Last row", run: focus((_, count) => count - 1) },
     // The row itself hears it: this is for the help.
     { keys: "Enter", what: "Open the row", run: () => false },
   ];

@@ -1,7 +1,134 @@
-// Sessions.
+// The sessions: who is connected, how, and how well it goes.
 import type { VNode } from "preact";
-import { Empty } from "../components/empty.tsx";
+import type { SessionRow } from "../../answers.ts";
+import { formatDuration } from "../base/format.ts";
+import { go } from "../base/router.ts";
+import type { Column } from "../components/table.tsx";
+import { behindBytes, Bytes, Client, Count, Figures, Text } from "./cells.tsx";
+import { Listing } from "./listing.tsx";
+import { NoClient } from "./no-client.tsx";
+
+const eras: Readonly<Record<SessionRow["era"], string>> = {
+  modern: "Each request stands alone",
+  legacy: "A handshake, then a session",
+};
+
+const columns: readonly Column<SessionRow>[] = [
+  {
+    title: "Client",
+    line: 1,
+    show: ({ peer, client, who, queuedBytes }) => (
+      <Client peer={peer} client={client} who={who} isBehind={queuedBytes > behindBytes} />
+    ),
+    sort: ({ client, who }) => `${client} ${who}`,
+    hint: "The name and version that the client gives itself, and the subject of its token or its address",
+  },
+  {
+    title: "Revision",
+    width: 90,
+    line: 2,
+    show: ({ revision }) => <Figures of={revision} />,
+    sort: ({ revision }) => revision,
+    hint: "The revision of MCP that it speaks",
+  },
+  {
+    title: "Era",
+    width: 100,
+    show: ({ era, transport }) => (
+      <span title={`${eras[era]}. Transport: ${transport}`}>
+        {era} <span class="muted">{transport}</span>
+      </span>
+    ),
+    sort: ({ era, transport }) => `${era} ${transport}`,
+    hint: "The era of its revision, and its transport",
+  },
+  {
+    title: "Node",
+    width: 118,
+    show: ({ node }) => <Figures of={node} />,
+    sort: ({ node }) => node,
+  },
+  {
+    title: "Idle",
+    width: 82,
+    line: 1,
+    isFigure: true,
+    show: ({ idleMs }) => formatDuration(idleMs),
+    sort: ({ idleMs }) => idleMs,
+    hint: "Time since its last request",
+  },
+  {
+    title: "Calls",
+    width: 48,
+    isFigure: true,
+    show: ({ running }) => <Count of={running} tone="accent" />,
+    sort: ({ running }) => running,
+    hint: "Calls that run now",
+  },
+  {
+    title: "Streams",
+    width: 66,
+    line: 2,
+    isFigure: true,
+    show: ({ streams }) => <Count of={streams} />,
+    sort: ({ streams }) => streams,
+    hint: "Open streams",
+  },
+  {
+    title: "Subs",
+    width: 48,
+    isFigure: true,
+    show: ({ subscriptions }) => <Count of={subscriptions} />,
+    sort: ({ subscriptions }) => subscriptions,
+    hint: "Subscriptions",
+  },
+  {
+    title: "Log",
+    width: 60,
+    show: ({ logLevel }) => <Text of={logLevel} />,
+    sort: ({ logLevel }) => logLevel,
+    hint: "The least severe log messages that it wants",
+  },
+  {
+    title: "Queue",
+    width: 80,
+    line: 2,
+    isFigure: true,
+    show: ({ queuedBytes }) => <Bytes of={queuedBytes} />,
+    sort: ({ queuedBytes }) => queuedBytes,
+    hint: "Bytes that the client has not read",
+  },
+  {
+    title: "Resumes",
+    width: 70,
+    isFigure: true,
+    show: ({ resumes }) => <Count of={resumes} />,
+    sort: ({ resumes }) => resumes,
+    hint: "Streams that it resumed after a cut, since somebody began to look",
+  },
+  {
+    title: "Gaps",
+    width: 46,
+    isFigure: true,
+    show: ({ gaps }) => <Count of={gaps} tone="bad" />,
+    sort: ({ gaps }) => gaps,
+    hint: "Resumes at which messages were missing, since somebody began to look",
+  },
+];
+const ofOneNode = columns.filter(({ title }) => title !== "Node");
 
 export function Sessions(): VNode {
-  return <Empty title="Sessions are not shown yet" />;
+  return (
+    <Listing
+      name="sessions"
+      label="Sessions"
+      nouns={["session", "sessions"]}
+      everyMs={2_000}
+      hint="Client, person, revision, node"
+      columns={(isCluster) => (isCluster ? columns : ofOneNode)}
+      keyOf={({ peer }) => peer}
+      onOpen={({ peer }) => go("session", peer)}
+      empty={<NoClient />}
+    />
+  );
 }

@@ -1,0 +1,56 @@
+// Rows that keep their place while somebody looks: new ones come to the end, and those under the pointer or the focus do not move.
+import { useRef } from "preact/hooks";
+
+export interface Standing<Row> {
+  /** What the rows answer, such as a search: rows of another question stand in their own order. */
+  readonly question: string;
+  /** Rows of a lower rank stand above the others. */
+  readonly rankOf?: (row: Row) => number;
+}
+
+export interface Placing<Row> {
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly standing: Standing<Row> | undefined;
+  /** The order that somebody chose: it is kept up but while rows are held. */
+  readonly sorted: ((rows: readonly Row[]) => readonly Row[]) | undefined;
+  /** Changes when somebody chooses another order. */
+  readonly order: unknown;
+  /** Whether the pointer or the focus is on a row. */
+  readonly isHeld: () => boolean;
+}
+
+export interface Placed<Row> {
+  readonly key: string;
+  readonly row: Row;
+  /** It is not there any more, and is shown until nobody points at the rows. */
+  readonly isGone: boolean;
+}
+
+/** The rows where they stand. */
+export function useStanding<Row>(placing: Placing<Row>): readonly Placed<Row>[] {
+  const last = useRef<{ placed: readonly Placed<Row>[]; order: unknown; question: string | undefined }>();
+  const { order, standing } = placing;
+  const isSame = last.current?.order === order && last.current?.question === standing?.question;
+  const placed = place(placing, isSame && standing !== undefined ? last.current?.placed : undefined);
+  last.current = { placed, order, question: standing?.question };
+  return placed;
+}
+
+function place<Row>(placing: Placing<Row>, last: readonly Placed<Row>[] | undefined): Placed<Row>[] {
+  const { rows, keyOf, standing, sorted, isHeld } = placing;
+  const isMoving = last === undefined || last.length === 0 || !isHeld();
+  if (isMoving && sorted !== undefined)
+    return sorted(rows).map((row) => ({ key: keyOf(row), row, isGone: false }));
+  const rest = new Map(rows.map((row) => [keyOf(row), row]));
+  const placed: Placed<Row>[] = [];
+  for (const { key, row } of last ?? []) {
+    const fresh = rest.get(key);
+    rest.delete(key);
+    if (fresh !== undefined || !isMoving)
+      placed.push({ key, row: fresh ?? row, isGone: fresh === undefined });
+  }
+  for (const [key, row] of rest) placed.push({ key, row, isGone: false });
+  const rankOf = standing?.rankOf;
+  return isMoving && rankOf ? placed.toSorted((one, other) => rankOf(one.row) - rankOf(other.row)) : placed;
+}
