@@ -283,6 +283,8 @@ export interface TimelineEntry {
   readonly messages: number;
   /** The event ids that a stream carried, or the event id of a push. */
   readonly detail: string | undefined;
+  /** Equal for entries of several nodes that are one thing, such as a stream that is resumed on another node. */
+  readonly link?: string | undefined;
 }
 
 export interface Messages extends FromNodes {

@@ -1,0 +1,148 @@
+// The calls of a client: a bar from each request to its response, with the notifications in between as points.
+import type { RequestEvent } from "../../diagnostics/events.ts";
+import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import { type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
+import { OpenEntries } from "./open-entries.ts";
+import type { Entry, Track } from "./track.ts";
+
+export interface OpenCall {
+  readonly entry: Entry;
+  readonly request: RpcRequest;
+  readonly scope: string;
+  /** The POST stream that carries its reply, once that is known. */
+  stream: string | undefined;
+}
+
+export class Calls {
+  readonly #track: Track;
+  readonly #open = new OpenEntries<OpenCall>();
+
+  constructor(track: Track) {
+    this.#track = track;
+  }
+
+  begin(request: RpcRequest, { at, scope }: HeardMessage): Entry {
+    const { id, method, params = {} } = request;
+    const isListen = method === "subscriptions/listen";
+    const entry = this.#track.begin({
+      lane: isListen ? "streams" : "calls",
+      kind: isListen ? "listen" : method,
+      label: isListen ? filterOf(params) : nameIn(params),
+      startedAt: at,
+      link: linkOf(scope, id),
+    });
+    const call: OpenCall = { entry, request: withoutArguments(request), scope, stream: undefined };
+    return this.#open.add(keyOf(scope, id), call);
+  }
+
+  /** Ends the call of a response; undefined if another node has its request, or it began before anybody followed. */
+  end(response: RpcResponse, { at, scope }: HeardMessage): OpenCall | undefined {
+    const call = this.#open.take(keyOf(scope, response.id));
+    if (call !== undefined) this.#track.update(call.entry, { endedAt: at, ...outcomeOf(response) });
+    return call;
+  }
+
+  /** A response whose request another node has. */
+  endElsewhere(response: RpcResponse, { at, scope }: HeardMessage): Entry {
+    const link = linkOf(scope, response.id);
+    const end = outcomeOf(response);
+    return this.#track.addPoint({ lane: "calls", kind: "response", startedAt: at, link, ...end });
+  }
+
+  cancel(id: unknown, { at, scope }: HeardMessage): Entry | undefined {
+    const call = this.#open.take(keyOf(scope, id));
+    if (call !== undefined) this.#track.update(call.entry, { endedAt: at, outcome: "cancelled" });
+    return call?.entry;
+  }
+
+  /** Adds progress, or a log message, to the call that it belongs to. */
+  note({ method, params = {} }: RpcNotification, heard: HeardMessage): Entry | undefined {
+    const call =
+      method === "notifications/progress"
+        ? this.#open.find((open) => tokenOf(open.request) === params["progressToken"])
+        : this.of(heard);
+    if (call === undefined || call.entry.kind === "listen") return undefined;
+    if (heard.stream?.kind === "post") call.stream = heard.stream.name;
+    this.#track.mark(call.entry, heard.at, noteOf(method, params));
+    return call.entry;
+  }
+
+  /** The call to whose reply the message or the stream belongs. In a session that is known if no other call runs without a stream. */
+  of({ scope, stream }: HeardMessage | HeardChange): OpenCall | undefined {
+    if (scope !== sessionScope) return this.#open.find((open) => open.scope === scope);
+    if (stream?.kind !== "post") return undefined;
+    const known = this.#open.find((open) => open.stream === stream.name);
+    if (known !== undefined) return known;
+    const [call, other] = this.#open.filter((open) => open.stream === undefined);
+    if (call === undefined || other !== undefined) return undefined;
+    call.stream = stream.name;
+    return call;
+  }
+
+  /** Ends a call whose response is not heard, because it was cancelled or another node sends it. */
+  ended({ method, name, durationMs, outcome, errorCode }: RequestEvent, at: number): void {
+    const isSame = ({ kind, label }: Entry): boolean => kind === method && label === name;
+    const call = this.#open.nearest(at - durationMs, isSame);
+    const detail = errorCode === undefined ? undefined : `code ${errorCode}`;
+    if (call) this.#track.update(call.entry, { endedAt: at, outcome, detail });
+  }
+
+  endAll(at: number): void {
+    for (const { entry } of this.#open.takeAll())
+      if (entry.endedAt === undefined) this.#track.update(entry, { endedAt: at, outcome: "cancelled" });
+  }
+}
+
+/** The name of what a request is about. */
+export function nameIn({ name, uri, taskId, level }: JsonObject): string | undefined {
+  return [name, uri, taskId, level].find((value) => typeof value === "string");
+}
+
+function filterOf({ notifications }: JsonObject): string | undefined {
+  return isObject(notifications) ? Object.keys(notifications).join(", ") : undefined;
+}
+
+function tokenOf({ params }: RpcRequest): unknown {
+  const meta = params?.["_meta"];
+  return isObject(meta) ? (meta["progressToken"] ?? noToken) : noToken;
+}
+
+const noToken = Symbol("a request without a progress token");
+
+function noteOf(method: string, { progress, total, level }: JsonObject): string {
+  if (method === "notifications/progress")
+    return typeof total === "number"
+      ? `progress ${String(progress)} of ${total}`
+      : `progress ${String(progress)}`;
+  return method === "notifications/message" ? `log: ${String(level)}` : method;
+}
+
+/** What later messages refer to. */
+function withoutArguments({ jsonrpc, id, method, params = {} }: RpcRequest): RpcRequest {
+  const { name, uri, taskId, _meta } = params;
+  return { jsonrpc, id, method, params: { name, uri, taskId, _meta } };
+}
+
+function outcomeOf(response: RpcResponse): Pick<Entry, "outcome" | "detail"> {
+  if ("error" in response) return { outcome: "error", detail: `code ${response.error.code}` };
+  const { isError, resultType, task } = response.result;
+  const outcome =
+    isError === true
+      ? "error"
+      : typeof resultType === "string" && resultType !== "complete"
+        ? resultType
+        : isObject(task)
+          ? "task"
+          : "ok";
+  return { outcome, detail: isError === true ? "The tool reports an error" : undefined };
+}
+
+function keyOf(scope: string, id: unknown): string {
+  return `${scope} ${JSON.stringify(id)}`;
+}
+
+/** Another node may send the response to a request of a session. */
+function linkOf(scope: string, id: unknown): string | undefined {
+  return scope === sessionScope ? `call ${JSON.stringify(id)}` : undefined;
+}

@@ -1,0 +1,152 @@
+// Follows clients of an endpoint: keeps what their timelines show while somebody asks for it, and hears the endpoint only while it must.
+import { inBackground } from "../../async/timers.ts";
+import type { HttpState } from "../../http/state.ts";
+import { randomId } from "../../protocol/random-id.ts";
+import { coreOf } from "../../server/calls/port.ts";
+import { Observing } from "../sampling/observing.ts";
+import { peerOf } from "../sampling/peers.ts";
+import { Conversation } from "./conversation.ts";
+import type { Heard } from "./heard.ts";
+import { Hearing, type Listening } from "./hearing.ts";
+import { History } from "./history.ts";
+import { followingLimits } from "./limits.ts";
+import { Track } from "./track.ts";
+
+/** A client that somebody follows. */
+export interface Followed {
+  readonly track: Track;
+  readonly conversation: Conversation;
+  /** When following began, or the history. */
+  readonly since: number;
+  askedAt: number;
+}
+
+/** How often it looks for clients that nobody asks about. */
+const checkMs = 5000;
+/** A part of a millisecond that a number of this size can still tell apart. */
+const markStep = 0.001;
+
+export class Follower implements Listening {
+  /** Begins the ids of entries, so that they differ on all nodes. */
+  readonly #prefix = randomId(6);
+  readonly #history: History | undefined;
+  readonly #hearing = new Hearing(this);
+  readonly #endpoint: HttpState;
+  /** Stops hearing the endpoint; undefined while it is not heard. */
+  #stop: (() => void) | undefined;
+  readonly #followed = new Map<string, Followed>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #count = 0;
+  #lastMark = 0;
+
+  /** With `history` it hears every client from the start, and keeps that many messages. */
+  constructor(endpoint: HttpState, history: number) {
+    this.#endpoint = endpoint;
+    this.#history = history > 0 ? new History(Math.min(history, followingLimits.maxHistory)) : undefined;
+    if (this.#history !== undefined) this.#hear();
+  }
+
+  /** Follows nobody any more, and drops everything. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#followed.clear();
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  /** Another number each time, which grows with time. Those of two nodes differ as much as their clocks. */
+  mark(): number {
+    this.#lastMark = Math.max(this.#lastMark + markStep, Date.now());
+    return this.#lastMark;
+  }
+
+  /** The client, which is followed from now on, for as long as somebody asks. */
+  follow(peer: string): Followed {
+    const followed = this.#followed.get(peer) ?? this.#begin(peer);
+    followed.askedAt = Date.now();
+    return followed;
+  }
+
+  /** The client, if somebody follows it. */
+  find(peer: string): Followed | undefined {
+    return this.#followed.get(peer);
+  }
+
+  wants(peer: string): boolean {
+    return this.#history !== undefined || this.#followed.has(peer);
+  }
+
+  followed(): Iterable<string> {
+    return this.#followed.keys();
+  }
+
+  ownerOf(taskId: string): string | undefined {
+    for (const [peer, { conversation }] of this.#followed) if (conversation.hasTask(taskId)) return peer;
+    return undefined;
+  }
+
+  take(peer: string, heard: Heard): void {
+    this.#history?.add(peer, heard);
+    this.#followed.get(peer)?.conversation.take(heard);
+  }
+
+  #begin(peer: string): Followed {
+    const now = Date.now();
+    const track = new Track(`${this.#prefix}-${++this.#count}`, () => this.mark());
+    const conversation = new Conversation(track);
+    const past = this.#history?.of(peer) ?? [];
+    for (const heard of past.length > 0 ? past : this.#openStreams(peer)) conversation.take(heard);
+    const followed = { track, conversation, since: this.#history?.since ?? now, askedAt: now };
+    if (this.#followed.size >= followingLimits.maxFollowed) this.#dropUnasked();
+    this.#followed.set(peer, followed);
+    this.#hear();
+    this.#timer ??= this.#wait();
+    return followed;
+  }
+
+  /** The streams that the client has open when somebody begins to follow it. */
+  *#openStreams(peer: string): Iterable<Heard> {
+    for (const { session } of this.#endpoint.sessions.copies) {
+      if (peerOf(session.connection, undefined) !== peer) continue;
+      for (const stream of session.streams.all) {
+        if (stream.state !== "open") continue;
+        yield this.#hearing.opened(stream, Math.round(Date.now() - stream.age(performance.now())));
+      }
+    }
+  }
+
+  /** Drops the client that was not asked about for the longest time. */
+  #dropUnasked(): void {
+    const byTime = [...this.#followed].toSorted(([, one], [, other]) => one.askedAt - other.askedAt);
+    const [longest] = byTime[0] ?? [];
+    if (longest !== undefined) this.#followed.delete(longest);
+  }
+
+  /** Drops the clients that nobody asks about, again and again until none is left. */
+  #wait(): ReturnType<typeof setTimeout> {
+    const check = (): void => {
+      const latest = Date.now() - followingLimits.unaskedMs;
+      for (const [peer, { askedAt }] of this.#followed) if (askedAt <= latest) this.#followed.delete(peer);
+      if (this.#followed.size > 0) this.#timer = this.#wait();
+      else this.#rest();
+    };
+    return inBackground(setTimeout(check, checkMs));
+  }
+
+  #rest(): void {
+    this.#timer = undefined;
+    if (this.#history === undefined) this.close();
+  }
+
+  #hear(): void {
+    if (this.#stop !== undefined) return;
+    const endpoint = this.#endpoint;
+    endpoint.witness = this.#hearing;
+    const stop = Observing.of(coreOf(endpoint.server).settings).add(this.#hearing.hear);
+    this.#stop = () => {
+      stop();
+      endpoint.witness = undefined;
+    };
+  }
+}

@@ -1,0 +1,154 @@
+// Hears the wire and the events of endpoints, and tells what it hears with the client that it belongs to.
+import type { ServerEvent, StreamEvent } from "../../diagnostics/events.ts";
+import type { EventStream } from "../../http/streams/event-stream.ts";
+import type { HeardStream as Carrier, Witness } from "../../http/streams/witness.ts";
+import { metaKeys } from "../../protocol/meta.ts";
+import type { Connection } from "../../server/context/connection.ts";
+import { type Incoming, isBatch, isObject } from "../../wire/message.ts";
+import { peerOf } from "../sampling/peers.ts";
+import { type ClientEvent, type Heard, type HeardMessage, type HeardStream, sessionScope } from "./heard.ts";
+import { type KeptText, textOfIncoming, textOfWritten } from "./kept-text.ts";
+
+/** Who wants to hear. */
+export interface Listening {
+  /** Whether anybody wants to hear of this client. */
+  wants(peer: string): boolean;
+  /** The clients that are followed. */
+  followed(): Iterable<string>;
+  /** The followed client that has the task. */
+  ownerOf(taskId: string): string | undefined;
+  take(peer: string, heard: Heard): void;
+}
+
+/** Whose connection it is, and the scope of its request ids. */
+interface Place {
+  readonly peer: string;
+  readonly scope: string;
+}
+
+/** A part of a stream's name that is enough to tell the streams of a client apart. */
+const maxStreamId = 9;
+
+export class Hearing implements Witness {
+  readonly #listening: Listening;
+  /** The requests of modern clients. */
+  readonly #places = new WeakMap<Connection, Place>();
+  /** What happened on a modern connection before its request was heard. */
+  readonly #early = new WeakMap<Connection, () => void>();
+  readonly #names = new WeakMap<object, string>();
+  #count = 0;
+
+  constructor(listening: Listening) {
+    this.#listening = listening;
+  }
+
+  received(connection: Connection, incoming: Incoming): void {
+    const place = this.#placeOf(connection) ?? this.#enter(connection, incoming);
+    if (!this.#wants(place)) return;
+    this.#early.get(connection)?.();
+    this.#early.delete(connection);
+    this.#tellMessage(place, "sent", textOfIncoming(incoming));
+  }
+
+  wrote(connection: Connection, text: string, stream?: Carrier, eventId?: string): void {
+    const place = this.#placeOf(connection);
+    if (!this.#wants(place)) return;
+    const carrier = stream ?? (connection.transport === "sse" ? connection : undefined);
+    const heardStream = carrier && this.#streamOf(carrier, stream?.kind ?? "sse", eventId);
+    this.#tellMessage(place, "received", textOfWritten(text), heardStream, eventId);
+  }
+
+  changed(connection: Connection, { state, reason, kind }: StreamEvent, stream?: Carrier): void {
+    const tell = (place: Place | undefined): void => {
+      if (!this.#wants(place)) return;
+      const { peer, scope } = place;
+      const heardStream = this.#streamOf(stream ?? connection, kind);
+      const at = Date.now();
+      this.#listening.take(peer, { type: "stream", at, scope, stream: heardStream, change: state, reason });
+    };
+    const place = this.#placeOf(connection);
+    if (place === undefined) this.#early.set(connection, () => tell(this.#placeOf(connection)));
+    else tell(place);
+  }
+
+  /** Hears an event of the server. */
+  readonly hear = (event: ServerEvent): void => {
+    if (!isOfClient(event)) return;
+    const heard: Heard = { type: "event", at: Date.now(), event };
+    for (const peer of this.#peersOf(event))
+      if (this.#listening.wants(peer)) this.#listening.take(peer, heard);
+  };
+
+  /** A stream that is open already, as if it opened now. */
+  opened(stream: EventStream, at: number): Heard {
+    const heardStream = this.#streamOf(stream, stream.kind);
+    return {
+      type: "stream",
+      at,
+      scope: sessionScope,
+      stream: heardStream,
+      change: "opened",
+      reason: undefined,
+    };
+  }
+
+  /** Events name a modern client only if they have its name; its tasks are known by their ids. */
+  #peersOf(event: ClientEvent): Iterable<string> {
+    if (event.session !== undefined) return [peerOf(event, undefined)];
+    if (event.type === "gap") return this.#listening.followed();
+    if (event.type === "request") return [peerOf(event, event.client?.name)];
+    const owner = event.type === "task" ? this.#listening.ownerOf(event.taskId) : undefined;
+    return owner === undefined ? [] : [owner];
+  }
+
+  #placeOf(connection: Connection): Place | undefined {
+    if (connection.session === undefined) return this.#places.get(connection);
+    return { peer: peerOf(connection, undefined), scope: sessionScope };
+  }
+
+  /** Remembers whose connection it is, which its first message says. */
+  #enter(connection: Connection, incoming: Incoming): Place {
+    const peer = peerOf(connection, clientNameIn(incoming) ?? connection.clientInfo?.name);
+    const place = { peer, scope: `${++this.#count}` };
+    if (this.#wants(place)) this.#places.set(connection, place);
+    return place;
+  }
+
+  #wants(place: Place | undefined): place is Place {
+    return place !== undefined && this.#listening.wants(place.peer);
+  }
+
+  #streamOf(stream: object, kind: HeardStream["kind"], written?: string): HeardStream {
+    const name = this.#names.get(stream) ?? `${kind} ${++this.#count}`;
+    this.#names.set(stream, name);
+    const eventId = written ?? (stream as Partial<EventStream>).log?.eventId();
+    return { name, kind, id: eventId?.split(".", 1)[0]?.slice(0, maxStreamId) };
+  }
+
+  #tellMessage(
+    { peer, scope }: Place,
+    direction: HeardMessage["direction"],
+    kept: KeptText | undefined,
+    stream?: HeardStream,
+    eventId?: string,
+  ): void {
+    if (kept === undefined) return;
+    const at = Date.now();
+    this.#listening.take(peer, { type: "message", at, direction, stream, scope, eventId, ...kept });
+  }
+}
+
+const clientEvents: ReadonlySet<ServerEvent["type"]> = new Set(["request", "ask", "task", "session", "gap"]);
+
+function isOfClient(event: ServerEvent): event is ClientEvent {
+  return clientEvents.has(event.type);
+}
+
+/** The name that a modern client gives itself in its request. */
+function clientNameIn(incoming: Incoming): string | undefined {
+  if (isBatch(incoming) || !incoming.ok || incoming.kind === "response") return undefined;
+  const meta = incoming.message.params?.["_meta"];
+  const info = isObject(meta) ? meta[metaKeys.clientInfo] : undefined;
+  const name = isObject(info) ? info["name"] : undefined;
+  return typeof name === "string" ? name : undefined;
+}

@@ -1,0 +1,39 @@
+// The text of a message as it is kept: without secrets, and only the envelope of one that is too large.
+import { withoutSecrets } from "../../client/recording.ts";
+import { type Incoming, isBatch, isObject, type JsonObject } from "../../wire/message.ts";
+import { readJson } from "../../wire/json.ts";
+
+/** Longest message that is kept whole, in characters. */
+const maxText = 512 * 1024;
+
+export interface KeptText {
+  readonly text: string;
+  readonly isShortened: boolean;
+}
+
+/** The text of a client's message or batch; undefined if it is no message. */
+export function textOfIncoming(incoming: Incoming): KeptText | undefined {
+  if (isBatch(incoming)) return kept(incoming);
+  return incoming.ok ? kept(incoming.message) : undefined;
+}
+
+/** The text of what the server wrote. */
+export function textOfWritten(text: string): KeptText | undefined {
+  const value = readJson(text);
+  return value === undefined ? undefined : kept(value);
+}
+
+function kept(value: unknown): KeptText {
+  const text = JSON.stringify(withoutSecrets(value));
+  if (text.length <= maxText) return { text, isShortened: false };
+  const short = isObject(value) ? envelopeOf(value, `[left out: ${text.length} characters]`) : [];
+  return { text: JSON.stringify(short), isShortened: true };
+}
+
+/** What the timeline needs of a message. */
+function envelopeOf({ jsonrpc, id, method, params, error }: JsonObject, leftOut: string): unknown {
+  if (isObject(error)) return { jsonrpc, id, error: { code: error["code"], message: leftOut } };
+  if (method === undefined) return { jsonrpc, id, result: { leftOut } };
+  const { name, uri, taskId } = isObject(params) ? params : {};
+  return { jsonrpc, id, method, params: { name, uri, taskId, leftOut } };
+}

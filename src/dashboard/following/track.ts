@@ -1,0 +1,134 @@
+// What is kept of one followed client: the entries of its timeline and the messages behind them, both bounded.
+import type { RecordedLine } from "../../client/recording.ts";
+import type { TimelineEntry } from "../answers.ts";
+import type { HeardMessage } from "./heard.ts";
+import { followingLimits } from "./limits.ts";
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** An entry that can still change. */
+export interface Entry extends Writable<Omit<TimelineEntry, "points">> {
+  readonly points: { readonly at: number; readonly what: string }[];
+  /** When it changed last, as a mark. */
+  changed: number;
+}
+
+/** What is known of an entry when it begins. */
+export type Beginning = Pick<TimelineEntry, "lane" | "kind" | "startedAt"> &
+  Partial<Pick<TimelineEntry, "label" | "endedAt" | "outcome" | "detail" | "link">>;
+
+interface Line {
+  readonly heard: HeardMessage;
+  readonly entries: readonly string[];
+}
+
+/** Longest label and detail. */
+const maxText = 200;
+
+export class Track {
+  readonly #node: string;
+  readonly #mark: () => number;
+  readonly #entries = new Map<string, Entry>();
+  #lines: Line[] = [];
+  #bytes = 0;
+  #count = 0;
+  /** How many entries, and how many messages, were dropped. */
+  dropped = 0;
+  droppedMessages = 0;
+
+  /** `node` begins the ids of its entries; `mark` returns the present mark. */
+  constructor(node: string, mark: () => number) {
+    this.#node = node;
+    this.#mark = mark;
+  }
+
+  begin(beginning: Beginning): Entry {
+    const entry: Entry = {
+      id: `${this.#node}-${++this.#count}`,
+      // The merged answer names the node.
+      node: "",
+      endedAt: undefined,
+      outcome: undefined,
+      link: undefined,
+      points: [],
+      messages: 0,
+      ...beginning,
+      label: beginning.label?.slice(0, maxText),
+      detail: beginning.detail?.slice(0, maxText),
+      changed: this.#mark(),
+    };
+    this.#entries.set(entry.id, entry);
+    if (this.#entries.size > followingLimits.maxEntries) this.#dropEntry();
+    return entry;
+  }
+
+  /** Adds something without a duration. */
+  addPoint(beginning: Beginning): Entry {
+    return this.begin({ ...beginning, endedAt: beginning.startedAt });
+  }
+
+  /** Records that the entry has changed, or ends it. */
+  update(entry: Entry, change: Partial<Omit<Entry, "id" | "changed">>): void {
+    Object.assign(entry, change, { changed: this.#mark() });
+  }
+
+  /** Adds a point to a bar, which loses its oldest one if it has too many. */
+  mark(entry: Entry, at: number, what: string): void {
+    entry.points.push({ at, what: what.slice(0, maxText) });
+    if (entry.points.length > followingLimits.maxPoints) entry.points.shift();
+    entry.changed = this.#mark();
+  }
+
+  /** Keeps a message of these entries. */
+  keep(heard: HeardMessage, entries: readonly (Entry | undefined)[]): void {
+    const owners = entries.filter((entry) => entry !== undefined);
+    for (const entry of owners) {
+      entry.messages++;
+      entry.changed = this.#mark();
+    }
+    if (heard.isShortened) this.droppedMessages++;
+    this.#lines.push({ heard, entries: owners.map(({ id }) => id) });
+    this.#bytes += heard.text.length;
+    const { maxMessages, maxMessageBytes } = followingLimits;
+    while (this.#lines.length > maxMessages || this.#bytes > maxMessageBytes) {
+      this.#bytes -= this.#lines.shift()?.heard.text.length ?? 0;
+      this.droppedMessages++;
+    }
+  }
+
+  /** The entries that have changed after the mark, in the order of their changes. */
+  after(mark: number): Entry[] {
+    const changed = [...this.#entries.values()].filter((entry) => entry.changed > mark);
+    return changed.toSorted((one, other) => one.changed - other.changed);
+  }
+
+  /** The messages, or those behind these entries. */
+  lines(entries?: readonly string[]): RecordedLine[] {
+    const wanted = entries && new Set(entries);
+    return this.#lines
+      .filter((line) => wanted === undefined || line.entries.some((id) => wanted.has(id)))
+      .map(({ heard }) => toRecorded(heard));
+  }
+
+  /** Drops the oldest entry that has ended, or the oldest one. */
+  #dropEntry(): void {
+    let oldest: string | undefined;
+    for (const { id, endedAt } of this.#entries.values()) {
+      oldest ??= id;
+      if (endedAt === undefined) continue;
+      oldest = id;
+      break;
+    }
+    this.#entries.delete(oldest ?? "");
+    this.dropped++;
+  }
+}
+
+function toRecorded({ at, direction, stream, text }: HeardMessage): RecordedLine {
+  return {
+    time: new Date(at).toISOString(),
+    direction,
+    stream: stream?.name ?? "post",
+    message: JSON.parse(text),
+  };
+}

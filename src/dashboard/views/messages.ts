@@ -1,0 +1,48 @@
+// The messages of a followed client: those behind entries of its timeline, or all of them as a recording.
+import type { RecordedLine } from "../../client/recording.ts";
+import type { Messages } from "../answers.ts";
+import type { NodePart, SharedView } from "./view.ts";
+import type { ServedNode } from "./served-node.ts";
+
+/** Characters of messages in the answer of a node of a cluster, so that every bus carries it. */
+const maxBusCharacters = 700_000;
+
+type MessagesPart = Omit<Messages, "nodes">;
+
+export const messages: SharedView<"messages", MessagesPart> = {
+  answer: (node, { peer, entries }) => linesOf(node, peer, entries),
+  merge: (parts) => merged(parts),
+};
+
+export const recording: SharedView<"recording", MessagesPart> = {
+  answer: (node, { peer }) => linesOf(node, peer),
+  merge: (parts) => merged(parts),
+};
+
+function linesOf(node: ServedNode, peer: string, entries?: readonly string[]): MessagesPart {
+  const track = node.follower.find(peer)?.track;
+  if (track === undefined) return { lines: [], dropped: 0 };
+  const lines = track.lines(entries);
+  const sent = node.endpoint.state.server.cluster === undefined ? lines : newest(lines);
+  return { lines: sent, dropped: track.droppedMessages + lines.length - sent.length };
+}
+
+function newest(lines: readonly RecordedLine[]): readonly RecordedLine[] {
+  let left = maxBusCharacters;
+  const last = lines.findLastIndex((line) => (left -= JSON.stringify(line).length) < 0);
+  return lines.slice(last + 1);
+}
+
+function merged(parts: readonly NodePart<MessagesPart>[]): MessagesPart {
+  const lines = parts.flatMap(({ part, aheadMs }) => part.lines.map((line) => onClock(line, aheadMs)));
+  return {
+    lines: lines.toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0)),
+    dropped: parts.reduce((sum, { part }) => sum + part.dropped, 0),
+  };
+}
+
+/** The line with its time as the clock of the node that was asked has it. */
+function onClock(line: RecordedLine, aheadMs: number): RecordedLine {
+  if (aheadMs === 0) return line;
+  return { ...line, time: new Date(Date.parse(line.time) - aheadMs).toISOString() };
+}

@@ -1,0 +1,76 @@
+// What has happened to one client, on all nodes; whoever asks follows it.
+import type { Timeline, TimelineEntry } from "../answers.ts";
+import type { Entry } from "../following/track.ts";
+import { sessions } from "./sessions.ts";
+import type { SharedView } from "./view.ts";
+
+/** Characters of entries in the answer of one node, so that every bus carries it. The next answer has the rest. */
+const maxCharacters = 500_000;
+
+interface TimelinePart extends Omit<Timeline, "nodes" | "peer" | "session" | "now"> {
+  /** What the view of sessions answers to a search for the client. */
+  readonly sessions: Awaited<ReturnType<(typeof sessions)["answer"]>>;
+}
+
+export const timeline: SharedView<"timeline", TimelinePart> = {
+  async answer(node, { peer, after = 0 }) {
+    const { track, since } = node.follower.follow(peer);
+    const changed = track.after(after);
+    const entries = upTo(maxCharacters, changed);
+    const last = entries.at(-1);
+    const mark = entries.length < changed.length && last ? last.changed : node.follower.mark();
+    const { dropped } = track;
+    return {
+      sessions: await sessions.answer(node, { search: peer }),
+      since,
+      entries: entries.map(toEntry),
+      mark,
+      dropped,
+    };
+  },
+
+  merge(parts, { peer }, self) {
+    const { rows } = sessions.merge(
+      parts.map((each) => ({ ...each, part: each.part.sessions })),
+      {},
+      self,
+    );
+    const all = parts.map(({ part }) => part);
+    const entries = parts.flatMap(({ node, aheadMs, part }) =>
+      part.entries.map((entry) => onClockOf(entry, node, aheadMs)),
+    );
+    return {
+      peer,
+      session: rows.find((row) => row.peer === peer),
+      since: Math.min(...parts.map(({ part, aheadMs }) => part.since - aheadMs)),
+      now: Date.now(),
+      entries: entries.toSorted((one, other) => one.startedAt - other.startedAt),
+      // A node whose clock is behind would miss changes with the mark of another one.
+      mark: Math.min(...all.map(({ mark }) => mark)),
+      dropped: all.reduce((sum, { dropped }) => sum + dropped, 0),
+    };
+  },
+};
+
+function upTo(characters: number, entries: readonly Entry[]): readonly Entry[] {
+  let left = characters;
+  const end = entries.findIndex((entry) => (left -= JSON.stringify(entry).length) < 0);
+  return end < 0 ? entries : entries.slice(0, Math.max(1, end));
+}
+
+function toEntry(entry: Entry): TimelineEntry {
+  const { changed: _, ...shown } = entry;
+  return shown;
+}
+
+/** The entry with its node, and with times as the clock of the node that was asked has them. */
+function onClockOf(entry: TimelineEntry, node: string, aheadMs: number): TimelineEntry {
+  const shifted = (at: number): number => Math.round(at - aheadMs);
+  return {
+    ...entry,
+    node,
+    startedAt: shifted(entry.startedAt),
+    endedAt: entry.endedAt === undefined ? undefined : shifted(entry.endedAt),
+    points: entry.points.map(({ at, what }) => ({ at: shifted(at), what })),
+  };
+}
