@@ -41,10 +41,11 @@ export class Answering {
     return { ...view.merge(parts, question as never, this.#node), nodes: this.#rows(own) };
   }
 
-  /** Answers no more questions of other nodes, and stops sampling. */
+  /** Answers no more questions of other nodes, stops sampling, and follows nobody any more. */
   close(): void {
     this.#others?.close();
     this.#node.looking.end();
+    this.#node.follower.close();
   }
 
   async #answerHere(view: View, question: JsonObject): Promise<OwnAnswer> {

@@ -1,7 +1,8 @@
-// This node as the views see it: the server, its endpoint, and what is sampled while somebody looks.
+// This node as the views see it: the server, its endpoint, what is sampled while somebody looks, and the clients that are followed.
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { Core } from "../../server/calls/core.ts";
 import { coreOf } from "../../server/calls/port.ts";
+import { Follower } from "../following/follower.ts";
 import { Looking } from "../sampling/looking.ts";
 import type { About } from "../answers.ts";
 
@@ -19,12 +20,14 @@ export class ServedNode {
   readonly endpoint: Endpoint;
   readonly core: Core;
   readonly looking: Looking;
+  readonly follower: Follower;
   readonly #options: () => NodeOptions;
 
   constructor(endpoint: Endpoint, options: () => NodeOptions) {
     this.endpoint = endpoint;
     this.core = coreOf(endpoint.state.server);
     this.looking = Looking.at(this.core);
+    this.follower = new Follower(endpoint.state, options().history);
     this.#options = options;
   }
 
