@@ -1,6 +1,5 @@
 // The module that `npm run build` makes of the page.
 declare module "#dashboard-page" {
-  export const html: string;
-  export const js: string;
-  export const css: string;
+  /** JSON with the texts `html`, `js` and `css`, compressed by gzip, in base64. */
+  export const packed: string;
 }
