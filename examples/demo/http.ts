@@ -1,13 +1,19 @@
-// Serves the notebook over HTTP, and prints commands that call it.
+// Serves the notebook over HTTP with a dashboard, and prints commands that call it.
 import { parseArgs } from "node:util";
 import { HalyardError } from "halyard";
+import { dashboard } from "halyard/dashboard";
 import { type HttpServer, serveHttp } from "halyard/node";
 import { createDemoServer } from "./server.ts";
 
 const { values } = parseArgs({ options: { port: { type: "string", default: "3000" } } });
+const page = dashboard({ tryIt: true, onOpen: () => {} });
 const { url } = await serve(Number(values.port));
 
 console.log(`The notebook listens on ${url}. Press Ctrl+C to stop it.
+
+Watch it, and try every tool, in your browser:
+
+${page.url}
 
 Call a tool:
 
@@ -21,7 +27,7 @@ ${curl("subscriptions/listen", { notifications: { toolsListChanged: true, resour
 /** If the port is in use, prints one line instead of a stack. */
 async function serve(port: number): Promise<HttpServer> {
   try {
-    return await serveHttp(createDemoServer(), { port });
+    return await serveHttp(createDemoServer(), { port, dashboard: page });
   } catch (error) {
     console.error(error instanceof HalyardError ? error.message : error);
     process.exit(1);
