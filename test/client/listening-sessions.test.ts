@@ -185,4 +185,24 @@ describe("listen at a legacy server", () => {
     expect(asked(server).at(-1)).toBe("unsubscribe a:");
     expect(changes).toEqual([{ kind: "resource", uri: "a:", cause: "changed" }]);
   });
+
+  test("ends when you close it while the client waits to subscribe again", async () => {
+    const server = legacyServer();
+    const lost = deferred();
+    const client = await connected(server, {
+      backoff: { firstMs: 600_000, maxMs: 600_000, maxAttempts: 20 },
+      observe: (event) => {
+        if (event.type === "stream" && event.stream === "listen" && event.state === "lost") lost.resolve();
+      },
+    });
+    const listening = await client.listen({ resources: ["a:"] }, () => {});
+    server.on("resources/subscribe", () => {
+      throw new Refuse(-32603, "Not yet");
+    });
+    server.end.cut();
+    await lost.promise;
+    const again = deferred<string>();
+    server.on("resources/subscribe", () => again.resolve("subscribed again"));
+    expect(await Promise.race([listening.close(), again.promise])).toBeUndefined();
+  });
 });

@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
 import { metaKeys } from "../support/revisions.ts";
 import { ScriptedServer, type Sent, type ServerEnd } from "../support/scripted-wire.ts";
-import { nextTurn, until } from "../support/turns.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 const method = "subscriptions/listen";
 const acknowledged = "notifications/subscriptions/acknowledged";
@@ -256,6 +256,32 @@ describe("a subscription that ends is renewed, and what was missed is read again
     await until(() => server.of(method).length === 10);
     await listening.close();
     expect(await listening.ended).toBeUndefined();
+  });
+
+  test.each([
+    ["while the client waits to subscribe again", "later"],
+    ["when `observe` says that it is lost", "at once"],
+  ])("but not if you close it %s [SUB-CANCEL-CLIENT]", async (_, when) => {
+    const again = deferred<string>();
+    const server = serverThat((request, end, count) => {
+      if (count > 1) return again.resolve("subscribed again");
+      acknowledge(request, end);
+      return closing(request);
+    });
+    const stop = new AbortController();
+    const lost = deferred();
+    const { client } = await connected(server, {
+      backoff: { firstMs: 600_000, maxMs: 600_000, maxAttempts: 20 },
+      observe: (event) => {
+        if (event.type !== "stream" || event.state !== "lost") return;
+        if (when === "at once") stop.abort();
+        lost.resolve();
+      },
+    });
+    const { ended } = await client.listen({ tools: true }, () => {}, { signal: stop.signal });
+    await lost.promise;
+    stop.abort();
+    expect(await Promise.race([ended, again.promise])).toBeUndefined();
   });
 
   test("but not if the first was never acknowledged", async () => {

@@ -150,11 +150,12 @@ export class LiveListening implements Listening, Sink {
   async #run(): Promise<unknown> {
     const { core, source, backoff } = this.#parts;
     const signal = this.#signal;
-    for (;;) {
+    // A source waits for the signal to abort, and would wait forever for one that aborted during the last wait.
+    while (!signal.aborted) {
       this.#since = undefined;
       const subscription = source().subscribe(this.#wanted, this, signal);
       const error = await subscription.catch((reason: unknown) => reason);
-      if (signal.aborted) return undefined;
+      if (signal.aborted) break;
       // Proxies end quiet streams, so one that lasted is no failure, even if it carried nothing.
       if (this.#since !== undefined && performance.now() - this.#since >= backoff.maxMs)
         this.#attempts.reset();
@@ -164,8 +165,10 @@ export class LiveListening implements Listening, Sink {
       const reason = error instanceof Error ? error.message : "The server ended the subscription";
       core.observe({ type: "stream", stream, state, reason });
       if (waitMs === undefined) return error ?? new ConnectionLost("cut", reason, { mayHaveRun: true });
-      await this.#wait(waitMs, floorMs);
+      // `observe` may have closed it.
+      if (!signal.aborted) await this.#wait(waitMs, floorMs);
     }
+    return undefined;
   }
 
   /** Whether it cannot help to subscribe again. Once the server has acknowledged a subscription, every failure may pass. */

@@ -6,7 +6,7 @@ import type { McpClient } from "halyard/client";
 import { describe, expect, test } from "vitest";
 import { newestLegacy, newestModern } from "../../support/revisions.ts";
 import { until } from "../../support/turns.ts";
-import { chaos } from "./run.ts";
+import { chaos, maxRunMs } from "./run.ts";
 
 const isLong = process.env["HALYARD_CHAOS"] === "1";
 const seed = Number(process.env["HALYARD_CHAOS_SEED"] ?? 1);
@@ -24,7 +24,7 @@ const rows = [
 const clients: WeakRef<McpClient>[] = [];
 
 describe.concurrent("a client behind a proxy that breaks things", () => {
-  test.each(rows)("keeps its promises · $name", { timeout: 200_000 }, async ({ name, ...row }) => {
+  test.each(rows)("keeps its promises · $name", { timeout: maxRunMs }, async ({ name, ...row }) => {
     const { client, ...report } = await chaos({ seed, ...row });
     clients.push(client);
     if (isLong) console.info(name, JSON.stringify(report, undefined, 2));

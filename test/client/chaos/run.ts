@@ -46,7 +46,13 @@ export interface ChaosReport {
 const maxTimeMs = 20_000;
 /** How long an outcome may come late: only a machine that halts for so long makes it fail. */
 const graceMs = 60_000;
+/** How long a run may take, and the cleanup after it. */
+const phasesMs = 180_000;
+const cleanupMs = 15_000;
+/** The timeout of a test: long enough for a run that hangs to report what is still open. */
+export const maxRunMs: number = phasesMs + cleanupMs + 5000;
 const maxAtOnce = 8;
+const late = Symbol("late");
 
 class Run {
   readonly #options: ChaosOptions;
@@ -57,9 +63,12 @@ class Run {
   readonly #violations: string[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #endings: Promise<void>[] = [];
+  /** The watches that are being closed. */
+  readonly #closing = new Set<Watch>();
   /** What each call said, to be compared with what the server knows when all is over. */
   readonly #said: (() => void)[] = [];
   readonly #counts = { retry: 0, ready: 0, attempts: 0, changes: 0, gaps: 0 };
+  #phase: "rage" | "calm" | "recovery" | "close" | "cleanup" = "rage";
   #keys = 0;
   #watches = 0;
 
@@ -84,23 +93,42 @@ class Run {
       observe: (event) => this.#observe(event),
     });
     try {
-      proxy.rage();
-      await this.#rage(client, proxy);
-      proxy.calm();
-      await Promise.all([...this.#running, ...this.#endings]);
-      await this.#recover(client);
-      for (const check of this.#said) check();
-      await client.close();
-      await until(() => proxy.connections.length === 0, graceMs).catch(() =>
-        this.#violations.push(`connections stay open: ${proxy.connections.join(", ")}`),
-      );
+      if ((await within(phasesMs, this.#runPhases(client, proxy))) === late) this.#reportHang(proxy);
       this.#checkRequests(proxy);
       return this.#report(proxy, new WeakRef(client));
     } finally {
-      await client.close();
-      await proxy.close();
-      await this.#subject.close();
+      this.#phase = "cleanup";
+      if ((await within(cleanupMs, this.#cleanUp(client, proxy))) === late) this.#reportHang(proxy);
     }
+  }
+
+  async #runPhases(client: McpClient, proxy: ChaosProxy): Promise<void> {
+    proxy.rage();
+    await this.#rage(client, proxy);
+    proxy.calm();
+    this.#phase = "calm";
+    await Promise.all([...this.#running, ...this.#endings]);
+    this.#phase = "recovery";
+    await this.#recover(client);
+    for (const check of this.#said) check();
+    this.#phase = "close";
+    await client.close();
+    await until(() => proxy.connections.length === 0, graceMs).catch(() =>
+      this.#violations.push(`connections stay open: ${proxy.connections.join(", ")}`),
+    );
+  }
+
+  async #cleanUp(client: McpClient, proxy: ChaosProxy): Promise<void> {
+    await client.close();
+    await proxy.close();
+    await this.#subject.close();
+  }
+
+  /** Reports the phase that does not end, and what is still open. */
+  #reportHang({ connections }: ChaosProxy): void {
+    const watches = [...this.#closing].map(({ shown }) => shown);
+    const open = [`${this.#running.size} calls`, ...watches, ...connections].join(", ");
+    this.#violations.push(`${this.#phase} does not end, with these open: ${open}`);
   }
 
   #observe(event: ClientEvent): void {
@@ -112,7 +140,7 @@ class Run {
   async #rage(client: McpClient, proxy: ChaosProxy): Promise<void> {
     const random = this.#random;
     const watches: (Watch | undefined)[] = [undefined, undefined];
-    while (proxy.cuts < this.#options.cuts) {
+    while (this.#phase === "rage" && proxy.cuts < this.#options.cuts) {
       const at = random.below(watches.length);
       const watch = watches[at];
       if (watch === undefined || watch.hasFailed) watches[at] = this.#watch(client);
@@ -142,7 +170,9 @@ class Run {
   }
 
   async #end(watch: Watch): Promise<void> {
+    this.#closing.add(watch);
     await watch.close(graceMs);
+    this.#closing.delete(watch);
     this.#violations.push(...watch.wrong);
     this.#counts.changes += watch.changes;
     this.#counts.gaps += watch.gaps;
@@ -167,17 +197,11 @@ class Run {
     call: Promise<T>,
     check: (result: T | undefined, error: unknown) => void = () => {},
   ): Promise<void> {
-    const late = Symbol("late");
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<typeof late>((resolve) => {
-      timer = setTimeout(() => resolve(late), maxTimeMs + graceMs);
-    });
     const settled = call.then(
       (result) => ({ result, error: undefined }),
       (error: unknown) => ({ result: undefined, error }),
     );
-    const outcome = await Promise.race([settled, deadline]);
-    clearTimeout(timer);
+    const outcome = await within(maxTimeMs + graceMs, settled);
     if (outcome === late) return void this.#violations.push(`${name} has no outcome`);
     const kind = outcome.error === undefined ? "result" : kindOf(outcome.error);
     const counted = `${name}: ${kind}`;
@@ -248,6 +272,15 @@ class Run {
       violations: this.#violations,
     };
   }
+}
+
+/** Returns what `work` resolves with, or `late` if that takes longer than `timeMs`. */
+async function within<T>(timeMs: number, work: Promise<T>): Promise<T | typeof late> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<typeof late>((resolve) => {
+    timer = setTimeout(() => resolve(late), timeMs);
+  });
+  return Promise.race([work, deadline]).finally(() => clearTimeout(timer));
 }
 
 /** How a call failed: one of the errors that a client of this server has to expect, or none of these. */

@@ -20,7 +20,9 @@ export class Watch {
   readonly #subject: Subject;
   readonly #announced: Announced;
   readonly #watched: ReadonlyMap<string, Watched>;
+  readonly #number: number;
   #listening: Listening | undefined;
+  #step = "open";
   #toolsRead: number;
   readonly wrong: string[] = [];
   /** The server could not be brought to listen. */
@@ -31,6 +33,7 @@ export class Watch {
   constructor(subject: Subject, announced: Announced, number: number) {
     this.#subject = subject;
     this.#announced = announced;
+    this.#number = number;
     this.#toolsRead = subject.toolsVersion;
     this.#watched = new Map(
       Array.from({ length: urisOfOne }, (_, at) => [
@@ -57,6 +60,11 @@ export class Watch {
     return this.#listening !== undefined;
   }
 
+  /** Its name, and how far it has come. */
+  get shown(): string {
+    return `watch ${this.#number} (${this.#step})`;
+  }
+
   get isExhausted(): boolean {
     return [...this.#watched.values()].every(({ isPublished }) => isPublished);
   }
@@ -74,8 +82,10 @@ export class Watch {
   /** Waits until everything is told that was published, and ends. Adds what is not told in time to `wrong`. */
   async close(timeMs: number): Promise<void> {
     if (!this.#listening) return;
+    this.#step = "waiting for changes";
     await until(() => this.#missing().length === 0, timeMs).catch(() => {});
     this.wrong.push(...this.#missing().map((what) => `lost without a gap: ${what}`));
+    this.#step = "closing";
     await this.#listening.close();
     this.wrong.push(...this.#doubled().map((what) => `told too often: ${what}`));
     const error = await this.#listening.ended;
