@@ -105,7 +105,7 @@ test.each(edges)("a stream whose reader does not read is closed as slow · %s", 
   const client = await SessionClient.open(watched);
   const stream = await client.get();
   await until(() => watched.streams().length === 1);
-  stream.pause();
+  stream.stall();
   const data = "x".repeat(1_000_000);
   const push = (): Promise<boolean> =>
     watched.server.push.toSession(client.id, "notifications/message", { level: "error", data });

@@ -92,6 +92,8 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   #early: (() => void)[] | undefined;
   /** Whether its client has resumed it on another node. */
   isElsewhere = false;
+  /** Why its connection closes. */
+  #reason: StreamEnd = "cut";
   /** When its reader's token expires. */
   #expiresAt: number | undefined;
 
@@ -214,20 +216,23 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   /** Closes the connection, because the client has resumed the stream on another node. */
   leave(): void {
     this.isElsewhere = true;
+    this.#reason = "moved";
     this.#sink?.end();
-    this.#lose("moved");
+    this.#lose();
   }
 
   /** Ends the stream. */
   end(reason: StreamEnd = "ended"): void {
     if (this.#state === "ended") return;
+    this.#reason = reason;
     this.#sink?.end();
-    this.#enter("ended", reason);
+    this.#enter("ended");
   }
 
   destroy(): void {
+    this.#reason = "slow";
     this.#sink?.destroy();
-    this.#lose("slow");
+    this.#lose();
   }
 
   /**
@@ -302,12 +307,14 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   #release(): void {
     if (this.#owner === undefined || this.#sink === undefined) return;
     this.#sink.write(encodeRetry(this.#owner.retryMs));
+    this.#reason = "paused";
     this.#sink.end();
-    this.#lose("paused");
+    this.#lose();
   }
 
   #connect(sink: EventSink, state: StreamEvent["state"]): void {
     this.#sink = sink;
+    this.#reason = "cut";
     this.#state = "open";
     this.#since = performance.now();
     this.#isFresh = true;
@@ -316,7 +323,9 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     if (sink.congested) this.#watchDrain(sink);
     // The stream may have been resumed on another connection before this one reported its close.
     sink.onClose(() => {
-      if (this.#sink === sink) this.#lose(sink.isDestroyed ? "slow" : "cut");
+      if (this.#sink !== sink) return;
+      if (sink.isDestroyed) this.#reason = "slow";
+      this.#lose();
     });
   }
 
@@ -335,12 +344,12 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   /** The connection is closed: a stream with a log is lost, any other has ended. */
-  #lose(reason: StreamEnd): void {
-    if (this.#sink !== undefined) this.#enter(this.#log === undefined ? "ended" : "lost", reason);
+  #lose(): void {
+    if (this.#sink !== undefined) this.#enter(this.#log === undefined ? "ended" : "lost");
   }
 
-  #enter(state: "lost" | "ended", reason: StreamEnd): void {
-    if (this.#sink !== undefined) this.#tell("closed", reason);
+  #enter(state: "lost" | "ended"): void {
+    if (this.#sink !== undefined) this.#tell("closed", this.#reason);
     this.#sink = undefined;
     this.#state = state;
     this.#since = performance.now();
