@@ -71,10 +71,14 @@ const figures: readonly { name: string; hint: string; of: (counts: Counts) => st
   },
 ];
 
-function Stats({ answer: { counts, callsPerSecond } }: { readonly answer: Answer }): VNode {
+function Stats({ answer: { counts, callsPerSecond, isEstimate } }: { readonly answer: Answer }): VNode {
   return (
     <section class="stats" aria-label="Figures">
-      <Stat name="Calls per second" value={formatRate(callsPerSecond)} hint="Of the last minute" />
+      <Stat
+        name="Calls per second"
+        value={`${isEstimate ? "≈ " : ""}${formatRate(callsPerSecond)}`}
+        hint={isEstimate ? "Of the last minute, estimated from samples" : "Of the last minute"}
+      />
       {figures.map(({ name, hint, of, view }) => (
         <Stat key={name} name={name} value={of(counts)} hint={hint} {...(view && { href: hrefOf(view) })} />
       ))}
