@@ -120,6 +120,7 @@ function now(isEmpty: boolean, from: FromNodes): Now {
         ],
     calls: isEmpty ? [] : lastCalls(last),
     sampledMs: Date.now() - began,
+    isEstimate: false,
   };
 }
 

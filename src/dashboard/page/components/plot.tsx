@@ -94,7 +94,7 @@ function makePlot(
   return new uPlot(
     {
       ...sizeOf(frame),
-      padding: [8, 12, 0, 0],
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: { x: { time: true }, y: scale },

@@ -58,7 +58,7 @@ export function Table<Row>(props: TableProps<Row>): VNode {
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     <div class={`table-frame ${props.class ?? ""}`} ref={frame}>
-      <table aria-label={label}>
+      <table aria-label={label} style={{ minWidth: `${leastWidth(columns)}px` }}>
         <colgroup>
           {columns.map(({ title, width }) => (
             <col key={title} {...(width && { style: { width: `${width}px` } })} />
@@ -126,6 +126,11 @@ function Head<Row>({ column, order, onOrder }: HeadProps<Row>): VNode {
       )}
     </th>
   );
+}
+
+/** A column without a width needs some, too; a table that does not fit scrolls. */
+function leastWidth<Row>(columns: readonly Column<Row>[]): number {
+  return columns.reduce((sum, { width = 150 }) => sum + width, 0);
 }
 
 function cellClass<Row>({ isFigure = false, line }: Column<Row>): string {

@@ -1,6 +1,6 @@
 // Now: what is open, how many calls there are and how long they take, the nodes, what was refused, and the last calls.
 import type { VNode } from "preact";
-import type { Counts, Now as Answer, Series } from "../../answers.ts";
+import type { Counts, Now as Answer } from "../../answers.ts";
 import { formatBytes, formatCount, formatLatency, formatRate, nothing } from "../base/format.ts";
 import { usePolled } from "../base/polling.ts";
 import { hrefOf } from "../base/router.ts";
@@ -19,7 +19,7 @@ export function Now(): VNode | null {
   return (
     <div class="now">
       <Stats answer={answer} />
-      {isQuiet(answer) ? <NoClient /> : <Plots series={answer.series} />}
+      {isQuiet(answer) ? <NoClient /> : <Plots answer={answer} />}
       <Nodes nodes={answer.nodes} />
       {!isQuiet(answer) && <LastCalls answer={answer} />}
       {(!isQuiet(answer) || answer.refusals.length > 0) && <Refusals refusals={answer.refusals} />}
@@ -82,7 +82,8 @@ function Stats({ answer: { counts, callsPerSecond } }: { readonly answer: Answer
   );
 }
 
-function Plots({ series: { from, calls, errors, p50, p90, p99 } }: { readonly series: Series }): VNode {
+function Plots({ answer: { series, isEstimate } }: { readonly answer: Answer }): VNode {
+  const { from, calls, errors, p50, p90, p99 } = series;
   return (
     <div class="plots">
       <Plot
@@ -97,7 +98,7 @@ function Plots({ series: { from, calls, errors, p50, p90, p99 } }: { readonly se
         ]}
       />
       <Plot
-        title="Latency"
+        title={isEstimate ? "Latency (estimate)" : "Latency"}
         from={from}
         digits={7}
         format={formatLatency}
