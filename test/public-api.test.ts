@@ -466,6 +466,20 @@ describe("public entries", () => {
     `);
   });
 
+  test("halyard/dashboard exports these values and types", () => {
+    expect(names("halyard/dashboard", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "dashboard",
+      ]
+    `);
+    expect(names("halyard/dashboard", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "Dashboard",
+        "DashboardOptions",
+      ]
+    `);
+  });
+
   test("halyard/testing exports these values and types", () => {
     expect(names("halyard/testing", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [

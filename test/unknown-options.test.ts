@@ -7,6 +7,7 @@ import { connect as connectClient, connectAll, type McpClient } from "halyard/cl
 import { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "halyard/client/oauth";
 import { memoryBackplane } from "halyard/cluster";
 import { bearerAuth } from "halyard/auth";
+import { dashboard } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
 import { natsBackplane } from "halyard/nats";
 import { nodeHandler, serveHttp } from "halyard/node";
@@ -88,6 +89,7 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
     give: (options) => fetchHandler(new McpServer(info), options),
     type: ["src/http/options.ts", "HttpOptions"],
   },
+  dashboard: { give: dashboard, type: ["src/dashboard/options.ts", "DashboardOptions"] },
   serveStdio: {
     give: (options) => serveStdio(new McpServer(info), options),
     needed: streams,
@@ -290,7 +292,7 @@ const entryPoints: Readonly<Record<string, EntryPoint>> = {
 
 /** What an option holds that is no further options: names of the author's or of the protocol's, schemas, backplanes. */
 const opaque = new Set(
-  "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities remembered servers store privateKey".split(
+  "_meta backplane input output arguments complete requires logger auth jwks scopeHierarchy settings requests listens metadata modelPreferences tools toolChoice structured content meta capabilities remembered servers store privateKey dashboard".split(
     " ",
   ),
 );

@@ -1,13 +1,14 @@
 // A dashboard and its endpoint: what opens, what closes, and whom the page may call.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { ConfigurationError, HalyardError, McpServer } from "halyard";
 import { type Dashboard, dashboard } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler, serveHttp } from "halyard/node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { makeServer } from "../support/catalogue.ts";
-import { asking, openDashboard } from "../support/dashboard.ts";
+import { asking, openDashboard, type OpenDashboard } from "../support/dashboard.ts";
 import { sendTo } from "../support/http.ts";
 import { until } from "../support/turns.ts";
 
@@ -223,6 +224,27 @@ describe("nodeHandler and fetchHandler", () => {
     expect((await ask()).status).toBe(200);
     await handler.close();
     expect((await ask()).status).toBe(503);
+  });
+});
+
+describe("the name of the node", () => {
+  const nameOf = async ({ ask }: OpenDashboard): Promise<string | undefined> => {
+    const { nodes } = JSON.parse((await ask({ ask: "now" })).text) as { nodes: { name: string }[] };
+    return nodes[0]?.name;
+  };
+
+  test("is the address of its endpoint", async () => {
+    const open = await openDashboard({ endpoint: "https://mcp.example.com/mcp" });
+    expect(await nameOf(open)).toBe(`127.0.0.1:${open.http.port}`);
+  });
+
+  test("has the name of the machine if the endpoint listens on all addresses", async () => {
+    const open = await openDashboard({}, { host: "0.0.0.0", allowedHosts: ["mcp.example.com"] });
+    expect(await nameOf(open)).toBe(`${hostname()}:${open.http.port}`);
+  });
+
+  test("is the one that you pass", async () => {
+    expect(await nameOf(await openDashboard({ node: "web-1" }))).toBe("web-1");
   });
 });
 

@@ -30,6 +30,7 @@ export const sources = {
   "halyard/nats": "src/nats/index.ts",
   "halyard/client": "src/client/index.ts",
   "halyard/client/oauth": "src/client/oauth/index.ts",
+  "halyard/dashboard": "src/dashboard/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;
 

@@ -1,6 +1,7 @@
 // The platform of Node, Bun and Deno: a server on loopback, and handlers for `node:http`.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { HalyardError } from "../../errors.ts";
 import type { Site } from "../http/site.ts";
 import { handlerOf } from "./node-handler.ts";
@@ -8,6 +9,7 @@ import type { DashboardPlatform, OwnPort } from "./platform.ts";
 
 export const platform: DashboardPlatform = {
   listen,
+  hostName: hostname,
   nodeHandler: (site, trustedProxies) => handlerOf(site, "mount", trustedProxies),
 };
 

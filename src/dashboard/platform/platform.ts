@@ -13,6 +13,8 @@ export interface OwnPort {
 export interface DashboardPlatform {
   /** Serves the site on 127.0.0.1; port 0 is any free one. */
   listen(port: number, site: Site): Promise<OwnPort>;
+  /** The name of this machine. */
+  hostName(): string;
   /** Returns a handler to mount; `trustedProxies` says how many proxies are in front of it. */
   nodeHandler(site: Site, trustedProxies: () => number): NodeSiteHandler;
 }

@@ -6,6 +6,7 @@ const remedy = "needs node:http, which this runtime lacks: mount fetchHandler of
 
 export const platform: DashboardPlatform = {
   listen: () => refuse("port"),
+  hostName: () => "this node",
   nodeHandler: () => refuse("nodeHandler"),
 };
 

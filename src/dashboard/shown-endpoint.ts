@@ -1,0 +1,72 @@
+// The endpoint that a dashboard shows: where browsers and other nodes find it, and what answers questions about it.
+import { platform } from "#dashboard-platform";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { JsonObject } from "../wire/message.ts";
+import type { About, Ask } from "./answers.ts";
+import { Answering } from "./nodes/answering.ts";
+import type { DashboardSettings } from "./options.ts";
+import { type NodeOptions, ServedNode } from "./views/served-node.ts";
+
+export class ShownEndpoint {
+  readonly endpoint: Endpoint;
+  readonly #settings: DashboardSettings;
+  readonly #answering: Answering;
+  /** Where `serveHttp` listens. */
+  #listensAt: URL | undefined;
+
+  constructor(endpoint: Endpoint, settings: DashboardSettings) {
+    this.endpoint = endpoint;
+    this.#settings = settings;
+    this.#answering = new Answering(new ServedNode(endpoint, () => this.#nodeOptions()));
+  }
+
+  opened(url: string): void {
+    this.#listensAt = new URL(url);
+  }
+
+  /** The URL that the page calls; undefined if the endpoint is mounted, and its author did not name it. */
+  get url(): string | undefined {
+    return this.#settings.endpoint ?? (this.#listensAt && reachable(this.#listensAt));
+  }
+
+  /** Answers a question of the page, whose origin is known unless a program asks. */
+  async answer(ask: Ask, question: JsonObject, origin: string | undefined): Promise<unknown> {
+    const answer = await this.#answering.answer(ask, question);
+    if (ask !== "about" || origin === undefined) return answer;
+    // A dashboard that is mounted most likely has the origin of its endpoint.
+    return { ...answer, endpoint: (answer as About).endpoint ?? origin + this.endpoint.settings.path };
+  }
+
+  close(): void {
+    this.#answering.close();
+  }
+
+  #nodeOptions(): NodeOptions {
+    const { tryIt, actions, history } = this.#settings;
+    return { name: this.#name, endpoint: this.url, tryIt, actions, history };
+  }
+
+  /** The same after a restart, and another one on each node. */
+  get #name(): string {
+    const { node } = this.#settings;
+    if (node !== undefined) return node;
+    const at = this.#listensAt;
+    if (at === undefined) return this.endpoint.state.server.cluster?.node || "this node";
+    return everyAddress.has(at.hostname) ? `${platform.hostName()}:${at.port}` : at.host;
+  }
+}
+
+const everyAddress: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
+
+/** Names for addresses that a browser cannot connect to, or that a Content-Security-Policy cannot name. */
+const reachableNames: ReadonlyMap<string, string> = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["[::]", "localhost"],
+  ["[::1]", "localhost"],
+]);
+
+function reachable(url: URL): string {
+  const reached = new URL(url);
+  reached.hostname = reachableNames.get(url.hostname) ?? url.hostname;
+  return reached.href;
+}
