@@ -12,6 +12,12 @@ import { Troubles } from "./trouble.ts";
 const maxPerSecond = 1000;
 const standsFor = 16;
 
+export interface Opened {
+  sessions: number;
+  streams: number;
+  subscriptions: number;
+}
+
 export class Samples {
   /** When sampling began, on the monotonic clock. */
   readonly since: number = performance.now();
@@ -24,6 +30,8 @@ export class Samples {
   readonly pushes: Pushes = new Pushes();
   readonly troubles: Troubles = new Troubles();
   readonly activity: Activity = new Activity();
+  /** How many more are open than when somebody began to look. */
+  readonly opened: Opened = { sessions: 0, streams: 0, subscriptions: 0 };
   readonly #isStream: (method: string) => boolean;
   #second = 0;
   #inSecond = 0;
@@ -52,8 +60,15 @@ export class Samples {
       case "gap":
         return this.troubles.add(event.session, "gaps");
       case "stream":
+        this.opened.streams += event.state === "closed" ? -1 : 1;
         if (event.state === "resumed") this.troubles.add(event.session, "resumes");
         return this.activity.add(event, now);
+      case "session":
+        this.opened.sessions += event.state === "ended" ? -1 : 1;
+        return;
+      case "subscription":
+        this.opened.subscriptions += event.state === "closed" ? -1 : 1;
+        return;
       default:
     }
   }

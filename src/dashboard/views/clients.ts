@@ -3,7 +3,7 @@ import type { Implementation } from "../../protocol/model.ts";
 import type { Listener } from "../../push/listener.ts";
 import { Connection } from "../../server/context/connection.ts";
 import { clientTextOf, peerOf, whoOf } from "../sampling/peers.ts";
-import { textOf } from "./rows.ts";
+import { textOf } from "./finding.ts";
 
 export interface ShownClient {
   readonly peer: string;

@@ -1,6 +1,6 @@
 // Ends a client: its session, its pipe or its listen requests.
+import { clientOfListen } from "./census.ts";
 import { clientOf, clientOfListener } from "./clients.ts";
-import { clientOfListen } from "./modern-clients.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { SharedView } from "./view.ts";
 
@@ -37,9 +37,9 @@ async function endSession({ endpoint }: ServedNode, peer: string): Promise<boole
 /** Ends listen requests, HTTP+SSE streams and pipes. */
 function endOthers({ core, endpoint, looking }: ServedNode, peer: string): Part {
   let ended = 0;
-  for (const listen of endpoint.state.listens) {
-    if (clientOfListen(looking.ask(), listen).peer === peer)
-      ended += listen.connection.endSubscriptions().length;
+  for (const { connection } of endpoint.state.listens) {
+    if (clientOfListen(looking.ask(), connection).peer === peer)
+      ended += connection.endSubscriptions().length;
   }
   for (const listener of core.hub.listeners) {
     if (listener.session === undefined || clientOfListener(listener).peer !== peer) continue;

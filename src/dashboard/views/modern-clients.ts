@@ -1,65 +1,65 @@
-// The modern clients of a node: those whose calls were sampled, and those whose listen requests are open.
-import type { Listen } from "../../http/streams/listens.ts";
-import type { Stream } from "../../push/listener.ts";
+// The rows of modern clients: those whose calls were sampled, and those whose listen requests are open.
+import type { SessionRow } from "../answers.ts";
+import type { SeenClient } from "../sampling/calls.ts";
 import type { Look } from "../sampling/looking.ts";
 import { peerOf } from "../sampling/peers.ts";
-import { clientOf, type ShownClient } from "./clients.ts";
-import type { ServedNode } from "./served-node.ts";
+import type { ListeningClient } from "./census.ts";
+import { type Finding, textOf } from "./finding.ts";
 
-/** A modern client: it has no session, and is known by its caller and its name. */
-export interface ModernClient extends Omit<ShownClient, "text"> {
-  readonly transport: string;
-  revision: string | undefined;
-  idleMs: number;
-  running: number;
-  /** Its open listen requests. */
-  listens: number;
-  queuedBytes: number;
-}
-
-export function modernClients(look: Look, node: ServedNode): Iterable<ModernClient> {
-  const clients = new Map<string, ModernClient>();
-  const now = performance.now();
+/** A modern client has no session: it is known by its caller and its name. */
+export function addModernClients(finding: Finding<SessionRow>): void {
+  const { look, node } = finding;
+  const { listening } = node.census.visited;
+  const running = runningByPeer(look);
+  const add = (seen: SeenClient | undefined, heard: ListeningClient | undefined): void => {
+    const client = seen ?? heard;
+    if (client !== undefined) finding.add(() => rowOf(finding, client, seen, heard, running));
+  };
+  const seenPeers = new Set<string>();
   for (const seen of look.samples.calls.clients()) {
-    const { peer, transport, client, who, revision, seenAt } = seen;
-    clients.set(peer, { peer, transport, client, who, ...idle, revision, idleMs: now - seenAt });
+    seenPeers.add(seen.peer);
+    if (!finding.isSearch || finding.matches(textOfSeen(seen))) add(seen, listening.get(seen.peer));
   }
-  addListens(clients, look, node, now);
-  for (const [call] of look.running.calls()) {
+  for (const heard of listening.values())
+    if (!seenPeers.has(heard.peer) && finding.matches(heard.text)) add(undefined, heard);
+}
+
+function textOfSeen({ peer, client, who, transport, revision }: SeenClient): string {
+  return textOf([peer, client, who, transport, revision]);
+}
+
+function rowOf(
+  { name, now }: Finding<SessionRow>,
+  { peer, transport, client, who }: SeenClient | ListeningClient,
+  seen: SeenClient | undefined,
+  heard: ListeningClient | undefined,
+  running: ReadonlyMap<string, number>,
+): SessionRow {
+  return {
+    peer,
+    era: "modern",
+    transport,
+    revision: seen?.revision,
+    client,
+    who,
+    node: name,
+    idleMs: now - (seen?.seenAt ?? heard?.openedAt ?? now),
+    running: running.get(peer) ?? 0,
+    streams: heard?.listens ?? 0,
+    subscriptions: heard?.listens ?? 0,
+    logLevel: undefined,
+    queuedBytes: heard?.queuedBytes ?? 0,
+    resumes: 0,
+    gaps: 0,
+  };
+}
+
+function runningByPeer({ running }: Look): Map<string, number> {
+  const byPeer = new Map<string, number>();
+  for (const [call] of running.calls()) {
     if (call.session !== undefined) continue;
-    const client = clients.get(peerOf({ caller: call.caller }, call.client?.name));
-    if (client !== undefined) client.running++;
+    const peer = peerOf({ caller: call.caller }, call.client?.name);
+    byPeer.set(peer, (byPeer.get(peer) ?? 0) + 1);
   }
-  return clients.values();
-}
-
-function addListens(clients: Map<string, ModernClient>, look: Look, node: ServedNode, now: number): void {
-  const queued = queuedByStream(node);
-  for (const listen of node.endpoint.state.listens) {
-    const { openStream, connection } = listen;
-    const { peer, client, who } = clientOfListen(look, listen);
-    const ageMs = openStream?.age(now) ?? 0;
-    const { transport } = connection;
-    const row = clients.get(peer) ?? { peer, transport, client, who, ...idle, idleMs: ageMs };
-    clients.set(peer, row);
-    row.listens++;
-    row.idleMs = Math.min(row.idleMs, ageMs);
-    if (openStream !== undefined) row.queuedBytes += openStream.backlog + (queued.get(openStream) ?? 0);
-  }
-}
-
-const idle = { revision: undefined, running: 0, listens: 0, queuedBytes: 0 };
-
-/** The client of a listen request; its name is known if somebody looked when it opened. */
-export function clientOfListen({ running }: Look, { connection }: Listen): ShownClient {
-  return clientOf(connection, running.clientOf(connection));
-}
-
-/** The bytes in the mailboxes of listen requests that are behind. */
-function queuedByStream({ core }: ServedNode): ReadonlyMap<Stream, number> {
-  const queued = new Map<Stream, number>();
-  for (const listener of core.hub.listeners) {
-    if (listener.session === undefined && listener.queued > 0) queued.set(listener.stream, listener.queued);
-  }
-  return queued;
+  return byPeer;
 }

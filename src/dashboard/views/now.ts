@@ -63,12 +63,9 @@ function secondsOf(parts: readonly NodePart<Part>[]): { readonly last: number; r
 }
 
 function seriesOf({ last, merged }: { readonly last: number; readonly merged: Merged[] }): Series {
-  const durations = new Histogram();
-  const points = merged.map((all) => {
-    durations.clear();
-    for (const second of all) durations.merge(second.durations);
-    return durations.percentiles(shownShares);
-  });
+  const points = merged.map((all) =>
+    all.length === 1 && all[0] ? percentilesOfOne(all[0]) : percentilesOf(all),
+  );
   const pick = (index: number): (number | null)[] => points.map((point) => point[index] ?? null);
   const sum = (of: "calls" | "errors"): (number | null)[] =>
     merged.map((all) => (all.length === 0 ? null : all.reduce((total, second) => total + second[of], 0)));
@@ -80,6 +77,24 @@ function seriesOf({ last, merged }: { readonly last: number; readonly merged: Me
     p90: pick(1),
     p99: pick(2),
   };
+}
+
+type Percentiles = readonly (number | undefined)[];
+
+/** Of seconds of this node, which do not change any more. */
+const computed = new WeakMap<Second, Percentiles>();
+
+function percentilesOfOne(second: Second): Percentiles {
+  const percentiles = computed.get(second) ?? percentilesOf([second]);
+  computed.set(second, percentiles);
+  return percentiles;
+}
+
+function percentilesOf(all: Merged): Percentiles {
+  if (all.every(({ calls }) => calls === 0)) return [];
+  const durations = new Histogram();
+  for (const second of all) durations.merge(second.durations);
+  return durations.percentiles(shownShares);
 }
 
 function perSecond(merged: readonly Merged[]): number {

@@ -5,6 +5,7 @@ import { coreOf } from "../../server/calls/port.ts";
 import { Follower } from "../following/follower.ts";
 import { Looking } from "../sampling/looking.ts";
 import type { About } from "../answers.ts";
+import { Census } from "./census.ts";
 
 /** What the dashboard's options say; read at each question, since an address is known late. */
 export interface NodeOptions {
@@ -21,6 +22,7 @@ export class ServedNode {
   readonly core: Core;
   readonly looking: Looking;
   readonly follower: Follower;
+  readonly census: Census;
   readonly #options: () => NodeOptions;
 
   constructor(endpoint: Endpoint, options: () => NodeOptions) {
@@ -28,6 +30,7 @@ export class ServedNode {
     this.core = coreOf(endpoint.state.server);
     this.looking = Looking.at(this.core);
     this.follower = new Follower(endpoint.state, options().history);
+    this.census = new Census(this.core, endpoint, this.looking);
     this.#options = options;
   }
 

@@ -1,28 +1,21 @@
 // The clients: legacy sessions over HTTP, clients on HTTP+SSE streams and pipes, and modern clients.
-import type { Endpoint } from "../../http/endpoint.ts";
-import type { HttpSession } from "../../http/session.ts";
-import type { Connection } from "../../server/context/connection.ts";
-import { maxRows, type SessionRow } from "../answers.ts";
-import type { Look } from "../sampling/looking.ts";
-import { clientOf, clientOfListener } from "./clients.ts";
-import { modernClients } from "./modern-clients.ts";
-import { type Match, matchOf, Picked, type RowsPart, shownRows, textOf } from "./rows.ts";
-import type { ServedNode } from "./served-node.ts";
+import type { Listener } from "../../push/listener.ts";
+import { Connection } from "../../server/context/connection.ts";
+import type { SessionRow } from "../answers.ts";
+import { clientOf, clientOfListener, type ShownClient } from "./clients.ts";
+import { chosenCopies } from "./copies.ts";
+import { Finding, type RowsPart, shownRows } from "./finding.ts";
+import { addModernClients } from "./modern-clients.ts";
 import type { NodePart, SharedView } from "./view.ts";
 
-/** A client as one node has it. */
-type Row = Omit<SessionRow, "node">;
-
-export const sessions: SharedView<"sessions", RowsPart<Row>> = {
+export const sessions: SharedView<"sessions", RowsPart<SessionRow>> = {
   answer(node, question) {
-    const picked = new Picked<Row>();
-    const look = node.looking.ask();
-    const match = matchOf(question, node);
-    addSessions(picked, look, node.endpoint, match);
-    addSseClients(picked, look, node.endpoint, match);
-    addPipes(picked, look, node, match);
-    addModern(picked, look, node, match);
-    return picked.part();
+    const finding = new Finding<SessionRow>(node, question);
+    addSessions(finding);
+    addSseClients(finding);
+    addPipes(finding);
+    addModernClients(finding);
+    return finding.part();
   },
   merge(parts) {
     const rows = mergedRows(parts);
@@ -32,132 +25,106 @@ export const sessions: SharedView<"sessions", RowsPart<Row>> = {
   },
 };
 
-/** Whether the client does not read what waits for it. */
-export function isBehind({ connection, streams }: HttpSession): boolean {
-  return (connection.listener?.queued ?? 0) > 0 || streams.congested;
-}
-
-/** If nobody searches, only sessions that are behind and those used last are looked at closely. */
-function addSessions(picked: Picked<Row>, look: Look, { state }: Endpoint, match: Match | undefined): void {
-  const now = performance.now();
-  let older = state.sessions.size - maxRows;
-  for (const { session, seenAt } of state.sessions.copies) {
+function addSessions(finding: Finding<SessionRow>): void {
+  let looked = 0;
+  for (const { session, seenAt } of chosenCopies(finding)) {
+    looked++;
     const { connection, streams } = session;
-    if (match !== undefined) {
-      if (!match(clientOf(connection).text)) continue;
-    } else if (older-- > 0 && !isBehind(session)) {
-      picked.skip(1);
-      continue;
-    }
-    picked.add(() => {
-      const all = streams.all;
-      const open = all.filter((stream) => stream.state === "open").length;
-      const unsent = all.reduce((sum, { backlog }) => sum + backlog, 0);
-      return legacyRow(look, connection, now - seenAt, open, unsent);
+    finding.add(() => {
+      let open = 0;
+      let unsentBytes = 0;
+      for (const { state, backlog } of streams.all) {
+        if (state === "open") open++;
+        unsentBytes += backlog;
+      }
+      const idleMs = finding.now - seenAt;
+      const client = clientOf(connection);
+      return legacyRow(finding, {
+        client,
+        connection,
+        listener: connection.listener,
+        idleMs,
+        open,
+        unsentBytes,
+      });
     });
   }
+  if (!finding.isSearch) finding.skip(finding.node.endpoint.state.sessions.size - looked);
 }
 
-function addSseClients(
-  picked: Picked<Row>,
-  look: Look,
-  { legacySse }: Endpoint,
-  match: Match | undefined,
-): void {
-  for (const { pipe, sink } of legacySse?.clients.values() ?? []) {
+function addSseClients(finding: Finding<SessionRow>): void {
+  for (const { pipe, sink } of finding.node.endpoint.legacySse?.clients.values() ?? []) {
     const { connection } = pipe;
-    if (match !== undefined && !match(clientOf(connection).text)) continue;
-    picked.add(() => legacyRow(look, connection, idleMsOf(look, connection.session), 1, sink.unsent));
+    const client = clientOf(connection);
+    const idleMs = idleMsOf(finding, connection.session);
+    const { listener } = connection;
+    if (finding.matches(client.text))
+      finding.add(() =>
+        legacyRow(finding, { client, connection, listener, idleMs, open: 1, unsentBytes: sink.unsent }),
+      );
   }
 }
 
-/** Pipes are known only by the listeners of their sessions. */
-function addPipes(picked: Picked<Row>, look: Look, { core }: ServedNode, match: Match | undefined): void {
-  for (const listener of core.hub.listeners) {
-    const { session, transport, log } = listener;
-    if (session === undefined || transport === "http" || transport === "sse") continue;
-    const { text, ...client } = clientOfListener(listener);
-    if (match !== undefined && !match(text)) continue;
-    const connection = log as Connection | undefined;
-    picked.add(() => ({
-      ...client,
-      era: "legacy",
-      transport,
-      revision: connection?.revision?.date,
-      idleMs: idleMsOf(look, session),
-      running: connection?.running ?? 0,
-      streams: 1,
-      subscriptions: listener.addedTopics,
-      logLevel: connection?.logLevel,
-      queuedBytes: listener.queued,
-      ...look.samples.troubles.of(session),
-    }));
+/** Pipes are known only by the listeners of their sessions, which know the connection if it may have log messages. */
+function addPipes(finding: Finding<SessionRow>): void {
+  for (const listener of finding.node.census.visited.pipes) {
+    const client = clientOfListener(listener);
+    const connection = listener.log instanceof Connection ? listener.log : undefined;
+    const idleMs = idleMsOf(finding, listener.session);
+    if (finding.matches(client.text))
+      finding.add(() =>
+        legacyRow(finding, { client, connection, listener, idleMs, open: 1, unsentBytes: 0 }),
+      );
   }
 }
 
 /** The time since the last call, as far as somebody looked. */
-function idleMsOf({ samples }: Look, session: string | undefined): number {
-  const active = samples.activity.of(session);
-  return performance.now() - (active?.calledAt ?? active?.openedAt ?? samples.since);
+function idleMsOf({ look, now }: Finding<SessionRow>, session: string | undefined): number {
+  const { activity, since } = look.samples;
+  const active = activity.of(session);
+  return now - (active?.calledAt ?? active?.openedAt ?? since);
 }
 
-function legacyRow(
-  { samples }: Look,
-  connection: Connection,
-  idleMs: number,
-  streams: number,
-  unsent: number,
-): Row {
-  const { session, transport, revision, listener, running, logLevel } = connection;
-  const { peer, client, who } = clientOf(connection);
+interface Legacy {
+  readonly client: ShownClient;
+  readonly connection: Connection | undefined;
+  readonly listener: Listener | undefined;
+  readonly idleMs: number;
+  /** Its open streams. */
+  readonly open: number;
+  readonly unsentBytes: number;
+}
+
+function legacyRow({ name, look }: Finding<SessionRow>, legacy: Legacy): SessionRow {
+  const { connection, listener, idleMs, open, unsentBytes } = legacy;
+  const { peer, client, who } = legacy.client;
+  const { resumes, gaps } = look.samples.troubles.of(listener?.session);
   return {
     peer,
     era: "legacy",
-    transport,
-    revision: revision?.date,
+    transport: connection?.transport ?? listener?.transport ?? "",
+    revision: connection?.revision?.date,
     client,
     who,
+    node: name,
     idleMs,
-    running,
-    streams,
+    running: connection?.running ?? 0,
+    streams: open,
     subscriptions: listener?.addedTopics ?? 0,
-    logLevel,
-    queuedBytes: unsent + (listener?.queued ?? 0),
-    ...samples.troubles.of(session),
+    logLevel: connection?.logLevel,
+    queuedBytes: unsentBytes + (listener?.queued ?? 0),
+    resumes,
+    gaps,
   };
 }
 
-function addModern(picked: Picked<Row>, look: Look, node: ServedNode, match: Match | undefined): void {
-  for (const modern of modernClients(look, node)) {
-    const { peer, transport, client, who, revision } = modern;
-    if (match !== undefined && !match(textOf([peer, client, who, transport, revision]))) continue;
-    const { idleMs, running, listens, queuedBytes } = modern;
-    picked.add(() => ({
-      peer,
-      era: "modern",
-      transport,
-      revision,
-      client,
-      who,
-      idleMs,
-      running,
-      streams: listens,
-      subscriptions: listens,
-      logLevel: undefined,
-      queuedBytes,
-      resumes: 0,
-      gaps: 0,
-    }));
-  }
-}
-
 /** Several nodes may have the same client: the row is that of the node that has its streams. */
-function mergedRows(parts: readonly NodePart<RowsPart<Row>>[]): SessionRow[] {
+function mergedRows(parts: readonly NodePart<RowsPart<SessionRow>>[]): SessionRow[] {
   const byPeer = new Map<string, SessionRow>();
-  for (const { node, part } of parts) {
+  for (const { part } of parts) {
     for (const row of part.rows) {
       const known = byPeer.get(row.peer);
-      byPeer.set(row.peer, known === undefined ? { ...row, node } : merged(known, { ...row, node }));
+      byPeer.set(row.peer, known === undefined ? row : merged(known, row));
     }
   }
   return [...byPeer.values()];

@@ -4,7 +4,7 @@ import type { ToolRow } from "../answers.ts";
 import { Histogram, shownShares } from "../sampling/histogram.ts";
 import type { Look } from "../sampling/looking.ts";
 import { countedName, keyOf, type ToolFigures } from "../sampling/tools.ts";
-import { matchOf, shownRows, textOf } from "./rows.ts";
+import { Finding, shownRows, textOf } from "./finding.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { SharedView } from "./view.ts";
 
@@ -20,9 +20,8 @@ interface Part {
 
 export const tools: SharedView<"tools", Part> = {
   answer(node, question) {
-    const match = matchOf(question, node);
-    const all = figuresOn(node);
-    return { tools: match ? all.filter(({ method, name }) => match(textOf([method, name]))) : all };
+    const finding = new Finding<never>(node, question);
+    return { tools: figuresOn(node).filter(({ method, name }) => finding.matches(textOf([method, name]))) };
   },
   merge(parts) {
     const byKey = new Map<string, Figures[]>();

@@ -1,11 +1,11 @@
 // The topics: who listens to what, what was pushed last, and what was merged because a reader was slow.
 import type { Listener, Stream } from "../../push/listener.ts";
-import { maxRows, type TopicRow } from "../answers.ts";
+import type { TopicRow } from "../answers.ts";
 import type { Look } from "../sampling/looking.ts";
 import { maxPushes, type PushFigures, splitTopic } from "../sampling/pushes.ts";
+import { clientOfListen } from "./census.ts";
 import { clientOf, clientOfListener, type ShownClient } from "./clients.ts";
-import { clientOfListen } from "./modern-clients.ts";
-import { matchOf, Picked, type RowsPart, shownRows } from "./rows.ts";
+import { Finding, type RowsPart, shownRows } from "./finding.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { NodePart, SharedView } from "./view.ts";
 
@@ -19,29 +19,25 @@ interface Row extends Omit<TopicRow, "pushes"> {
 
 export const topics: SharedView<"topics", RowsPart<Row>> = {
   answer(node, question) {
-    const look = node.looking.ask();
+    const finding = new Finding<Row>(node, question);
     const { hub } = node.core;
-    const match = matchOf(question, node);
-    const nameOf = namesOn(look, node);
-    const picked = new Picked<Row>();
-    const pushed = new Map(look.samples.pushes.figures(performance.now()));
+    const nameOf = namesOn(finding.look, node);
+    const pushed = new Map(finding.look.samples.pushes.figures(finding.now));
     const add = (topic: string, listeners: ReadonlySet<Listener> | undefined): void => {
-      if (match === undefined || match(topic.toLowerCase()))
-        picked.add(() => rowOf(topic, listeners, pushed.get(topic), nameOf));
+      if (!finding.isSearch || finding.matches(topic.toLowerCase()))
+        finding.add(() => rowOf(topic, listeners, pushed.get(topic), nameOf));
     };
     // Those that something was pushed to last come first.
     for (const topic of [...pushed.keys()].toReversed()) add(topic, hub.topics.get(topic));
     for (const [topic, listeners] of hub.topics) {
-      if (match === undefined && picked.isFull) picked.skip(pushed.has(topic) ? 0 : 1);
-      else if (!pushed.has(topic)) add(topic, listeners);
+      if (!pushed.has(topic)) add(topic, listeners);
     }
-    return picked.part();
+    return finding.part();
   },
   merge(parts) {
     const rows = mergedRows(parts);
-    const most = Math.max(...parts.map(({ part }) => part.total));
-    // Nodes have mostly the same topics; how many differ is only known if all rows are there.
-    const total = rows.length > maxRows ? Math.max(most, rows.length) : Math.max(rows.length, most);
+    // Nodes have mostly the same topics; how many differ is only known of those that they sent.
+    const total = Math.max(rows.length, ...parts.map(({ part }) => part.total));
     return { rows: shownRows(rows, ({ notification, key }) => `${notification} ${key ?? ""}`), total };
   },
 };
@@ -71,8 +67,8 @@ function namesOn(look: Look, { endpoint }: ServedNode): (listener: Listener) => 
   let byStream: Map<Stream, ShownClient> | undefined;
   const listens = (): Map<Stream, ShownClient> => {
     const found = new Map<Stream, ShownClient>();
-    for (const listen of state.listens) {
-      if (listen.openStream !== undefined) found.set(listen.openStream, clientOfListen(look, listen));
+    for (const { connection, openStream } of state.listens) {
+      if (openStream !== undefined) found.set(openStream, clientOfListen(look, connection));
     }
     return found;
   };

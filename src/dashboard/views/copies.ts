@@ -1,0 +1,21 @@
+// The sessions that are looked at closely: all if somebody searches, else those that are behind and those used last.
+import type { HttpSession } from "../../http/session.ts";
+import type { Copy } from "../../session/copies.ts";
+import { maxRows } from "../answers.ts";
+import { clientOf } from "./clients.ts";
+import type { Finding } from "./finding.ts";
+
+export function* chosenCopies(finding: Finding<unknown>): Iterable<Copy<HttpSession>> {
+  const { endpoint, census } = finding.node;
+  const { sessions } = endpoint.state;
+  if (finding.isSearch) {
+    for (const copy of sessions.copies)
+      if (finding.matches(clientOf(copy.session.connection).text)) yield copy;
+    return;
+  }
+  const { behind } = census.visited;
+  // One that has ended since then is no longer there.
+  for (const copy of behind) if (sessions.peek(copy.session.id) === copy.session) yield copy;
+  let older = sessions.size - maxRows;
+  for (const copy of sessions.copies) if (older-- <= 0 && !behind.has(copy)) yield copy;
+}
