@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { holdClocks } from "../support/clock.ts";
 import { type Entry, type Line, type Page, serveWithPage } from "../support/following.ts";
+import { SseClient } from "../support/legacy-sse.ts";
 import { recordingLogger } from "../support/log.ts";
 import { listenOver, sendModern, SessionClient } from "../support/sessions.ts";
 import { deferred, until } from "../support/turns.ts";
@@ -267,6 +268,51 @@ describe("streams and sessions", () => {
     await client.say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 77 } });
     expect(await page.entry(peer, "tools/call")).toMatchObject({ outcome: "cancelled" });
     (await calling).cut();
+  });
+
+  test("the reply to a POST that is cut goes on when its client resumes it", async () => {
+    const { client, page, peer, server } = await followSession();
+    const going = deferred();
+    server.tool("slow", {}, async (_, ctx) => {
+      ctx.log("info", "begun");
+      await going.promise;
+      return "done";
+    });
+    await page.timeline(peer);
+    const reply = await client.call("slow");
+    await reply.count(1);
+    reply.cut();
+    await page.entry(peer, "post", ({ outcome }) => outcome === "cut");
+    const resumed = await client.get(reply.lastEventId);
+    await page.entry(peer, "post", ({ points }) => points.length === 2);
+    going.resolve();
+    await resumed.closed;
+    const stream = await page.entry(peer, "post");
+    expect(stream.points.map(({ what }) => what)).toEqual(["cut", "resumed"]);
+    expect(stream).toMatchObject({ label: "slow", outcome: "ended" });
+    expect(await page.entry(peer, "tools/call")).toMatchObject({ outcome: "ok" });
+  });
+
+  test("a client of HTTP+SSE has one stream for everything", async () => {
+    const board = await serveWithPage(makeServer(), {}, { legacySse: true });
+    const client = await SseClient.open(board);
+    onTestFinished(() => client.stream.cut());
+    const [peer = ""] = await board.page.peers();
+    await board.page.timeline(peer);
+    await client.say({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+    await client.stream.message(({ id }) => id === 1);
+    expect(await board.page.entry(peer, "tools/list")).toMatchObject({
+      lane: "calls",
+      outcome: "ok",
+      messages: 2,
+    });
+    client.stream.cut();
+    expect(await board.page.entry(peer, "sse")).toMatchObject({
+      lane: "streams",
+      outcome: "cut",
+      messages: 1,
+    });
+    expect(await board.page.entry(peer, "session")).toMatchObject({ label: "ended", outcome: "left" });
   });
 
   test("a listen stream that is cut has ended", async () => {

@@ -1,6 +1,7 @@
 // A server with a dashboard that follows one of its clients, asked as its page asks.
 import type { McpServer } from "halyard";
 import { type Dashboard, dashboard, type DashboardOptions } from "halyard/dashboard";
+import type { HttpOptions } from "halyard/node";
 import { expect } from "vitest";
 import { sendTo } from "./http.ts";
 import { asking } from "./dashboard.ts";
@@ -102,8 +103,9 @@ export function hasEnded({ endedAt }: Entry): boolean {
 export async function serveWithPage(
   server: McpServer,
   options: DashboardOptions = {},
+  httpOptions: HttpOptions = {},
 ): Promise<Served & { readonly page: Page }> {
   const board = dashboard({ onOpen: () => {}, ...options });
-  const served = await serve(server, { dashboard: board });
+  const served = await serve(server, { ...httpOptions, dashboard: board });
   return { ...served, page: new Page(board) };
 }
