@@ -260,7 +260,7 @@ describe("streams and sessions", () => {
     server.tool(
       "wait",
       {},
-      (_, ctx) => new Promise((resolve) => ctx.signal.addEventListener("abort", resolve)),
+      (_, ctx) => new Promise((resolve) => ctx.signal.addEventListener("abort", () => resolve("over"))),
     );
     await page.timeline(peer);
     const calling = client.start("tools/call", { name: "wait", arguments: {} }, 77);
