@@ -1,7 +1,6 @@
 // The facts of an entry, and its messages once somebody wants to see them.
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { RecordedLine } from "../../../client/recording.ts";
 import type { Messages, TimelineEntry } from "../../answers.ts";
 import { ask } from "../base/api.ts";
 import { formatCount, formatLatency, formatTime } from "../base/format.ts";
@@ -146,7 +145,7 @@ function Wire({
   );
 }
 
-function Line({ line }: { readonly line: RecordedLine }): VNode {
+function Line({ line }: { readonly line: Messages["lines"][number] }): VNode {
   const isSent = line.direction === "sent";
   return (
     <article>

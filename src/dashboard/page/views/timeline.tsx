@@ -13,9 +13,9 @@ import { EntryTable } from "../timeline/entry-table.tsx";
 import { endedElsewhere } from "../timeline/layout.ts";
 import { Panel } from "../timeline/panel.tsx";
 import { useNow, useTimeWindow } from "../timeline/window.ts";
-import type { ViewProps } from "./index.ts";
 
-export function Timeline({ rest: [peer = ""] }: ViewProps): VNode {
+/** `rest` has the name of the client, which stands in the address. */
+export function Timeline({ rest: [peer = ""] }: { readonly rest: readonly string[] }): VNode {
   const { timeline, entries: heard, error, aheadMs } = useFollowed(peer);
   const entries = useMemo(() => endedElsewhere(heard), [heard]);
   const now = useNow(aheadMs, 250);
