@@ -30,7 +30,7 @@ export function ConnectionBar({ endpoint }: { readonly endpoint: string }): VNod
   };
   return (
     <>
-      <form class="connection" aria-label="Connection" onSubmit={submit}>
+      <form class={isOn ? "connection is-on" : "connection"} aria-label="Connection" onSubmit={submit}>
         <label>
           <span class="muted">Revision</span>
           <select value={revision} onChange={({ currentTarget }) => choose(currentTarget.value)}>
@@ -39,7 +39,7 @@ export function ConnectionBar({ endpoint }: { readonly endpoint: string }): VNod
             ))}
           </select>
         </label>
-        <label>
+        <label class="credentials">
           <span class="muted">Token</span>
           <input
             type="password"

@@ -11,7 +11,8 @@ import { type Connection, connection } from "./connection.ts";
 import { type Draft, draftOf, draftOfValue, jsonDraft, readDraft } from "./drafts.ts";
 import { type Entry, type Kind, keyOf } from "./entries.ts";
 import { focusProblem } from "./focus.ts";
-import { Form, type FormContext } from "./form.tsx";
+import type { FormState } from "./field-notes.tsx";
+import { Form } from "./form.tsx";
 import { RunView } from "./run-view.tsx";
 import { runs, start } from "./runs.ts";
 import { expand } from "./uri-template.ts";
@@ -112,7 +113,7 @@ function useCompletion(
   { kind, id }: Entry,
   client: McpClient | undefined,
   values: Readonly<Record<string, unknown>>,
-): FormContext["complete"] {
+): FormState["complete"] {
   const context = JSON.stringify(values);
   const complete = useCallback(
     async (name: string, typed: string) => {

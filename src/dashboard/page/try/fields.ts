@@ -191,7 +191,8 @@ function listShape(schema: Schema, root: Schema): Shape {
 function variantsOf(schema: Schema, root: Schema): readonly Field[] {
   return alternativesOf(schema).map((one, index) => {
     const field = fieldOf({ name: "", isRequired: true }, one, root);
-    return { ...field, label: field.label || variantLabel(field.shape) || `Alternative ${index + 1}` };
+    const label = field.label || variantLabel(field.shape) || `Alternative ${index + 1}`;
+    return Object.assign(field, { label });
   });
 }
 

@@ -1,24 +1,11 @@
 // A form made from fields: each shows its rules, and what is wrong with what was filled in.
-import { createContext, type VNode } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import type { VNode } from "preact";
+import { Control } from "./control.tsx";
 import { absent, addedDraft, type Draft, draftOf, jsonDraft, pathOf } from "./drafts.ts";
-import type { Field, Shape } from "./fields.ts";
-import { exampleOf, limitsOf } from "./rules.ts";
+import { type FieldProps, FormContext, type FormState, type PartProps, useNotes } from "./field-notes.tsx";
+import type { Field } from "./fields.ts";
 
-/** What every field of a form shares. */
-export interface FormContext {
-  /** Begins the ids of the fields. */
-  readonly id: string;
-  readonly problems: ReadonlyMap<string, string>;
-  /** Whether somebody tried to send the form, so that empty fields are marked too. */
-  readonly isChecked: boolean;
-  /** Offers values for a text, if the server completes it. */
-  readonly complete?: ((name: string, typed: string) => Promise<readonly string[]>) | undefined;
-}
-
-const Context = createContext<FormContext>({ id: "", problems: new Map(), isChecked: false });
-
-export interface FormProps extends FormContext {
+export interface FormProps extends FormState {
   readonly field: Field;
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
@@ -27,7 +14,7 @@ export interface FormProps extends FormContext {
 /** The fields of a whole form, or one for JSON. */
 export function Form({ field, draft, onChange, ...context }: FormProps): VNode {
   return (
-    <Context.Provider value={context}>
+    <FormContext.Provider value={context}>
       {draft.kind === "group" && field.shape.kind === "group" ? (
         <Members members={field.shape.members()} drafts={draft.members} path="" onChange={onChange} />
       ) : (
@@ -38,18 +25,8 @@ export function Form({ field, draft, onChange, ...context }: FormProps): VNode {
           onChange={onChange}
         />
       )}
-    </Context.Provider>
+    </FormContext.Provider>
   );
-}
-
-interface PartProps {
-  readonly path: string;
-  readonly onChange: (draft: Draft) => void;
-}
-
-interface FieldProps extends PartProps {
-  readonly field: Field;
-  readonly draft: Draft;
 }
 
 function Members({
@@ -96,36 +73,6 @@ function Constant({ field }: FieldProps): VNode {
   );
 }
 
-/** What names, explains and rejects a field, with the ids that tie them to its control. */
-function useNotes({ field, draft, path }: FieldProps) {
-  const { id: form, problems, isChecked } = useContext(Context);
-  const id = `${form}${path}`;
-  const problem = isChecked || !isEmpty(draft) ? problems.get(path) : undefined;
-  const hint = [field.description, limitsOf(field.shape)].filter(Boolean).join(" · ");
-  const reason = field.shape.kind === "json" ? field.shape.reason : undefined;
-  const notes = (
-    <>
-      {(hint !== "" || reason !== undefined) && (
-        <p class="hint" id={`${id}:hint`}>
-          {hint} {reason}
-        </p>
-      )}
-      {problem !== undefined && (
-        <p class="problem" id={`${id}:problem`}>
-          {problem}
-        </p>
-      )}
-    </>
-  );
-  const attributes = {
-    id,
-    "aria-required": field.isRequired,
-    "aria-invalid": problem !== undefined,
-    "aria-describedby": `${id}:hint ${id}:problem`,
-  };
-  return { id, notes, attributes };
-}
-
 function Mark({ field }: { readonly field: Field }): VNode {
   return (
     <>
@@ -152,148 +99,6 @@ function Single(props: FieldProps): VNode {
       {notes}
     </div>
   );
-}
-
-type Attributes = ReturnType<typeof useNotes>["attributes"];
-type ControlProps = FieldProps & { readonly attributes: Attributes };
-
-function Control(props: ControlProps): VNode {
-  const { field, draft, onChange, attributes } = props;
-  const { shape } = field;
-  if (draft.kind === "json") {
-    return (
-      <textarea
-        {...attributes}
-        class="json"
-        rows={field.name === "" ? 8 : 3}
-        spellcheck={false}
-        value={draft.text}
-        onInput={({ currentTarget }) => onChange({ kind: "json", text: currentTarget.value })}
-      />
-    );
-  }
-  if (shape.kind === "text" || shape.kind === "number") return <TextControl {...props} />;
-  if (shape.kind === "flag" && (field.isRequired || field.standard !== undefined)) {
-    return (
-      <input
-        {...attributes}
-        type="checkbox"
-        checked={draft.kind === "flag" && draft.isOn}
-        onChange={({ currentTarget }) => onChange({ kind: "flag", isOn: currentTarget.checked })}
-      />
-    );
-  }
-  return <ChoiceControl {...props} />;
-}
-
-/** One of several values, or none. */
-function ChoiceControl({ field, draft, onChange, attributes }: ControlProps): VNode {
-  const { shape } = field;
-  const isFlag = shape.kind === "flag";
-  const labels = isFlag ? ["false", "true"] : labelsOf(shape);
-  const chosen = draft.kind === "flag" ? Number(draft.isOn) : draft.kind === "choice" ? draft.index : "";
-  const choose = (value: string): void => {
-    if (value === "") onChange(absent);
-    else onChange(isFlag ? { kind: "flag", isOn: value === "1" } : { kind: "choice", index: Number(value) });
-  };
-  return (
-    <select {...attributes} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-      <option value="">{field.isRequired ? "Choose…" : "Not set"}</option>
-      {labels.map((label, index) => (
-        <option key={index} value={index}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-function labelsOf(shape: Shape): readonly string[] {
-  if (shape.kind === "constant") return [JSON.stringify(shape.value)];
-  return shape.kind === "choice" ? shape.options.map(({ label }) => label) : [];
-}
-
-/** How browsers help with a format. Dates and times stay texts: their fields would drop the time zone. */
-const inputTypes: Readonly<Record<string, string>> = {
-  email: "email",
-  uri: "url",
-  date: "date",
-  password: "password",
-};
-
-function TextControl({ field, draft, onChange, attributes }: ControlProps): VNode {
-  const { shape } = field;
-  const { complete } = useContext(Context);
-  const text = draft.kind === "text" ? draft.text : "";
-  const change = (value: string): void => onChange({ kind: "text", text: value });
-  const format = shape.kind === "text" ? shape.format : undefined;
-  const offered = useCompletions(field.name, text, shape.kind === "text" ? complete : undefined);
-  if (shape.kind === "text" && shape.isLong && !complete) {
-    return (
-      <textarea
-        {...attributes}
-        rows={1}
-        title="Shift+Enter begins a new line"
-        value={text}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-        onKeyDown={sendOnEnter}
-      />
-    );
-  }
-  const list = `${attributes.id}:list`;
-  return (
-    <>
-      <input
-        {...attributes}
-        type={(format && Object.hasOwn(inputTypes, format) && inputTypes[format]) || "text"}
-        inputMode={shape.kind === "number" ? "decimal" : undefined}
-        placeholder={exampleOf(format)}
-        autocomplete="off"
-        spellcheck={false}
-        list={complete && list}
-        value={text}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-      {complete && (
-        <datalist id={list}>
-          {offered.map((value) => (
-            <option key={value} value={value} />
-          ))}
-        </datalist>
-      )}
-    </>
-  );
-}
-
-/** Enter sends the form, as in a field of one line. */
-function sendOnEnter(event: KeyboardEvent): void {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
-}
-
-const pauseMs = 150;
-
-/** What the server offers for a text, asked once typing pauses. */
-function useCompletions(name: string, typed: string, complete: FormContext["complete"]): readonly string[] {
-  const [offered, setOffered] = useState<readonly string[]>([]);
-  useEffect(() => {
-    if (!complete) return undefined;
-    let isOver = false;
-    const timer = setTimeout(
-      () =>
-        void complete(name, typed).then(
-          (values) => isOver || setOffered(values),
-          () => {},
-        ),
-      pauseMs,
-    );
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [name, typed, complete]);
-  return offered;
 }
 
 function Framed(props: FieldProps): VNode {
@@ -445,11 +250,4 @@ function Variants(
       )}
     </>
   );
-}
-
-function isEmpty(draft: Draft): boolean {
-  if (draft.kind === "absent") return true;
-  if (draft.kind === "text" || draft.kind === "json") return draft.text === "";
-  if (draft.kind === "choices") return draft.indexes.length === 0;
-  return draft.kind === "list" && draft.items.length === 0;
 }

@@ -22,8 +22,8 @@ const missing: Readonly<Partial<Record<Shape["kind"], string>>> = {
 const formats: Readonly<Record<string, readonly [pattern: RegExp, example: string]>> = {
   email: [/^[^\s@]+@[^\s@]+$/, "ada@example.com"],
   uri: [/^[a-z][a-z0-9+.-]*:\S+$/i, "https://example.com/page"],
-  date: [/^\d{4}-\d\d-\d\d$/, "2026-07-28"],
-  "date-time": [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i, "2026-07-28T09:30:00Z"],
+  date: [/^\d{4}-\d\d-\d\d$/, "2027-03-14"],
+  "date-time": [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i, "2027-03-14T09:30:00Z"],
   time: [/^\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$/i, "09:30:00Z"],
 };
 

@@ -86,11 +86,11 @@ export function alternativesOf(schema: Schema): readonly Schema[] {
   // The title and the default of the whole are not those of each alternative.
   const { oneOf, anyOf, title: _title, description: _description, default: _default, ...shared } = schema;
   const { type } = shared;
-  if (Array.isArray(type)) return type.map((one: unknown) => ({ ...shared, type: one }));
-  return (listOf(oneOf ?? anyOf) as readonly Schema[]).map((one) => ({
-    ...one,
-    allOf: [shared, ...listOf(one["allOf"])],
-  }));
+  if (Array.isArray(type)) return type.map((one: unknown) => merge(shared, { type: one }));
+  return (listOf(oneOf ?? anyOf) as readonly Schema[]).map((one) => {
+    const { allOf } = one;
+    return Object.assign({}, one, { allOf: [shared, ...listOf(allOf)] });
+  });
 }
 
 export function listOf(value: unknown): readonly unknown[] {
