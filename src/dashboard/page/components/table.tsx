@@ -1,6 +1,6 @@
 // A table that scrolls inside itself, sorts by its heads, is walked by keys, and shows its rows as cards where the page is narrow.
 import type { ComponentChildren, VNode } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../base/keyboard.ts";
 import { type Standing, useStanding } from "./standing.ts";
 
@@ -48,10 +48,13 @@ interface Order {
 }
 
 export function Table<Row>(props: TableProps<Row>): VNode {
-  const { label, columns, rows, keyOf, onOpen, isOpenable = () => true, empty, hasKeys = true } = props;
+  const { label, columns, rows, keyOf, empty, hasKeys = true } = props;
   const [order, setOrder] = useState<Order>();
   const frame = useRef<HTMLDivElement>(null);
-  const isHeld = (): boolean => Boolean(frame.current?.querySelector("tbody:hover, tbody:focus-within"));
+  const isPointed = useRef(false);
+  const isHeld = (): boolean =>
+    isPointed.current ||
+    Boolean(document.activeElement?.closest("tbody") && frame.current?.contains(document.activeElement));
   const sorted = sorter(columns, order);
   const placed = useStanding({ rows, keyOf, standing: props.standing, sorted, order, isHeld });
   useKeys(hasKeys ? walking(() => frame.current) : []);
@@ -71,29 +74,45 @@ export function Table<Row>(props: TableProps<Row>): VNode {
             ))}
           </tr>
         </thead>
-        <tbody>
-          {placed.map(({ key, row, isGone }) => {
-            const open = onOpen && isOpenable(row) ? () => onOpen(row) : undefined;
-            return (
-              <tr
-                key={key}
-                tabIndex={-1}
-                class={[open && "opens", isGone && "gone", props.classOf?.(row)].filter(Boolean).join(" ")}
-                onClick={(event) => !isControl(event) && open?.()}
-                onKeyDown={(event) => event.key === "Enter" && !isControl(event) && open?.()}
-              >
-                {columns.map((column) => (
-                  <td key={column.title} data-title={column.title} class={cellClass(column)}>
-                    {column.show(row)}
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
+        <tbody
+          onPointerEnter={() => (isPointed.current = true)}
+          onPointerLeave={() => (isPointed.current = false)}
+        >
+          {placed.map(({ key, row, isGone }) => (
+            <TableRow key={key} table={props} row={row} isGone={isGone} />
+          ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+interface TableRowProps<Row> {
+  readonly table: TableProps<Row>;
+  readonly row: Row;
+  readonly isGone: boolean;
+}
+
+/** Drawn again only if the row is another one: a table that is sorted moves its rows, and does no more. */
+function TableRow<Row>({ table, row, isGone }: TableRowProps<Row>): VNode {
+  const { columns, onOpen, isOpenable = () => true, classOf } = table;
+  return useMemo(() => {
+    const open = onOpen && isOpenable(row) ? () => onOpen(row) : undefined;
+    return (
+      <tr
+        tabIndex={-1}
+        class={[open && "opens", isGone && "gone", classOf?.(row)].filter(Boolean).join(" ")}
+        onClick={(event) => !isControl(event) && open?.()}
+        onKeyDown={(event) => event.key === "Enter" && !isControl(event) && open?.()}
+      >
+        {columns.map((column) => (
+          <td key={column.title} data-title={column.title} class={cellClass(column)}>
+            {column.show(row)}
+          </td>
+        ))}
+      </tr>
+    );
+  }, [row, columns, isGone]);
 }
 
 interface HeadProps<Row> {

@@ -67,7 +67,7 @@ const columns: readonly Column<SessionRow>[] = [
   },
   {
     title: "Streams",
-    width: 66,
+    width: 64,
     line: 2,
     isFigure: true,
     show: ({ streams }) => <Count of={streams} />,
@@ -84,14 +84,14 @@ const columns: readonly Column<SessionRow>[] = [
   },
   {
     title: "Log",
-    width: 60,
+    width: 58,
     show: ({ logLevel }) => <Text of={logLevel} />,
     sort: ({ logLevel }) => logLevel,
     hint: "The least severe log messages that it wants",
   },
   {
     title: "Queue",
-    width: 80,
+    width: 72,
     line: 2,
     isFigure: true,
     show: ({ queuedBytes }) => <Bytes of={queuedBytes} />,
@@ -100,7 +100,7 @@ const columns: readonly Column<SessionRow>[] = [
   },
   {
     title: "Resumes",
-    width: 70,
+    width: 68,
     isFigure: true,
     show: ({ resumes }) => <Count of={resumes} />,
     sort: ({ resumes }) => resumes,

@@ -33,7 +33,7 @@ const columns: readonly Column<ToolRow>[] = [
   },
   {
     title: "Running",
-    width: 72,
+    width: 68,
     line: 2,
     isFigure: true,
     show: ({ running }) => <Count of={running} tone="accent" />,
@@ -52,7 +52,7 @@ const columns: readonly Column<ToolRow>[] = [
   },
   {
     title: "Calls",
-    width: 78,
+    width: 74,
     line: 2,
     isFigure: true,
     show: ({ calls, cancelled }) => (
@@ -65,7 +65,7 @@ const columns: readonly Column<ToolRow>[] = [
   },
   {
     title: "Errors",
-    width: 64,
+    width: 60,
     line: 2,
     isFigure: true,
     show: ({ errors }) => <Count of={errors} tone="bad" />,
@@ -73,7 +73,7 @@ const columns: readonly Column<ToolRow>[] = [
   },
   {
     title: "Codes",
-    width: 150,
+    width: 156,
     show: ({ errorCodes }) => <Codes codes={errorCodes} />,
     hint: "The codes of the errors, the most frequent first",
   },
@@ -84,7 +84,7 @@ const columns: readonly Column<ToolRow>[] = [
     title: "Longest",
     width: 82,
     isFigure: true,
-    show: ({ longestMs }) => formatLatency(longestMs),
+    show: ({ longestMs }) => <Latency ms={longestMs} hasBar={false} />,
     sort: ({ longestMs }) => longestMs ?? -1,
   },
 ];
@@ -113,7 +113,7 @@ export function Tools(): VNode {
       keyOf={({ method, name }) => `${method} ${name ?? ""}`}
       isOpenable={(row) => isTried(row, tryIt)}
       onOpen={({ name = "" }) => go("try", name)}
-      note={() => <span>Figures since somebody began to look</span>}
+      note={() => <span class="note">Figures since somebody began to look</span>}
       empty={
         <Empty title="There is no tool, and nothing was called">
           <p>
@@ -167,10 +167,16 @@ function Codes({ codes }: { readonly codes: ToolRow["errorCodes"] }): VNode {
   );
 }
 
-function Latency({ ms }: { readonly ms: number | undefined }): VNode {
+function Latency({
+  ms,
+  hasBar = true,
+}: {
+  readonly ms: number | undefined;
+  readonly hasBar?: boolean;
+}): VNode {
   return (
     <span class={ms === undefined ? "measure muted" : "measure"}>
-      {ms !== undefined && <Bar share={scaled(ms)} />}
+      {hasBar && ms !== undefined && <Bar share={scaled(ms)} />}
       <span class="value">{formatLatency(ms)}</span>
     </span>
   );

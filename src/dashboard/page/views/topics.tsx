@@ -14,20 +14,20 @@ const columns: readonly Column<TopicRow>[] = [
   {
     title: "Notification",
     width: 172,
-    line: 2,
+    line: 1,
     show: ({ notification }) => <Notification name={notification} />,
     sort: ({ notification }) => notification,
   },
   {
     title: "Key",
-    line: 1,
+    line: 2,
     show: ({ key }) => <Text of={key} />,
     sort: ({ key }) => key,
     hint: "The URI or another key that the notification is about",
   },
   {
     title: "Listeners",
-    width: 80,
+    width: 78,
     line: 1,
     isFigure: true,
     show: ({ listeners }) => <Count of={listeners} />,
@@ -40,7 +40,7 @@ const columns: readonly Column<TopicRow>[] = [
   },
   {
     title: "Last push",
-    width: 98,
+    width: 100,
     line: 2,
     isFigure: true,
     show: ({ pushes: [last] }) =>
@@ -54,14 +54,13 @@ const columns: readonly Column<TopicRow>[] = [
   },
   {
     title: "Fan-out",
-    width: 164,
+    width: 156,
     show: ({ pushes }) => <FanOut pushes={pushes} />,
     hint: "How many listeners the last pushes reached, the newest first",
   },
   {
     title: "Pushed",
-    width: 72,
-    line: 2,
+    width: 66,
     isFigure: true,
     show: ({ pushed }) => <Count of={pushed} />,
     sort: ({ pushed }) => pushed,
@@ -69,8 +68,7 @@ const columns: readonly Column<TopicRow>[] = [
   },
   {
     title: "Merged",
-    width: 72,
-    line: 2,
+    width: 68,
     isFigure: true,
     show: ({ merged }) => (
       <span title={mergedMeans}>
