@@ -31,7 +31,8 @@ export interface PlotProps {
 }
 
 export function Plot(props: PlotProps): VNode {
-  const { title, from, series, digits, format } = props;
+  const { title, digits, format } = props;
+  const { from, series } = sinceKnown(props);
   const frame = useRef<HTMLDivElement>(null);
   const legend = useRef<HTMLUListElement>(null);
   const plot = useRef<uPlot>();
@@ -47,7 +48,7 @@ export function Plot(props: PlotProps): VNode {
       made.destroy();
     };
   }, []);
-  useEffect(() => plot.current?.setData(dataOf(props)), [from, series]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [props.series]);
   useEffect(() => plot.current?.redraw(false), [theme]);
   return (
     <section class="plot" aria-label={title}>
@@ -103,9 +104,9 @@ function makePlot(
           ...axis,
           size: 22,
           gap: 6,
-          incrs: [60, 120, 300],
-          space: 44,
-          values: (_, ticks) => ticks.map(minuteOf),
+          incrs: [10, 30, 60, 120],
+          space: 56,
+          values: (_, ticks, __, ___, step) => ticks.map((tick) => timeOf(tick, step)),
         },
         {
           ...axis,
@@ -133,7 +134,22 @@ function makePlot(
   );
 }
 
-function dataOf({ from, series, isLogarithmic = false }: PlotProps): uPlot.AlignedData {
+/** Without the time of which nothing is known, but at least the last minute: a plot that has just begun has something to show. */
+function sinceKnown({ from, series }: PlotProps): Pick<PlotProps, "from" | "series"> {
+  const lengths = series.map(({ values }) => values.length);
+  const known = series
+    .map(({ values }) => values.findIndex((value) => value !== null))
+    .filter((at) => at >= 0);
+  const skipped = Math.max(0, Math.min(...known, Math.max(...lengths) - 60));
+  return {
+    from: from + skipped,
+    series: series.map((one) => Object.assign({}, one, { values: one.values.slice(skipped) })),
+  };
+}
+
+function dataOf(props: PlotProps): uPlot.AlignedData {
+  const { isLogarithmic = false } = props;
+  const { from, series } = sinceKnown(props);
   const length = series[0]?.values.length ?? 0;
   const times = Array.from({ length }, (_, index) => from + index);
   // A logarithm has no zero: what took no time took a hundredth of a millisecond.
@@ -146,8 +162,10 @@ function sizeOf(frame: HTMLElement): { width: number; height: number } {
   return { width: frame.clientWidth, height: frame.clientHeight };
 }
 
-function minuteOf(second: number): string {
-  return formatTime(second * 1_000).slice(0, 5);
+/** Whole minutes have no seconds. */
+function timeOf(second: number, step: number): string {
+  const time = formatTime(second * 1_000);
+  return step % 60 === 0 ? time.slice(0, 5) : time;
 }
 
 /** A computed colour is `rgb(…)`. */

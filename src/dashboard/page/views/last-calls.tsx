@@ -45,7 +45,7 @@ const columns: readonly Column<TimedCall>[] = [
   },
   {
     title: "Client",
-    width: 140,
+    width: 160,
     line: 2,
     show: ({ client, revision }) => <span title={revision}>{client ?? "unknown"}</span>,
   },

@@ -13,22 +13,26 @@ import { Refusals } from "./refusals.tsx";
 
 const everyMs = 1_000;
 
+/** Whoever calls now and then is heard within this time. */
+const settledMs = 1_500;
+
 export function Now(): VNode | null {
   const { answer } = usePolled("now", {}, everyMs);
   if (answer === undefined) return null;
+  const isQuiet = hasNobody(answer);
   return (
     <div class="now">
       <Stats answer={answer} />
-      {isQuiet(answer) ? <NoClient /> : <Plots answer={answer} />}
+      {isQuiet ? answer.sampledMs > settledMs && <NoClient /> : <Plots answer={answer} />}
       <Nodes nodes={answer.nodes} />
-      {!isQuiet(answer) && <LastCalls answer={answer} />}
-      {(!isQuiet(answer) || answer.refusals.length > 0) && <Refusals refusals={answer.refusals} />}
+      {!isQuiet && <LastCalls answer={answer} />}
+      {(!isQuiet || answer.refusals.length > 0) && <Refusals refusals={answer.refusals} />}
     </div>
   );
 }
 
-/** Nobody is connected, and nobody was since somebody began to look. */
-function isQuiet({ counts, calls }: Answer): boolean {
+/** Nobody is connected, and nobody has called since somebody began to look. */
+function hasNobody({ counts, calls }: Answer): boolean {
   return counts.sessions + counts.streams + counts.inFlight + calls.length === 0;
 }
 
