@@ -1,15 +1,16 @@
 // The files of the page: built into one compressed text, and loaded when somebody first wants to see them.
+import { later } from "../../async/later.ts";
 import { bytesFromBase64 } from "../../wire/base64.ts";
 
 type Texts = Readonly<Record<"html" | "js" | "css", string>>;
 
-let page: Promise<Texts> | undefined;
-
-async function loadPage(): Promise<Texts> {
-  const { packed } = await import("#dashboard-page");
-  const unpacked = new Blob([bytesFromBase64(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return (await new Response(unpacked).json()) as Texts;
-}
+const page = later(
+  () => import("#dashboard-page"),
+  async ({ packed }) => {
+    const bytes = new Blob([bytesFromBase64(packed)]).stream();
+    return (await new Response(bytes.pipeThrough(new DecompressionStream("gzip"))).json()) as Texts;
+  },
+);
 
 /** By the last segment of a path. */
 const files = {
@@ -27,5 +28,5 @@ export function isPageFile(segment: string | undefined): segment is PageFile {
 /** The text and the content type of a file. */
 export async function readPageFile(name: PageFile): Promise<{ text: string; type: string }> {
   const { text, type } = files[name];
-  return { text: (await (page ??= loadPage()))[text], type };
+  return { text: (await page.get())[text], type };
 }
