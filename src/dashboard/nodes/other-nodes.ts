@@ -38,7 +38,9 @@ export class OtherNodes {
     this.#name = name;
     // The others need not wait for a node that has no dashboard.
     cluster.introduce(() => (this.#name === undefined ? {} : { [kind]: { format, name: this.#name() } }));
-    const heard = (info: JsonObject, from: string): void => this.#known.introduced(from, nameIn(info));
+    const heard = (info: JsonObject, from: string): void => {
+      if (from !== cluster.node) this.#known.introduced(from, nameIn(info));
+    };
     this.#stopHearing = [
       cluster.on("beat", heard),
       cluster.on("hello", heard),
