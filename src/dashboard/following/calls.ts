@@ -2,7 +2,7 @@
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
+import { type HeardCall, type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Entry, Track } from "./track.ts";
 
@@ -22,7 +22,7 @@ export class Calls {
     this.#track = track;
   }
 
-  begin(request: RpcRequest, { at, scope }: HeardMessage): Entry {
+  begin(request: RpcRequest, { at, scope }: HeardMessage | HeardCall): Entry {
     const { id, method, params = {} } = request;
     const isListen = method === "subscriptions/listen";
     const entry = this.#track.begin({
@@ -68,15 +68,19 @@ export class Calls {
     return call.entry;
   }
 
-  /** The call to whose reply the message or the stream belongs. In a session that is known if no other call runs without a stream. */
+  /** The call to whose reply the message or the stream belongs. */
   of({ scope, stream }: HeardMessage | HeardChange): OpenCall | undefined {
     if (scope !== sessionScope) return this.#open.find((open) => open.scope === scope);
     if (stream?.kind !== "post") return undefined;
-    const known = this.#open.find((open) => open.stream === stream.name);
-    if (known !== undefined) return known;
+    if (stream.request !== undefined) return this.#open.get(keyOf(scope, stream.request));
+    return this.#open.find((open) => open.stream === stream.name) ?? this.#onlyOne(stream.name);
+  }
+
+  /** The call that must be meant, because no other one runs without a stream. */
+  #onlyOne(stream: string): OpenCall | undefined {
     const [call, other] = this.#open.filter((open) => open.stream === undefined);
     if (call === undefined || other !== undefined) return undefined;
-    call.stream = stream.name;
+    call.stream = stream;
     return call;
   }
 

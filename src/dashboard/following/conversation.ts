@@ -32,6 +32,7 @@ export class Conversation {
   take(heard: Heard): void {
     if (heard.type === "message") this.#message(heard);
     else if (heard.type === "event") this.#event(heard);
+    else if (heard.type === "call") this.#calls.begin(heard.request, heard);
     else this.#streams.changed(heard, this.#calls.of(heard)?.entry);
   }
 
