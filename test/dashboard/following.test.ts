@@ -233,6 +233,59 @@ describe("streams and sessions", () => {
     expect(entry?.kind).toBe("get");
   });
 
+  test("log messages of calls that run at the same time are told apart", async () => {
+    const { client, page, peer, server } = await followSession();
+    const going = deferred();
+    const logged = async (name: string): Promise<void> => {
+      server.tool(name, {}, async (_, ctx) => {
+        ctx.log("warning", name);
+        await going.promise;
+        return name;
+      });
+    };
+    await logged("one");
+    await logged("two");
+    await page.timeline(peer);
+    const replies = [await client.call("one"), await client.call("two")];
+    for (const reply of replies) await reply.count(1);
+    going.resolve();
+    for (const reply of replies) await reply.closed;
+    for (const label of ["one", "two"]) {
+      const call = await page.entry(peer, "tools/call", calls(label));
+      expect(call.points.map(({ what }) => what)).toEqual(["log: warning"]);
+      expect(await page.entry(peer, "post", calls(label))).toMatchObject({ messages: 2 });
+    }
+  });
+
+  test("a call that runs when following begins has begun before", async () => {
+    const { client, page, peer, server } = await followSession();
+    const going = deferred();
+    server.tool("slow", {}, () => going.promise.then(() => "done"));
+    const calling = client.request("tools/call", { name: "slow", arguments: {} });
+    await until(
+      async () => (await page.ask<{ counts: { inFlight: number } }>({ ask: "now" })).counts.inFlight === 1,
+    );
+    const call = await page.entry(peer, "tools/call", () => true);
+    expect(call).toMatchObject({ label: "slow", messages: 0 });
+    expect(call.startedAt).toBeLessThanOrEqual((await page.timeline(peer)).since);
+    going.resolve();
+    await calling;
+    expect(await page.entry(peer, "tools/call")).toMatchObject({ outcome: "ok", messages: 1 });
+  });
+
+  test("a listen stream that is open when following begins", async () => {
+    const server = makeServer();
+    const { url, page } = await serveWithPage(server);
+    await page.peers();
+    const listen = await listenOver(url, { toolsListChanged: true });
+    onTestFinished(() => listen.cut());
+    const [peer = ""] = await page.peers();
+    expect(await page.entry(peer, "listen", () => true)).toMatchObject({ lane: "streams", messages: 0 });
+    server.tool("more", {}, () => "");
+    await listen.message(({ method }) => method === "notifications/tools/list_changed");
+    expect(await page.entry(peer, "notifications/tools/list_changed")).toMatchObject({ lane: "pushes" });
+  });
+
   test("the end of a session ends its streams", async () => {
     const { client, page, peer } = await followSession();
     await page.timeline(peer);

@@ -2,13 +2,15 @@
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
+import { type HeardCall, type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Entry, Track } from "./track.ts";
 
 export interface OpenCall {
   readonly entry: Entry;
-  readonly request: RpcRequest;
+  readonly method: string;
+  /** The progress token of its request. */
+  readonly token: unknown;
   readonly scope: string;
   /** The POST stream that carries its reply, once that is known. */
   stream: string | undefined;
@@ -22,7 +24,7 @@ export class Calls {
     this.#track = track;
   }
 
-  begin(request: RpcRequest, { at, scope }: HeardMessage): Entry {
+  begin(request: RpcRequest, { at, scope }: HeardMessage | HeardCall): Entry {
     const { id, method, params = {} } = request;
     const isListen = method === "subscriptions/listen";
     const entry = this.#track.begin({
@@ -32,7 +34,7 @@ export class Calls {
       startedAt: at,
       link: linkOf(scope, id),
     });
-    const call: OpenCall = { entry, request: withoutArguments(request), scope, stream: undefined };
+    const call: OpenCall = { entry, method, token: tokenOf(params), scope, stream: undefined };
     return this.#open.add(keyOf(scope, id), call);
   }
 
@@ -60,7 +62,7 @@ export class Calls {
   note({ method, params = {} }: RpcNotification, heard: HeardMessage): Entry | undefined {
     const call =
       method === "notifications/progress"
-        ? this.#open.find((open) => tokenOf(open.request) === params["progressToken"])
+        ? this.#open.find((open) => open.token === params["progressToken"])
         : this.of(heard);
     if (call === undefined || call.entry.kind === "listen") return undefined;
     if (heard.stream?.kind === "post") call.stream = heard.stream.name;
@@ -68,15 +70,19 @@ export class Calls {
     return call.entry;
   }
 
-  /** The call to whose reply the message or the stream belongs. In a session that is known if no other call runs without a stream. */
+  /** The call to whose reply the message or the stream belongs. */
   of({ scope, stream }: HeardMessage | HeardChange): OpenCall | undefined {
     if (scope !== sessionScope) return this.#open.find((open) => open.scope === scope);
     if (stream?.kind !== "post") return undefined;
-    const known = this.#open.find((open) => open.stream === stream.name);
-    if (known !== undefined) return known;
+    if (stream.request !== undefined) return this.#open.get(keyOf(scope, stream.request));
+    return this.#open.find((open) => open.stream === stream.name) ?? this.#onlyOne(stream.name);
+  }
+
+  /** The call that must be meant, because no other one runs without a stream. */
+  #onlyOne(stream: string): OpenCall | undefined {
     const [call, other] = this.#open.filter((open) => open.stream === undefined);
     if (call === undefined || other !== undefined) return undefined;
-    call.stream = stream.name;
+    call.stream = stream;
     return call;
   }
 
@@ -103,12 +109,10 @@ function filterOf({ notifications }: JsonObject): string | undefined {
   return isObject(notifications) ? Object.keys(notifications).join(", ") : undefined;
 }
 
-function tokenOf({ params }: RpcRequest): unknown {
-  const meta = params?.["_meta"];
-  return isObject(meta) ? (meta["progressToken"] ?? noToken) : noToken;
+/** Without a token, nothing equals it. */
+function tokenOf({ _meta }: JsonObject): unknown {
+  return (isObject(_meta) ? _meta["progressToken"] : undefined) ?? Symbol("no token");
 }
-
-const noToken = Symbol("a request without a progress token");
 
 function noteOf(method: string, { progress, total, level }: JsonObject): string {
   if (method === "notifications/progress")
@@ -116,12 +120,6 @@ function noteOf(method: string, { progress, total, level }: JsonObject): string 
       ? `progress ${String(progress)} of ${total}`
       : `progress ${String(progress)}`;
   return method === "notifications/message" ? `log: ${String(level)}` : method;
-}
-
-/** What later messages refer to. */
-function withoutArguments({ jsonrpc, id, method, params = {} }: RpcRequest): RpcRequest {
-  const { name, uri, taskId, _meta } = params;
-  return { jsonrpc, id, method, params: { name, uri, taskId, _meta } };
 }
 
 function outcomeOf(response: RpcResponse): Pick<Entry, "outcome" | "detail"> {

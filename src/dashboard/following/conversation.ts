@@ -32,6 +32,7 @@ export class Conversation {
   take(heard: Heard): void {
     if (heard.type === "message") this.#message(heard);
     else if (heard.type === "event") this.#event(heard);
+    else if (heard.type === "call") this.#calls.begin(heard.request, heard);
     else this.#streams.changed(heard, this.#calls.of(heard)?.entry);
   }
 
@@ -85,10 +86,10 @@ export class Conversation {
   }
 
   /** The questions and the task that a result brings. */
-  #followUps({ request, entry }: OpenCall, result: object, heard: HeardMessage): (Entry | undefined)[] {
+  #followUps({ method, entry }: OpenCall, result: object, heard: HeardMessage): (Entry | undefined)[] {
     if (!isObject(result)) return [];
     const asked = this.#questions.askRound(result["inputRequests"], entry.label, heard);
-    const tool = request.method === "tools/call" ? entry.label : undefined;
+    const tool = method === "tools/call" ? entry.label : undefined;
     return [...asked, this.#tasks.read(result, heard.at, tool)];
   }
 

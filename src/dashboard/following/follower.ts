@@ -4,7 +4,7 @@ import type { HttpState } from "../../http/state.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { coreOf } from "../../server/calls/port.ts";
 import { Observing } from "../sampling/observing.ts";
-import { peerOf } from "../sampling/peers.ts";
+import { Running } from "../sampling/running.ts";
 import { Conversation } from "./conversation.ts";
 import type { Heard } from "./heard.ts";
 import { Hearing, type Listening } from "./hearing.ts";
@@ -73,6 +73,11 @@ export class Follower implements Listening {
     return this.#followed.get(peer);
   }
 
+  get running(): Running | undefined {
+    const { running } = coreOf(this.#endpoint.server);
+    return running instanceof Running ? running : undefined;
+  }
+
   wants(peer: string): boolean {
     return this.#history !== undefined || this.#followed.has(peer);
   }
@@ -96,24 +101,14 @@ export class Follower implements Listening {
     const track = new Track(`${this.#prefix}-${++this.#count}`, () => this.mark());
     const conversation = new Conversation(track);
     const past = this.#history?.of(peer) ?? [];
-    for (const heard of past.length > 0 ? past : this.#openStreams(peer)) conversation.take(heard);
+    for (const heard of past.length > 0 ? past : this.#hearing.present(peer, this.#endpoint))
+      conversation.take(heard);
     const followed = { track, conversation, since: this.#history?.since ?? now, askedAt: now };
     if (this.#followed.size >= followingLimits.maxFollowed) this.#dropUnasked();
     this.#followed.set(peer, followed);
     this.#hear();
     this.#timer ??= this.#wait();
     return followed;
-  }
-
-  /** The streams that the client has open when somebody begins to follow it. */
-  *#openStreams(peer: string): Iterable<Heard> {
-    for (const { session } of this.#endpoint.sessions.copies) {
-      if (peerOf(session.connection, undefined) !== peer) continue;
-      for (const stream of session.streams.all) {
-        if (stream.state !== "open") continue;
-        yield this.#hearing.opened(stream, Math.round(Date.now() - stream.age(performance.now())));
-      }
-    }
   }
 
   /** Drops the client that was not asked about for the longest time. */

@@ -9,6 +9,7 @@ import type {
   StreamEvent,
   TaskEvent,
 } from "../../diagnostics/events.ts";
+import type { RequestId, RpcRequest } from "../../wire/message.ts";
 
 /** The stream that carries a message, or changes. */
 export interface HeardStream {
@@ -17,6 +18,8 @@ export interface HeardStream {
   readonly kind: StreamEvent["kind"];
   /** Names the stream on all nodes: the first part of its event ids, if it has any. */
   readonly id: string | undefined;
+  /** The id of the request whose reply the stream is, if that is known. */
+  readonly request: RequestId | undefined;
 }
 
 /** Request ids are unique within a scope: the session, or one request of a modern client. */
@@ -55,4 +58,12 @@ export interface HeardEvent {
   readonly event: ClientEvent;
 }
 
-export type Heard = HeardMessage | HeardChange | HeardEvent;
+/** A call that runs already when somebody begins to follow its client. */
+export interface HeardCall {
+  readonly type: "call";
+  readonly at: number;
+  readonly scope: string;
+  readonly request: RpcRequest;
+}
+
+export type Heard = HeardMessage | HeardChange | HeardEvent | HeardCall;

@@ -1,16 +1,22 @@
 // Hears the wire and the events of endpoints, and tells what it hears with the client that it belongs to.
 import type { ServerEvent, StreamEvent } from "../../diagnostics/events.ts";
+import type { HttpExchange } from "../../http/exchange.ts";
+import type { HttpState } from "../../http/state.ts";
 import type { EventStream } from "../../http/streams/event-stream.ts";
 import type { HeardStream as Carrier, Witness } from "../../http/streams/witness.ts";
 import { metaKeys } from "../../protocol/meta.ts";
+import type { Call } from "../../server/calls/call.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { type Incoming, isBatch, isObject } from "../../wire/message.ts";
 import { peerOf } from "../sampling/peers.ts";
+import type { Running } from "../sampling/running.ts";
 import { type ClientEvent, type Heard, type HeardMessage, type HeardStream, sessionScope } from "./heard.ts";
 import { type KeptText, textOfIncoming, textOfWritten } from "./kept-text.ts";
 
 /** Who wants to hear. */
 export interface Listening {
+  /** The calls that run now, each with the time of `performance.now()` when it began; undefined if nobody looks. */
+  readonly running: Running | undefined;
   /** Whether anybody wants to hear of this client. */
   wants(peer: string): boolean;
   /** The clients that are followed. */
@@ -35,7 +41,7 @@ export class Hearing implements Witness {
   readonly #places = new WeakMap<Connection, Place>();
   /** What happened on a modern connection before its request was heard. */
   readonly #early = new WeakMap<Connection, () => void>();
-  readonly #names = new WeakMap<object, string>();
+  readonly #streams = new WeakMap<object, Pick<HeardStream, "name" | "request">>();
   #count = 0;
 
   constructor(listening: Listening) {
@@ -43,10 +49,9 @@ export class Hearing implements Witness {
   }
 
   received(connection: Connection, incoming: Incoming): void {
-    const place = this.#placeOf(connection) ?? this.#enter(connection, incoming);
+    const place = this.#placeOf(connection) ?? this.#enter(connection, clientNameIn(incoming));
     if (!this.#wants(place)) return;
     this.#early.get(connection)?.();
-    this.#early.delete(connection);
     this.#tellMessage(place, "sent", textOfIncoming(incoming));
   }
 
@@ -79,17 +84,33 @@ export class Hearing implements Witness {
       if (this.#listening.wants(peer)) this.#listening.take(peer, heard);
   };
 
-  /** A stream that is open already, as if it opened now. */
-  opened(stream: EventStream, at: number): Heard {
+  /** What goes on already when somebody begins to follow the client: its calls and its open streams. */
+  *present(peer: string, { sessions, listens }: HttpState): Iterable<Heard> {
+    for (const [call, startedAt] of this.#listening.running ?? []) {
+      const { peer: owner, scope } = this.#ownerOf(call.exchange.connection, call.client?.name);
+      if (owner === peer) yield { type: "call", at: wallTime(startedAt), scope, request: call.request };
+    }
+    for (const { session } of sessions.copies) {
+      if (peerOf(session.connection, undefined) !== peer) continue;
+      for (const stream of session.streams.all)
+        if (stream.state === "open") yield this.#open(stream, sessionScope);
+    }
+    for (const { connection, openStream } of listens) {
+      const { peer: owner, scope } = this.#ownerOf(connection, undefined);
+      if (owner === peer && openStream) yield this.#open(openStream, scope);
+    }
+  }
+
+  /** Whose connection it is. Only a listen request that opened while somebody looked is known by the name of its client. */
+  #ownerOf(connection: Connection, clientName: string | undefined): Place {
+    const name = clientName ?? this.#listening.running?.clientOf(connection)?.name;
+    return this.#placeOf(connection) ?? this.#enter(connection, name);
+  }
+
+  #open(stream: EventStream, scope: string): Heard {
+    const at = wallTime(performance.now() - stream.age(performance.now()));
     const heardStream = this.#streamOf(stream, stream.kind);
-    return {
-      type: "stream",
-      at,
-      scope: sessionScope,
-      stream: heardStream,
-      change: "opened",
-      reason: undefined,
-    };
+    return { type: "stream", at, scope, stream: heardStream, change: "opened", reason: undefined };
   }
 
   /** Events name a modern client only if they have its name; its tasks are known by their ids. */
@@ -107,10 +128,10 @@ export class Hearing implements Witness {
   }
 
   /** Remembers whose connection it is, which its first message says. */
-  #enter(connection: Connection, incoming: Incoming): Place {
-    const peer = peerOf(connection, clientNameIn(incoming) ?? connection.clientInfo?.name);
+  #enter(connection: Connection, clientName: string | undefined): Place {
+    const peer = peerOf(connection, clientName ?? connection.clientInfo?.name);
     const place = { peer, scope: `${++this.#count}` };
-    if (this.#wants(place)) this.#places.set(connection, place);
+    this.#places.set(connection, place);
     return place;
   }
 
@@ -119,10 +140,18 @@ export class Hearing implements Witness {
   }
 
   #streamOf(stream: object, kind: HeardStream["kind"], written?: string): HeardStream {
-    const name = this.#names.get(stream) ?? `${kind} ${++this.#count}`;
-    this.#names.set(stream, name);
+    const known = this.#streams.get(stream) ?? this.#introduce(stream, kind);
     const eventId = written ?? (stream as Partial<EventStream>).log?.eventId();
-    return { name, kind, id: eventId?.split(".", 1)[0]?.slice(0, maxStreamId) };
+    return { ...known, kind, id: eventId?.split(".", 1)[0]?.slice(0, maxStreamId) };
+  }
+
+  /** Finds the call whose reply the stream is, once. */
+  #introduce(stream: object, kind: HeardStream["kind"]): Pick<HeardStream, "name" | "request"> {
+    const isIts = ({ exchange }: Call): boolean => (exchange as Partial<HttpExchange>).openStream === stream;
+    const call = kind === "post" ? [...(this.#listening.running?.keys() ?? [])].find(isIts) : undefined;
+    const known = { name: `${kind} ${++this.#count}`, request: call?.id };
+    this.#streams.set(stream, known);
+    return known;
   }
 
   #tellMessage(
@@ -136,6 +165,11 @@ export class Hearing implements Witness {
     const at = Date.now();
     this.#listening.take(peer, { type: "message", at, direction, stream, scope, eventId, ...kept });
   }
+}
+
+/** The time of day of a time of `performance.now()`. */
+function wallTime(at: number): number {
+  return Math.round(Date.now() - performance.now() + at);
 }
 
 const clientEvents: ReadonlySet<ServerEvent["type"]> = new Set(["request", "ask", "task", "session", "gap"]);
