@@ -16,7 +16,7 @@ const titles: Readonly<Record<Kind, string>> = {
   template: "Resource templates",
 };
 
-export function hrefOfEntry({ kind, id }: Pick<Entry, "kind" | "id">): string {
+function hrefOfEntry({ kind, id }: Pick<Entry, "kind" | "id">): string {
   return kind === "tool" ? hrefOf("try", id) : hrefOf("try", id, kind);
 }
 

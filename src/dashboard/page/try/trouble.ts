@@ -18,7 +18,7 @@ const remedies: Readonly<Record<string, readonly [title: string, remedy: string]
   ],
   NO_COMMON_REVISION: ["The endpoint does not speak this revision", "Choose another revision"],
   TIMEOUT: ["The time is over", "Let the tool report progress, or call it again"],
-  CONNECTION_LOST: ["The connection was lost", "Check that the server runs, and try again"],
+  CONNECTION_LOST: ["The connection failed", "Check that the server runs"],
   HTTP: [
     "The endpoint answered with something else than MCP",
     "Check its address, and what stands before it",

@@ -37,7 +37,7 @@ export function WireView(): VNode {
         </button>
       </div>
       <ol
-        class="wire"
+        class="wire-rows"
         ref={list}
         aria-label="Messages on the wire"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
