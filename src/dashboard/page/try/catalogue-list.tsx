@@ -9,6 +9,9 @@ import { catalogue } from "./catalogue.ts";
 import { type Entry, found, type Kind, keyOf, kinds } from "./entries.ts";
 import { TroubleView } from "./trouble-view.tsx";
 
+/** More of a kind are found by searching. */
+const maxListed = 300;
+
 const titles: Readonly<Record<Kind, string>> = {
   tool: "Tools",
   prompt: "Prompts",
@@ -16,7 +19,7 @@ const titles: Readonly<Record<Kind, string>> = {
   template: "Resource templates",
 };
 
-export function hrefOfEntry({ kind, id }: Pick<Entry, "kind" | "id">): string {
+function hrefOfEntry({ kind, id }: Pick<Entry, "kind" | "id">): string {
   return kind === "tool" ? hrefOf("try", id) : hrefOf("try", id, kind);
 }
 
@@ -68,7 +71,7 @@ function Group(props: {
         {titles[kind]} <span class="muted figure">{entries.length}</span>
       </h3>
       <ul>
-        {entries.map((entry) => (
+        {entries.slice(0, maxListed).map((entry) => (
           <li key={entry.id}>
             <a
               href={hrefOfEntry(entry)}
@@ -81,6 +84,9 @@ function Group(props: {
           </li>
         ))}
       </ul>
+      {entries.length > maxListed && (
+        <p class="hint">Search to see the other {entries.length - maxListed}.</p>
+      )}
     </>
   );
 }

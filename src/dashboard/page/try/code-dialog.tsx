@@ -27,7 +27,7 @@ export function CodeDialog({ action, target, isModern, onClose }: CodeDialogProp
 
 function Code({ title, text }: { readonly title: string; readonly text: string }): VNode {
   return (
-    <section class="code">
+    <section class="code-block">
       <header>
         <h3>{title}</h3>
         <CopyButton label={`Copy ${title}`} text={() => text} />

@@ -14,12 +14,22 @@ import { Badge } from "../components/badge.tsx";
 
 export function ToolResult({ result }: { readonly result: CallToolResult }): VNode {
   const { content, structuredContent } = result;
+  // Servers repeat structured content as a text, for clients that do not know it.
+  const repeated = JSON.stringify(structuredContent);
+  const shown = content.filter((block) => block?.type !== "text" || block.text !== repeated);
   return (
     <>
-      {content.map((block, index) => (
+      {shown.map((block, index) => (
         <Block key={index} block={block} />
       ))}
-      {structuredContent !== undefined && <Json title="Structured content" value={structuredContent} />}
+      {structuredContent !== undefined && (
+        <Json
+          title={
+            shown.length < content.length ? "Structured content, and the same as text" : "Structured content"
+          }
+          value={structuredContent}
+        />
+      )}
       {content.length === 0 && structuredContent === undefined && <p class="muted">The result is empty.</p>}
     </>
   );

@@ -14,8 +14,10 @@ export function CopyButton({ label, text }: { readonly label: string; readonly t
     setTimeout(() => say(""), shownMs);
   };
   return (
-    <button type="button" onClick={copy} aria-label={label}>
-      <span aria-live="polite">{said || label}</span>
+    <button type="button" class="copy" onClick={copy} aria-label={label}>
+      {/* Both texts take the same place, so that the button keeps its width. */}
+      <span class={said && "blank"}>{label}</span>
+      <span aria-live="polite">{said}</span>
     </button>
   );
 }

@@ -175,8 +175,7 @@ export interface Reading {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** The path of a form, and of a part of it: the name of a member, or the number of an item. */
-export const formPath = "";
+/** The path of a part of a form: the name of a member, or the number of an item. The path of the form is empty. */
 export function pathOf(path: string, part: string | number): string {
   return `${path}/${encodeURIComponent(part)}`;
 }
@@ -184,7 +183,7 @@ export function pathOf(path: string, part: string | number): string {
 /** Reads what a person filled in. */
 export function readDraft(field: Field, draft: Draft): Reading {
   const problems = new Map<string, string>();
-  const value = read(field, draft, formPath, problems);
+  const value = read(field, draft, "", problems);
   return { value, problems };
 }
 

@@ -149,17 +149,33 @@ let lastRoots = "file:///";
 
 function RootsBody({ accept, decline, cancel }: Of<"roots">): VNode {
   const [text, setText] = useState(lastRoots);
+  const uris = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const wrong = uris.find((uri) => !uri.startsWith("file://"));
   const send = (): void => {
+    if (wrong !== undefined) return;
     lastRoots = text;
-    const uris = text.split("\n").map((line) => line.trim());
-    accept(uris.filter(Boolean).map((uri) => ({ uri })));
+    accept(uris.map((uri) => ({ uri })));
   };
   return (
     <Body word="Answer" accept={send} decline={decline} cancel={cancel}>
       <label class="field">
         <span>Folders that the server may work on</span>
-        <textarea rows={4} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+        <textarea
+          rows={4}
+          value={text}
+          aria-invalid={wrong !== undefined}
+          aria-describedby="roots:problem"
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
       </label>
+      {wrong !== undefined && (
+        <p class="problem" id="roots:problem">
+          {wrong} does not begin with file://
+        </p>
+      )}
       <p class="hint">One file:// URI on each line; none if you leave it empty.</p>
     </Body>
   );

@@ -1,5 +1,5 @@
 // Errors of the client in words for the person at the page: what happened, and what to do.
-import { HalyardError, RpcRejection } from "halyard/client";
+import { AuthRequired, HalyardError, RpcRejection } from "halyard/client";
 
 export interface Trouble {
   readonly title: string;
@@ -18,7 +18,7 @@ const remedies: Readonly<Record<string, readonly [title: string, remedy: string]
   ],
   NO_COMMON_REVISION: ["The endpoint does not speak this revision", "Choose another revision"],
   TIMEOUT: ["The time is over", "Let the tool report progress, or call it again"],
-  CONNECTION_LOST: ["The connection was lost", "Check that the server runs, and try again"],
+  CONNECTION_LOST: ["The connection failed", "Check that the server runs"],
   HTTP: [
     "The endpoint answered with something else than MCP",
     "Check its address, and what stands before it",
@@ -28,11 +28,17 @@ const remedies: Readonly<Record<string, readonly [title: string, remedy: string]
 };
 
 export function troubleOf(error: unknown): Trouble {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof RpcRejection) {
     const { code, data } = error;
     return { title: `The server rejected the request (${code})`, message, remedy: undefined, data };
   }
   const known = error instanceof HalyardError ? remedies[error.code] : undefined;
   return { title: known?.[0] ?? "This did not work", message, remedy: known?.[1] };
+}
+
+function messageOf(error: unknown): string {
+  // Its own message names options of a program.
+  if (error instanceof AuthRequired) return `${error.url} answered ${error.status}`;
+  return error instanceof Error ? error.message : String(error);
 }

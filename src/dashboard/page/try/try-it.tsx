@@ -3,12 +3,12 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAbout } from "../base/about.ts";
 import { Empty } from "../components/empty.tsx";
-import type { ViewProps } from "../views/index.ts";
 import { CatalogueList } from "./catalogue-list.tsx";
 import { catalogue } from "./catalogue.ts";
 import { changes } from "./changes.ts";
 import { ChangesView } from "./changes-view.tsx";
 import { ConnectionBar } from "./connection-bar.tsx";
+import { connection } from "./connection.ts";
 import { type Entry, type Kind, keyOf, kinds, unlisted } from "./entries.ts";
 import { EntryView } from "./entry-view.tsx";
 import { QuestionDialog } from "./question-dialog.tsx";
@@ -16,10 +16,16 @@ import { WireView } from "./wire-view.tsx";
 
 const tabs = { catalogue: "Catalogue", call: "Call", messages: "Messages", changes: "Changes" } as const;
 type Tab = keyof typeof tabs;
+
+interface TryItProps {
+  /** What stands behind the path in the address: what is tried, and its kind unless it is a tool. */
+  readonly rest: readonly string[];
+}
+
 /** What a narrow page shows one of, and a wide page beside each other. */
 type Pane = "catalogue" | "call" | "side";
 
-export function TryIt({ rest }: ViewProps): VNode {
+export function TryIt({ rest }: TryItProps): VNode {
   const { endpoint } = useAbout();
   if (endpoint === undefined)
     return (
@@ -32,7 +38,7 @@ export function TryIt({ rest }: ViewProps): VNode {
   return <Bench endpoint={endpoint} rest={rest} />;
 }
 
-function Bench({ endpoint, rest }: ViewProps & { readonly endpoint: string }): VNode {
+function Bench({ endpoint, rest }: TryItProps & { readonly endpoint: string }): VNode {
   const { id, kind } = chosenOf(rest);
   const [pane, setPane] = useState<Pane>(id === undefined ? "catalogue" : "call");
   const [side, setSide] = useState<"messages" | "changes">("messages");
@@ -90,7 +96,9 @@ function Nothing(props: {
   readonly isRead: boolean;
 }): VNode {
   const { id, kind, isRead } = props;
-  if (!isRead) return <Empty title="Connect to see what the server offers" />;
+  const { phase } = connection.use();
+  if (phase === "none") return <Empty title="Connect to see what the server offers" />;
+  if (!isRead) return <Empty title="Reading what the server offers…" />;
   if (id === undefined) return <Empty title="Choose a tool, a prompt or a resource" />;
   return (
     <Empty title={`The server has no ${kind} "${id}"`}>

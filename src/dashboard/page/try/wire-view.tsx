@@ -29,7 +29,8 @@ export function WireView(): VNode {
     <>
       <div class="pane-tools">
         <span class="muted figure">
-          {rows.length} messages{dropped > 0 && `, ${dropped} dropped`}
+          {rows.length} {rows.length === 1 ? "message" : "messages"}
+          {dropped > 0 && `, ${dropped} dropped`}
         </span>
         <CopyButton label="Copy all as NDJSON" text={() => rows.map(({ line }) => `${line}\n`).join("")} />
         <button type="button" class="quiet" onClick={forgetLines}>
@@ -37,7 +38,7 @@ export function WireView(): VNode {
         </button>
       </div>
       <ol
-        class="wire"
+        class="wire-rows"
         ref={list}
         aria-label="Messages on the wire"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
