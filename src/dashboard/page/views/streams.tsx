@@ -34,7 +34,7 @@ const columns: readonly Column<StreamRow>[] = [
   },
   {
     title: "State",
-    width: 146,
+    width: 154,
     line: 2,
     show: (row) => <State row={row} />,
     sort: ({ state, ageMs }) => `${state} ${String(Math.floor(ageMs)).padStart(12, "0")}`,
@@ -48,7 +48,7 @@ const columns: readonly Column<StreamRow>[] = [
   },
   {
     title: "Waiting",
-    width: 158,
+    width: 148,
     line: 1,
     isFigure: true,
     show: ({ unsentBytes, queuedBytes, isBehind }) => (
@@ -66,13 +66,13 @@ const columns: readonly Column<StreamRow>[] = [
   },
   {
     title: "Last event",
-    width: 118,
+    width: 114,
     show: ({ lastEventId }) => <Figures of={lastEventId} missing="The stream cannot be resumed" />,
     hint: "The id of the last event: a client that reconnects sends it as Last-Event-ID",
   },
   {
     title: "Kept",
-    width: 96,
+    width: 94,
     isFigure: true,
     show: ({ kept }) => <Kept kept={kept} />,
     sort: ({ kept }) => kept?.bytes ?? -1,
