@@ -1,6 +1,6 @@
 // A table that scrolls inside itself, sorts by its heads, is walked by keys, and shows its rows as cards where the page is narrow.
 import type { ComponentChildren, VNode } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../base/keyboard.ts";
 import { type Standing, useStanding } from "./standing.ts";
 
@@ -38,6 +38,8 @@ export interface TableProps<Row> {
   readonly empty?: ComponentChildren;
   /** A class for the frame. */
   readonly class?: string;
+  /** The key of the row that has the focus at first. */
+  readonly focused?: string | undefined;
   /** j, k and Enter walk it; a page with two tables gives them to one. */
   readonly hasKeys?: boolean;
 }
@@ -79,7 +81,7 @@ export function Table<Row>(props: TableProps<Row>): VNode {
           onPointerLeave={() => (isPointed.current = false)}
         >
           {placed.map(({ key, row, isGone }) => (
-            <TableRow key={key} table={props} row={row} isGone={isGone} />
+            <TableRow key={key} table={props} row={row} isGone={isGone} isFocused={key === props.focused} />
           ))}
         </tbody>
       </table>
@@ -91,15 +93,22 @@ interface TableRowProps<Row> {
   readonly table: TableProps<Row>;
   readonly row: Row;
   readonly isGone: boolean;
+  /** Whether it takes the focus when it is first shown. */
+  readonly isFocused: boolean;
 }
 
 /** Drawn again only if the row is another one: a table that is sorted moves its rows, and does no more. */
-function TableRow<Row>({ table, row, isGone }: TableRowProps<Row>): VNode {
+function TableRow<Row>({ table, row, isGone, isFocused }: TableRowProps<Row>): VNode {
+  const element = useRef<HTMLTableRowElement>(null);
+  useEffect(() => {
+    if (isFocused && document.activeElement === document.body) element.current?.focus();
+  }, []);
   const { columns, onOpen, isOpenable = () => true, classOf } = table;
   return useMemo(() => {
     const open = onOpen && isOpenable(row) ? () => onOpen(row) : undefined;
     return (
       <tr
+        ref={element}
         tabIndex={-1}
         class={[open && "opens", isGone && "gone", classOf?.(row)].filter(Boolean).join(" ")}
         onClick={(event) => !isControl(event) && open?.()}

@@ -69,13 +69,7 @@ export function Count({ of, tone }: { readonly of: number; readonly tone?: Tone 
 }
 
 /** Bytes that wait for a reader. */
-export function Bytes({
-  of,
-  isBehind = of > behindBytes,
-}: {
-  readonly of: number;
-  readonly isBehind?: boolean;
-}): VNode {
+export function Bytes({ of, isBehind }: { readonly of: number; readonly isBehind: boolean }): VNode {
   return <span class={isBehind ? "warn" : of === 0 ? "muted" : undefined}>{formatBytes(of)}</span>;
 }
 
@@ -89,7 +83,7 @@ export interface BarProps {
 
 export function Bar({ share, mark, tone = "plain" }: BarProps): VNode {
   return (
-    <span class={`bar ${tone}`} aria-hidden="true">
+    <span class={`gauge ${tone}`} aria-hidden="true">
       <span style={{ width: `${Math.min(1, share) * 100}%` }} />
       {mark !== undefined && <i style={{ left: `${mark * 100}%` }} />}
     </span>

@@ -35,25 +35,32 @@ export interface ListingProps<Name extends Listed> {
   readonly empty: VNode;
 }
 
-/** What was searched for last in each view, for when somebody comes back to it. */
+/** What was searched for and opened last in each view, for when somebody comes back to it. */
 const searches = new Map<Listed, string>();
+const opened = new Map<Listed, string>();
 
 export function Listing<Name extends Listed>(props: ListingProps<Name>): VNode {
-  const { name, label, nouns, everyMs, hint, columns, note, empty, ...table } = props;
+  const { name, label, nouns, everyMs, hint, columns, onOpen, note, empty, ...table } = props;
   const [{ search, cleared }, setSearch] = useState({ search: searches.get(name) ?? "", cleared: 0 });
   const { answer, isStale } = usePolled(name, { search } as Questions[Name], everyMs);
+  const first = useRef(answer);
+  first.current ??= answer;
   const answered = useRef(search);
   if (!isStale) answered.current = search;
   const find = (wanted: string): void => {
     searches.set(name, wanted);
     setSearch((last) => ({ ...last, search: wanted }));
   };
+  const open = (row: RowOf<Name>): void => {
+    opened.set(name, props.keyOf(row));
+    onOpen?.(row);
+  };
   const clear = (): void => {
     searches.delete(name);
     setSearch((last) => ({ search: "", cleared: last.cleared + 1 }));
   };
   const { rows, nodes } = (answer ?? nothingYet) as Rows<RowOf<Name>>;
-  if (answer !== undefined && rows.length === 0 && search === "" && !isStale) return empty;
+  if (answer !== undefined && rows.length === 0 && answered.current === "") return empty;
   return (
     <div class={`listing ${name}`} aria-busy={answer === undefined}>
       <div class="finding">
@@ -64,12 +71,14 @@ export function Listing<Name extends Listed>(props: ListingProps<Name>): VNode {
       {answer && (
         <Table
           {...table}
+          {...(onOpen && { onOpen: open })}
+          focused={answer === first.current ? opened.get(name) : undefined}
           label={label}
           columns={columns(nodes.length > 1)}
           rows={rows}
           standing={{ question: answered.current, ...(props.rankOf && { rankOf: props.rankOf }) }}
           empty={
-            <Empty title={`No ${nouns[0]} matches “${search}”`}>
+            <Empty title={`No ${nouns[0]} matches “${answered.current}”`}>
               <button type="button" onClick={clear}>
                 Show all
               </button>

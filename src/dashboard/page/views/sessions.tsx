@@ -17,9 +17,7 @@ const columns: readonly Column<SessionRow>[] = [
   {
     title: "Client",
     line: 1,
-    show: ({ peer, client, who, queuedBytes }) => (
-      <Client peer={peer} client={client} who={who} isBehind={queuedBytes > behindBytes} />
-    ),
+    show: (row) => <Client peer={row.peer} client={row.client} who={row.who} isBehind={isBehind(row)} />,
     sort: ({ client, who }) => `${client} ${who}`,
     hint: "The name and version that the client gives itself, and the subject of its token or its address",
   },
@@ -94,7 +92,7 @@ const columns: readonly Column<SessionRow>[] = [
     width: 72,
     line: 2,
     isFigure: true,
-    show: ({ queuedBytes }) => <Bytes of={queuedBytes} />,
+    show: (row) => <Bytes of={row.queuedBytes} isBehind={isBehind(row)} />,
     sort: ({ queuedBytes }) => queuedBytes,
     hint: "Bytes that the client has not read",
   },
@@ -115,6 +113,12 @@ const columns: readonly Column<SessionRow>[] = [
     hint: "Resumes at which messages were missing, since somebody began to look",
   },
 ];
+
+/** What waits for a client without a stream is not read because the client is away. */
+function isBehind({ queuedBytes, streams }: SessionRow): boolean {
+  return queuedBytes > behindBytes && streams > 0;
+}
+
 const ofOneNode = columns.filter(({ title }) => title !== "Node");
 
 export function Sessions(): VNode {

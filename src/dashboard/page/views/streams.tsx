@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import type { StreamRow } from "../../answers.ts";
 import { formatBytes, formatCount, formatDuration } from "../base/format.ts";
-import { go } from "../base/router.ts";
+import { go, hrefOf } from "../base/router.ts";
 import { Badge } from "../components/badge.tsx";
 import { Empty } from "../components/empty.tsx";
 import type { Column } from "../components/table.tsx";
@@ -34,7 +34,7 @@ const columns: readonly Column<StreamRow>[] = [
   },
   {
     title: "State",
-    width: 152,
+    width: 154,
     line: 2,
     show: (row) => <State row={row} />,
     sort: ({ state, ageMs }) => `${state} ${String(Math.floor(ageMs)).padStart(12, "0")}`,
@@ -48,7 +48,7 @@ const columns: readonly Column<StreamRow>[] = [
   },
   {
     title: "Waiting",
-    width: 158,
+    width: 148,
     line: 1,
     isFigure: true,
     show: ({ unsentBytes, queuedBytes, isBehind }) => (
@@ -66,13 +66,13 @@ const columns: readonly Column<StreamRow>[] = [
   },
   {
     title: "Last event",
-    width: 104,
+    width: 114,
     show: ({ lastEventId }) => <Figures of={lastEventId} missing="The stream cannot be resumed" />,
     hint: "The id of the last event: a client that reconnects sends it as Last-Event-ID",
   },
   {
     title: "Kept",
-    width: 96,
+    width: 94,
     isFigure: true,
     show: ({ kept }) => <Kept kept={kept} />,
     sort: ({ kept }) => kept?.bytes ?? -1,
@@ -115,9 +115,9 @@ export function Streams(): VNode {
         <Empty title="No stream is open">
           <p>
             A client opens one when it connects with GET, when it calls a tool that reports progress, or when
-            it sends subscriptions/listen.
+            it sends <code>subscriptions/listen</code>.
           </p>
-          <a href="#/sessions">See who is connected</a>
+          <a href={hrefOf("sessions")}>See who is connected</a>
         </Empty>
       }
     />

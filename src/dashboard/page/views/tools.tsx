@@ -158,7 +158,7 @@ function Codes({ codes }: { readonly codes: ToolRow["errorCodes"] }): VNode {
   return (
     <span class="figure" title={title.join("\n")}>
       {codes.map(({ code, count }) => (
-        <span key={code} class="code">
+        <span key={code} class="error-code">
           {code === 0 ? "result" : code}
           <span class="muted">×{formatCount(count)}</span>
         </span>

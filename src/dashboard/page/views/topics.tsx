@@ -1,7 +1,9 @@
 // The topics: who listens to what, how many clients the last pushes reached, and what was merged.
 import { Fragment, type VNode } from "preact";
 import type { TopicRow } from "../../answers.ts";
+import { useAbout } from "../base/about.ts";
 import { formatAgo, formatCount } from "../base/format.ts";
+import { hrefOf } from "../base/router.ts";
 import { Empty } from "../components/empty.tsx";
 import type { Column } from "../components/table.tsx";
 import { Client, Count, Text } from "./cells.tsx";
@@ -81,6 +83,7 @@ const columns: readonly Column<TopicRow>[] = [
 ];
 
 export function Topics(): VNode {
+  const { tryIt } = useAbout();
   return (
     <Listing
       name="topics"
@@ -95,6 +98,7 @@ export function Topics(): VNode {
           <p>
             A client subscribes with <code>resources/subscribe</code> or <code>subscriptions/listen</code>.
           </p>
+          {tryIt && <a href={hrefOf("try")}>Subscribe in this page</a>}
         </Empty>
       }
     />
