@@ -53,6 +53,9 @@ export async function joinAsOfficial(url: string, name: string): Promise<Officia
   return client;
 }
 
+/** What a row is found by: a text in any of its columns, or the whole text of one column. */
+export type RowText = string | RegExp | readonly [column: string, text: string];
+
 /** The dashboard in a tab. */
 export class Screen {
   readonly page: Page;
@@ -81,19 +84,21 @@ export class Screen {
 
   /** Opens a view by its address, such as `sessions`. */
   async go(view: string): Promise<void> {
-    await this.page.evaluate((hash) => {
-      location.hash = hash;
-    }, `#/${view}`);
+    await this.page.evaluate(`location.hash = ${JSON.stringify(`#/${view}`)}`);
   }
 
-  /** The rows of a table that have this text. */
-  rows(table: string, text: string | RegExp = ""): Locator {
+  /** The rows of a table that have this text, or exactly this text in a column. */
+  rows(table: string, wanted: RowText = ""): Locator {
     const rows = this.page.getByRole("table", { name: table, exact: true }).locator("tbody tr");
-    return rows.filter({ hasText: text });
+    if (typeof wanted === "string" || wanted instanceof RegExp) return rows.filter({ hasText: wanted });
+    const [column, text] = wanted;
+    return rows.filter({
+      has: this.page.locator(`td[data-title="${column}"]`).getByText(text, { exact: true }),
+    });
   }
 
   /** What the column of the first such row shows now; empty if there is no such row. */
-  async cell(table: string, row: string | RegExp, column: string): Promise<string> {
+  async cell(table: string, row: RowText, column: string): Promise<string> {
     const cells = this.rows(table, row).locator(`td[data-title="${column}"]`);
     return ((await cells.allInnerTexts())[0] ?? "").trim();
   }
