@@ -27,8 +27,8 @@ const leaveOutValidator: Plugin = {
 measureInstallation();
 // The aims are 120,000 and 160,000: what is over them are the limits by caller, the checks of options and of results, and
 // methods of one's own. A server that neither asks nor runs tasks cannot leave those out yet. Neither may grow further.
-await measureBundle("stdio", 162_000);
-await measureBundle("http", 212_000);
+await measureBundle("stdio", 161_500);
+await measureBundle("http", 211_000);
 await measureAuth();
 await measureOneName();
 await measureClient();
@@ -73,8 +73,8 @@ function measureInstallation(): void {
     .map(([path]) => path);
   const bytes = others.reduce((sum, path) => sum + sizeOf(path), packed.unpackedSize);
   hold("installed packages", others.length + 1, 6, "drop a dependency");
-  // Two thirds are the package itself: servers, a client and its OAuth, with their declarations.
-  hold("installed bytes", bytes, 2_100_000, "drop a dependency, or publish less");
+  // Three quarters are the package itself: servers, a client and its OAuth, a dashboard and its page, with their declarations.
+  hold("installed bytes", bytes, 2_450_000, "drop a dependency, or publish less");
 }
 
 function sizeOf(folder: string): number {

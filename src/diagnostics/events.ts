@@ -38,8 +38,9 @@ export interface RequestEvent extends PeerEvent {
   /** The name and version that the client gives itself. */
   readonly client?: Implementation | undefined;
   readonly durationMs: number;
+  /** A result with `isError` counts as an error, too. */
   readonly outcome: "ok" | "error" | "cancelled";
-  /** The JSON-RPC error code, if the outcome is `error`. */
+  /** The JSON-RPC error code; undefined for a result with `isError`. */
   readonly errorCode?: number | undefined;
 }
 

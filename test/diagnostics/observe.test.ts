@@ -14,12 +14,14 @@ describeMatrix("observe", {}, (cell) => {
     server.tool("refuses", {}, () => {
       throw new ProtocolError(-31000, "no");
     });
+    server.tool("fails", {}, () => ({ content: [], isError: true }));
     server.prompt("p", {}, () => "");
     server.resource("a:b", {}, () => "");
     const client = await open(cell, server);
     events.length = 0;
     await call(client, "t", { n: 1 });
     await refusal(call(client, "refuses"));
+    await call(client, "fails");
     await client.request("prompts/get", { name: "p" });
     await client.request("resources/read", { uri: "a:b" });
     await client.request("tools/list");
@@ -29,6 +31,7 @@ describeMatrix("observe", {}, (cell) => {
     ).toEqual([
       ["tools/call", "t", "ok", undefined],
       ["tools/call", "refuses", "error", -31000],
+      ["tools/call", "fails", "error", undefined],
       ["prompts/get", "p", "ok", undefined],
       ["resources/read", "a:b", "ok", undefined],
       ["tools/list", undefined, "ok", undefined],

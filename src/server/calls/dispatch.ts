@@ -230,7 +230,8 @@ function report(core: Core, call: Call, response: RpcResponse, durationMs: numbe
   core.running?.delete(call);
   const { method, revision, client } = call;
   const errorCode = "error" in response ? response.error.code : undefined;
-  const outcome = call.cancelled ? "cancelled" : errorCode === undefined ? "ok" : "error";
+  const isError = "error" in response || response.result["isError"] === true;
+  const outcome = call.cancelled ? "cancelled" : isError ? "error" : "ok";
   const name = subjectOf(call);
   const event = { type: "request", method, name, revision, client, durationMs, outcome, errorCode } as const;
   core.settings.observe?.({ ...event, ...peerOf(call) });
