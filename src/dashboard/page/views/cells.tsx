@@ -24,7 +24,7 @@ export function Client({ peer, client = "unnamed client", who, isBehind = false 
         <Badge tone="warn" title="It does not read what waits for it">
           behind
         </Badge>
-      )}
+      )}{" "}
       <a
         class="client"
         href={hrefOf("session", peer)}
