@@ -148,10 +148,14 @@ describe("serveHttp", () => {
 
   test("closes the dashboard although somebody is about to ask something", async () => {
     const { http, port, token: own } = await openDashboard();
-    const { socket } = openRaw(port);
+    const { socket, text } = openRaw(port);
     const head = ["POST /ask HTTP/1.1", `Host: 127.0.0.1:${port}`, `Authorization: Bearer ${own}`];
-    socket.write([...head, "Content-Type: application/json", "Content-Length: 9", "", "{"].join("\r\n"));
-    await until(() => socket.bytesWritten > 0);
+    socket.write(
+      [...head, "Content-Type: application/json", "Content-Length: 9", "Expect: 100-continue", "", "{"].join(
+        "\r\n",
+      ),
+    );
+    await until(() => text().includes("100 Continue"));
     await http.close();
     await until(() => socket.closed);
   });
