@@ -286,6 +286,7 @@ describe("the token", () => {
     expect(first.filter((status) => status === 429)).toHaveLength(40);
     const reply = await ask(about);
     expect([reply.status, reply.headers["retry-after"]]).toEqual([429, "6"]);
+    expect(log[0]?.message).toBe("Dashboard: too many wrong tokens from 127.0.0.1");
     passSeconds(6);
     expect((await ask(about)).status).toBe(200);
     expect(await guess(100)).toBe(401);

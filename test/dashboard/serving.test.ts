@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { makeServer } from "../support/catalogue.ts";
 import { asking, openDashboard, type OpenDashboard } from "../support/dashboard.ts";
 import { sendTo } from "../support/http.ts";
+import { openRaw } from "../support/raw-socket.ts";
 import { until } from "../support/turns.ts";
 
 const info = { name: "test", version: "1.0.0" };
@@ -143,6 +144,20 @@ describe("serveHttp", () => {
     expect(page.url).toBeUndefined();
     expect(await isOpen(url)).toBe(false);
     await expect(sendTo(port, { method: "GET", path: "/" })).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("closes the dashboard although somebody is about to ask something", async () => {
+    const { http, port, token: own } = await openDashboard();
+    const { socket, text } = openRaw(port);
+    const head = ["POST /ask HTTP/1.1", `Host: 127.0.0.1:${port}`, `Authorization: Bearer ${own}`];
+    socket.write(
+      [...head, "Content-Type: application/json", "Content-Length: 9", "Expect: 100-continue", "", "{"].join(
+        "\r\n",
+      ),
+    );
+    await until(() => text().includes("100 Continue"));
+    await http.close();
+    await until(() => socket.closed);
   });
 
   test("may have the same dashboard again after the endpoint has closed, with another token", async () => {

@@ -2,6 +2,7 @@
 import { internalError } from "../../diagnostics/error-ids.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { clip } from "../../errors.ts";
 import { Heartbeat } from "../../http/edge/heartbeat.ts";
 import { jsonHeaders, refuse, replyError } from "../../http/edge/replies.ts";
 import type { HttpBody, HttpRequest, HttpResponder } from "../../http/edge/request.ts";
@@ -104,10 +105,17 @@ export class Site {
     responder.reply(307, { location: `./${segment}/` });
   }
 
-  async #ask(request: HttpRequest, responder: HttpResponder, { token, answer }: Backing): Promise<void> {
+  async #ask(
+    request: HttpRequest,
+    responder: HttpResponder,
+    { token, logger, answer }: Backing,
+  ): Promise<void> {
     const refusal = token.check(request.header("authorization"), request.caller);
-    if (refusal?.retryAfter !== undefined)
+    if (refusal?.retryAfter !== undefined) {
+      const address = clip(request.caller) || "an unknown address";
+      RateLimitedLog.of(logger).warn(`Dashboard: too many wrong tokens from ${address}`);
       return refuse(responder, 429, refusal.problem, { "retry-after": String(refusal.retryAfter) });
+    }
     if (refusal !== undefined)
       return refuse(responder, 401, refusal.problem, { "www-authenticate": "Bearer" });
     if (refuseContentType(request, responder)) return;
