@@ -9,6 +9,9 @@ import { KnownNodes } from "./known-nodes.ts";
 /** Milliseconds that nodes have to answer. */
 const deadlineMs = 700;
 
+/** Milliseconds that the clocks of nodes may differ and count as the same. */
+const sameClockMs = 100;
+
 /** Set in every message. Nodes whose dashboards have another format do not understand each other. */
 const format = 1;
 
@@ -103,7 +106,13 @@ export class OtherNodes {
       return undefined;
     const told = figures as unknown as NodeFigures;
     this.#known.answered(from, name, told, roundTripMs);
-    return { node: name, figures: told, aheadMs: this.#cluster.clockOf(from) - Date.now(), part };
+    return { node: name, figures: told, aheadMs: this.#aheadMs(from), part };
+  }
+
+  /** Small differences come from the time that a message takes, and times must not move with each of them. */
+  #aheadMs(node: string): number {
+    const aheadMs = this.#cluster.clockOf(node) - Date.now();
+    return Math.abs(aheadMs) < sameClockMs ? 0 : aheadMs;
   }
 }
 

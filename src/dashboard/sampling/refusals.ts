@@ -4,7 +4,8 @@ import type { RefusalRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { cut } from "./peers.ts";
 
-const maxRows = 100;
+/** Reasons that are counted; the one that was last given longest ago is dropped. */
+export const maxReasons = 100;
 const maxReasonLength = 200;
 
 interface Refusal {
@@ -16,7 +17,7 @@ interface Refusal {
 }
 
 export class Refusals {
-  readonly #rows = new Newest<string, Refusal>(maxRows);
+  readonly #rows = new Newest<string, Refusal>(maxReasons);
 
   add({ reason: given, status, errorCode }: RefusalEvent, now: number): void {
     const reason = cut(given, maxReasonLength);

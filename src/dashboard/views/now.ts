@@ -2,11 +2,10 @@
 import type { Counts, Now, RefusalRow, Series } from "../answers.ts";
 import { type EndedCall, maxCalls } from "../sampling/calls.ts";
 import { Histogram, shownShares } from "../sampling/histogram.ts";
+import { maxReasons } from "../sampling/refusals.ts";
 import { keptSeconds, type Second, type Seconds } from "../sampling/series.ts";
 import type { NodePart, SharedView } from "./view.ts";
 
-/** Refusals that are shown. */
-const maxRefusals = 20;
 /** Milliseconds that clocks of nodes differ before their seconds are moved. */
 const sameClockMs = 2000;
 
@@ -127,5 +126,5 @@ function refusalsOf(all: readonly RefusalRow[]): Now["refusals"] {
     byReason.set(key, { ...row, count: row.count + (known?.count ?? 0), agoMs });
   }
   const rows = [...byReason.values()].toSorted((one, other) => one.agoMs - other.agoMs);
-  return rows.slice(0, maxRefusals);
+  return rows.slice(0, maxReasons);
 }
