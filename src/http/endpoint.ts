@@ -63,7 +63,13 @@ export class Endpoint {
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.legacySse = legacySse && new LegacySse(this.state, legacySse);
-    this.settings.dashboard?.attach(this);
+    try {
+      this.settings.dashboard?.attach(this);
+    } catch (error) {
+      // The node has begun to join its cluster.
+      void ignoreRejection(this.close());
+      throw error;
+    }
   }
 
   /** Responds to one request. */
