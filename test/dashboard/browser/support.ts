@@ -64,6 +64,7 @@ export class Screen {
 
   constructor(page: Page, origins: readonly string[]) {
     this.page = page;
+    page.setDefaultTimeout(20_000);
     page.on("dialog", (dialog) => {
       this.troubles.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
