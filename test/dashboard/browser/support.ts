@@ -4,9 +4,9 @@ import { McpServer, type ServerOptions } from "halyard";
 import { connect, type ConnectOptions, type McpClient } from "halyard/client";
 import { type Dashboard, dashboard, type DashboardOptions } from "halyard/dashboard";
 import { type HttpServer, serveHttp, type ServeHttpOptions } from "halyard/node";
-import type { Locator, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { openProfile, type Profile } from "../../support/browser.ts";
+import { openProfile } from "../../support/browser.ts";
 import { recordingLogger } from "../../support/log.ts";
 
 /** For `describe`: a browser on a busy machine takes its time. */
@@ -64,6 +64,7 @@ export class Screen {
 
   constructor(page: Page, origins: readonly string[]) {
     this.page = page;
+    page.setDefaultTimeout(20_000);
     page.on("dialog", (dialog) => {
       this.troubles.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
@@ -121,10 +122,10 @@ export async function lookAt(
   url: string,
   view: string,
   endpoints: readonly string[] = [],
-  profile?: Profile,
+  context?: BrowserContext,
 ): Promise<Screen> {
-  const { context } = profile ?? (await openProfile());
-  const screen = new Screen(await context.newPage(), [new URL(url).origin, ...endpoints]);
+  const tabs = context ?? (await openProfile()).context;
+  const screen = new Screen(await tabs.newPage(), [new URL(url).origin, ...endpoints]);
   await screen.page.goto(url);
   await screen.page.getByRole("navigation", { name: "Views" }).waitFor();
   await screen.go(view);

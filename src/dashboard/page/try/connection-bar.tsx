@@ -15,18 +15,21 @@ export function ConnectionBar({ endpoint }: { readonly endpoint: string }): VNod
   const [revision, setRevision] = useState(wanted?.revision ?? revisions[0] ?? "auto");
   const [token, setToken] = useState(wanted?.token ?? "");
   const isOn = now.phase !== "none";
-  useEffect(() => {
-    if (!hasBegun) void open({ endpoint, revision, token });
+  const begin = (chosen: string): void => {
     hasBegun = true;
+    void open({ endpoint, revision: chosen, token });
+  };
+  useEffect(() => {
+    if (!hasBegun) begin(revision);
   }, []);
   const choose = (chosen: string): void => {
     setRevision(chosen);
-    if (isOn) void open({ endpoint, revision: chosen, token });
+    if (isOn || !hasBegun) begin(chosen);
   };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     if (isOn) close();
-    else void open({ endpoint, revision, token });
+    else begin(revision);
   };
   return (
     <>
