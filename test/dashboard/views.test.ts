@@ -1,5 +1,5 @@
 // The views of one node, with real clients of every era: who is there, what they read, call and listen to.
-import { McpServer } from "halyard";
+import { McpServer, ToolError } from "halyard";
 import { connect, type McpClient } from "halyard/client";
 import { dashboard, type DashboardOptions } from "halyard/dashboard";
 import { type HttpServer, serveHttp, type ServeHttpOptions } from "halyard/node";
@@ -124,11 +124,16 @@ test("a call that runs is seen at its tool and at its client", async () => {
 });
 
 test("errors of calls are counted by their codes", async () => {
-  const { http, ask } = await open();
+  const { server, http, ask } = await open();
+  server.tool("fail", {}, () => {
+    throw new ToolError("no");
+  });
   const legacy = await SessionClient.open(http);
+  await legacy.request("tools/call", { name: "fail" });
   await legacy.request("tools/call", { name: "missing" });
   await legacy.request("resources/read", { uri: "note:///missing" });
   const tools = await ask("tools");
+  expect(rowWith(tools, { name: "fail" })).toMatchObject({ calls: 1, errors: 1, errorCodes: [] });
   expect(rowWith(tools, { name: "missing" })).toMatchObject({
     errors: 1,
     errorCodes: [{ code: -32602, count: 1 }],

@@ -76,9 +76,10 @@ class ToolCounts {
     if (outcome === "cancelled") this.#cancelled += weight;
     if (outcome !== "error") return;
     this.#errors += weight;
-    const count = this.#codes.get(errorCode ?? 0);
-    if (count !== undefined || this.#codes.size < maxCodes)
-      this.#codes.set(errorCode ?? 0, (count ?? 0) + weight);
+    // A result that is an error has no code.
+    if (errorCode === undefined) return;
+    const count = this.#codes.get(errorCode);
+    if (count !== undefined || this.#codes.size < maxCodes) this.#codes.set(errorCode, (count ?? 0) + weight);
   }
 
   figures(): ToolFigures {

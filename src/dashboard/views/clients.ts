@@ -3,7 +3,6 @@ import type { Implementation } from "../../protocol/model.ts";
 import type { Listener } from "../../push/listener.ts";
 import { Connection } from "../../server/context/connection.ts";
 import { clientTextOf, peerOf, whoOf } from "../sampling/peers.ts";
-import { textOf } from "./finding.ts";
 
 export interface ShownClient {
   readonly peer: string;
@@ -40,4 +39,9 @@ function describe(known: Connection | Listener, info: Implementation | undefined
   const who = whoOf(known);
   const revision = known instanceof Connection ? known.revision?.date : undefined;
   return { peer, client, who, text: textOf([peer, client, who, known.transport, revision]) };
+}
+
+/** What a search looks at. */
+export function textOf(words: readonly (string | undefined)[]): string {
+  return words.join(" ").toLowerCase();
 }

@@ -60,11 +60,6 @@ export class Finding<Row> {
   }
 }
 
-/** What a search looks at. */
-export function textOf(words: readonly (string | undefined)[]): string {
-  return words.join(" ").toLowerCase();
-}
-
 /** The rows that are shown: at most 200, in an order that does not change from one answer to the next. */
 export function shownRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[] {
   const keyed = rows.map((row) => ({ key: keyOf(row), row }));

@@ -4,7 +4,8 @@ import type { SeenClient } from "../sampling/calls.ts";
 import type { Look } from "../sampling/looking.ts";
 import { peerOf } from "../sampling/peers.ts";
 import type { ListeningClient } from "./census.ts";
-import { type Finding, textOf } from "./finding.ts";
+import { textOf } from "./clients.ts";
+import type { Finding } from "./finding.ts";
 
 /** A modern client has no session: it is known by its caller and its name. */
 export function addModernClients(finding: Finding<SessionRow>): void {

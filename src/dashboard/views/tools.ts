@@ -4,7 +4,8 @@ import type { ToolRow } from "../answers.ts";
 import { Histogram, shownShares } from "../sampling/histogram.ts";
 import type { Look } from "../sampling/looking.ts";
 import { countedName, keyOf, type ToolFigures } from "../sampling/tools.ts";
-import { Finding, shownRows, textOf } from "./finding.ts";
+import { textOf } from "./clients.ts";
+import { Finding, shownRows } from "./finding.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { SharedView } from "./view.ts";
 
