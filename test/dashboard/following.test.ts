@@ -2,10 +2,9 @@
 import { McpServer } from "halyard";
 import { connect, type ConnectOptions, type McpClient } from "halyard/client";
 import { replay } from "halyard/testing";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { holdClocks } from "../support/clock.ts";
-import { type Entry, type Line, type Page, serveWithPage } from "../support/following.ts";
+import { type Entry, type Page, serveWithPage } from "../support/following.ts";
 import { SseClient } from "../support/legacy-sse.ts";
 import { recordingLogger } from "../support/log.ts";
 import { listenOver, sendModern, SessionClient } from "../support/sessions.ts";
@@ -381,118 +380,3 @@ describe("streams and sessions", () => {
     expect(await page.entry(peer, "listen")).toMatchObject({ label: "toolsListChanged", outcome: "cut" });
   });
 });
-
-describe("what is kept", () => {
-  test("nothing of a client before somebody follows it", async () => {
-    const { url, page } = await serveWithPage(makeServer());
-    const one = await SessionClient.open({ url });
-    const [first = ""] = await page.peers();
-    await page.timeline(first);
-    const other = await SessionClient.open({ url });
-    await other.request("tools/call", { name: "hello", arguments: {} });
-    await one.request("tools/list");
-    const second = (await page.peers()).find((peer) => peer !== first) ?? "";
-    expect(await page.recording(second)).toEqual(expect.objectContaining({ lines: [], dropped: 0 }));
-    expect(await page.entries(second)).toEqual([]);
-    expect((await page.recording(second)).lines).toEqual([]);
-    const entries = await page.entries(first);
-    expect(entries.map(({ kind }) => kind)).toEqual(["tools/list"]);
-  });
-
-  test("nothing once nobody has asked for a minute", async () => {
-    holdClocks("setTimeout", "clearTimeout");
-    const { url, page } = await serveWithPage(makeServer());
-    const client = await SessionClient.open({ url });
-    const [peer = ""] = await page.peers();
-    await page.timeline(peer);
-    await client.request("tools/list");
-    vi.advanceTimersByTime(55_000);
-    expect((await page.recording(peer)).lines).toHaveLength(2);
-    await page.timeline(peer);
-    vi.advanceTimersByTime(66_000);
-    expect((await page.recording(peer)).lines).toEqual([]);
-  });
-
-  test("the last 2,000 messages", async () => {
-    const { url, page } = await serveWithPage(makeServer());
-    const client = await SessionClient.open({ url });
-    const [peer = ""] = await page.peers();
-    await page.timeline(peer);
-    for (let at = 0; at < 1500; at += 50)
-      await Promise.all(Array.from({ length: 50 }, () => client.request("ping")));
-    const { lines, dropped } = await page.recording(peer);
-    expect([lines.length, dropped]).toEqual([2000, 1000]);
-  });
-
-  test("the last 2,000 entries, and those that are open", async () => {
-    const { url, page } = await serveWithPage(makeServer());
-    const client = await SessionClient.open({ url }, { revision: "2025-03-26" });
-    const [peer = ""] = await page.peers();
-    const stream = await client.get();
-    onTestFinished(() => stream.cut());
-    await until(async () => (await page.timeline(peer)).entries.length === 1);
-    const told = { jsonrpc: "2.0", method: "notifications/roots/list_changed" };
-    for (let at = 0; at < 3000; at += 50) await client.say(Array.from({ length: 50 }, () => told));
-    const entries = await page.entries(peer);
-    expect([entries.length, (await page.timeline(peer)).dropped]).toEqual([2000, 1001]);
-    expect(entries.filter(({ kind }) => kind === "get")).toHaveLength(1);
-  });
-
-  test("twenty clients", async () => {
-    const { url, page } = await serveWithPage(makeServer());
-    const clients: { client: SessionClient; peer: string }[] = [];
-    for (let at = 0; at < 21; at++) {
-      const client = await SessionClient.open({ url });
-      const peer = (await page.peers()).find((each) => clients.every((known) => known.peer !== each)) ?? "";
-      clients.push({ client, peer });
-      await page.timeline(peer);
-    }
-    for (const { client } of clients) await client.request("ping");
-    const kept = await Promise.all(
-      clients.map(async ({ peer }) => (await page.recording(peer)).lines.length),
-    );
-    expect(kept).toEqual([0, ...Array.from({ length: 20 }, () => 2)]);
-  });
-
-  test("of a large message the envelope", async () => {
-    const { url, page } = await serveWithPage(makeServer());
-    const client = await SessionClient.open({ url });
-    const [peer = ""] = await page.peers();
-    await page.timeline(peer);
-    await client.request("tools/call", { name: "hello", arguments: { large: "x".repeat(600_000) } });
-    expect(await page.entry(peer, "tools/call")).toMatchObject({ label: "hello", outcome: "ok" });
-    const { lines, dropped } = await page.recording(peer);
-    expect(dropped).toBe(1);
-    expect(JSON.stringify(lines[0]).length).toBeLessThan(500);
-  });
-
-  test("the past of every client, with history", async () => {
-    const { url, page } = await serveWithPage(makeServer(), { history: 6 });
-    const client = await SessionClient.open({ url });
-    await client.request("tools/list");
-    await client.request("tools/call", { name: "hello", arguments: {} });
-    const [peer = ""] = await page.peers();
-    const kinds = (await page.entries(peer)).map(({ kind }) => kind);
-    expect(kinds).toContain("tools/call");
-    expect(kinds).not.toContain("initialize");
-    const methods = (await page.recording(peer)).lines.map(methodOf);
-    expect(methods).toContain("tools/list");
-  });
-
-  test("marks leave out what has not changed", async () => {
-    const { url, page } = await serveWithPage(makeServer());
-    const client = await SessionClient.open({ url });
-    const [peer = ""] = await page.peers();
-    await page.timeline(peer);
-    await client.request("ping");
-    const { entries, mark } = await page.timeline(peer);
-    expect(entries).toHaveLength(1);
-    expect((await page.timeline(peer, mark)).entries).toEqual([]);
-    await client.request("tools/list");
-    expect((await page.timeline(peer, mark)).entries.map(({ kind }) => kind)).toEqual(["tools/list"]);
-  });
-});
-
-function methodOf({ message }: Line): unknown {
-  return (message as { method?: unknown }).method;
-}

@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)("the timeline in a browser", () => {
     await client.request("tools/list");
     await page.getByRole("table", { name: "Newest entries" }).getByText("tools/list").waitFor();
     const focused = (): Promise<string | null> =>
-      page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? null);
+      page.evaluate(`document.activeElement?.getAttribute("aria-label") ?? null`);
     // Close entries are one bar until the view is zoomed.
     await page.keyboard.press("ArrowRight");
     await until(async () => (await focused()) !== null);
@@ -139,7 +139,7 @@ describe.runIf(hasBrowser)("the timeline in a browser", () => {
     await client.request("tools/call", { name: "hello", arguments: {} });
     await page.getByRole("button", { name: /^tools\/call hello/ }).click();
     await page.getByRole("button", { name: "Show messages (2)" }).click();
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    const width = await page.evaluate("document.documentElement.scrollWidth");
     expect(width).toBe(390);
   });
 });

@@ -42,7 +42,7 @@ export class Follower implements Listening {
   /** With `history` it hears every client from the start, and keeps that many messages. */
   constructor(endpoint: HttpState, history: number) {
     this.#endpoint = endpoint;
-    this.#history = history > 0 ? new History(Math.min(history, followingLimits.maxHistory)) : undefined;
+    this.#history = history > 0 ? new History(history) : undefined;
     if (this.#history !== undefined) this.#hear();
   }
 

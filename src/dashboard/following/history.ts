@@ -12,7 +12,7 @@ export class History {
   /** A ring: the oldest one is at `#next` once it is full. */
   readonly #kept: Kept[] = [];
   #next = 0;
-  #bytes = 0;
+  #characters = 0;
   readonly since: number = Date.now();
 
   constructor(max: number) {
@@ -23,8 +23,8 @@ export class History {
     const replaced = this.#kept[this.#next];
     this.#kept[this.#next] = { peer, heard };
     this.#next = (this.#next + 1) % this.#max;
-    this.#bytes += sizeOf(heard) - (replaced ? sizeOf(replaced.heard) : 0);
-    if (this.#bytes > followingLimits.maxHistoryBytes) this.#forgetOldest();
+    this.#characters += sizeOf(heard) - (replaced ? sizeOf(replaced.heard) : 0);
+    if (this.#characters > followingLimits.maxHistoryCharacters) this.#forgetOldest();
   }
 
   /** What was heard of the client, oldest first. */
@@ -44,7 +44,7 @@ export class History {
     const rest = order.slice(Math.ceil(order.length / 2));
     this.#kept.splice(0, this.#kept.length, ...rest);
     this.#next = rest.length % this.#max;
-    this.#bytes = rest.reduce((sum, { heard }) => sum + sizeOf(heard), 0);
+    this.#characters = rest.reduce((sum, { heard }) => sum + sizeOf(heard), 0);
   }
 }
 

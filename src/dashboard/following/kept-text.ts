@@ -2,9 +2,7 @@
 import { withoutSecrets } from "../../client/recording.ts";
 import { type Incoming, isBatch, isObject, type JsonObject } from "../../wire/message.ts";
 import { readJson } from "../../wire/json.ts";
-
-/** Longest message that is kept whole, in characters. */
-const maxText = 512 * 1024;
+import { followingLimits } from "./limits.ts";
 
 export interface KeptText {
   readonly text: string;
@@ -25,7 +23,7 @@ export function textOfWritten(text: string): KeptText | undefined {
 
 function kept(value: unknown): KeptText {
   const text = JSON.stringify(withoutSecrets(value));
-  if (text.length <= maxText) return { text, isShortened: false };
+  if (text.length <= followingLimits.maxMessageCharacters) return { text, isShortened: false };
   const short = isObject(value) ? envelopeOf(value, `[left out: ${text.length} characters]`) : [];
   return { text: JSON.stringify(short), isShortened: true };
 }

@@ -1,31 +1,20 @@
-// The limits of following clients.
+// The limits of following clients; SECURITY.md lists them.
 
-export interface FollowingLimits {
-  /** Clients that one node follows at the same time. @default {20} */
-  readonly maxFollowed: number;
-  /** Entries that the timeline of one client keeps. @default {2000} */
-  readonly maxEntries: number;
-  /** Messages that are kept of one client. @default {2000} */
-  readonly maxMessages: number;
-  /** Characters that the messages of one client may have together. @default {8388608} */
-  readonly maxMessageBytes: number;
-  /** Points that one bar keeps. @default {200} */
-  readonly maxPoints: number;
-  /** Milliseconds without a question after which a client is no longer followed. @default {60000} */
-  readonly unaskedMs: number;
-  /** Messages that `history` may keep of all clients. @default {10000} */
-  readonly maxHistory: number;
-  /** Characters that the messages of `history` may have together. @default {33554432} */
-  readonly maxHistoryBytes: number;
-}
-
-export const followingLimits: FollowingLimits = {
+export const followingLimits = {
+  /** Clients that one node follows at the same time. */
   maxFollowed: 20,
-  maxEntries: 2000,
-  maxMessages: 2000,
-  maxMessageBytes: 8 * 1024 * 1024,
-  maxPoints: 200,
+  /** Milliseconds without a question after which a client is no longer followed. */
   unaskedMs: 60_000,
-  maxHistory: 10_000,
-  maxHistoryBytes: 32 * 1024 * 1024,
-};
+  /** Entries that the timeline of one client keeps. */
+  maxEntries: 2000,
+  /** Points that one bar keeps. */
+  maxPoints: 200,
+  /** Messages that are kept of one client. */
+  maxMessages: 2000,
+  /** Characters that the messages of one client have together. */
+  maxCharacters: 8_388_608,
+  /** Characters of a message that is kept whole. */
+  maxMessageCharacters: 524_288,
+  /** Characters that the messages of `history` have together. */
+  maxHistoryCharacters: 33_554_432,
+} as const;

@@ -30,7 +30,7 @@ export class Track {
   readonly #mark: () => number;
   readonly #entries = new Map<string, Entry>();
   #lines: Line[] = [];
-  #bytes = 0;
+  #characters = 0;
   #count = 0;
   /** How many entries, and how many messages, were dropped. */
   dropped = 0;
@@ -88,10 +88,10 @@ export class Track {
     }
     if (heard.isShortened) this.droppedMessages++;
     this.#lines.push({ heard, entries: owners.map(({ id }) => id) });
-    this.#bytes += heard.text.length;
-    const { maxMessages, maxMessageBytes } = followingLimits;
-    while (this.#lines.length > maxMessages || this.#bytes > maxMessageBytes) {
-      this.#bytes -= this.#lines.shift()?.heard.text.length ?? 0;
+    this.#characters += heard.text.length;
+    const { maxMessages, maxCharacters } = followingLimits;
+    while (this.#lines.length > maxMessages || this.#characters > maxCharacters) {
+      this.#characters -= this.#lines.shift()?.heard.text.length ?? 0;
       this.droppedMessages++;
     }
   }
