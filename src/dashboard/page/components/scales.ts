@@ -1,12 +1,15 @@
 // The scales of plots: they move seldom, so that a plot can be read while it scrolls.
 import type uPlot from "uplot";
 
+/** The lowest top of a scale that counts, so that its lines are at whole numbers. */
+const leastTop = 4;
+
 /** A scale from 0: it grows at once, and shrinks only when less than a third of it is used. */
 export function steadyTop(): uPlot.Range.Function {
   let top = 0;
   return (_, __, most) => {
     if (most > top || most < top / 3) top = roundUp(most);
-    return [0, Math.max(top, 1)];
+    return [0, Math.max(top, leastTop)];
   };
 }
 
