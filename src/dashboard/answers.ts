@@ -182,6 +182,8 @@ export interface SessionRow {
 
 /** One stream to a client. */
 export interface StreamRow {
+  /** Unique on its node, and the same in each answer. */
+  readonly id: number;
   readonly peer: string;
   readonly kind: "get" | "post" | "listen" | "sse";
   /** `lost`: the client is away and may resume it. */

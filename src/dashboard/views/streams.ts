@@ -22,8 +22,8 @@ export const streams: SharedView<"streams", RowsPart<StreamRow>> = {
     return { rows, total: finding.isSearch ? total : Math.max(total, node.census.counts().streams) };
   },
   merge(parts) {
-    const keyOf = ({ client, who, peer, kind, lastEventId, node }: StreamRow): string =>
-      `${client} ${who} ${peer} ${kind} ${lastEventId?.slice(0, shownOfId)} ${node}`;
+    const keyOf = ({ client, who, peer, kind, node, id }: StreamRow): string =>
+      `${client} ${who} ${peer} ${kind} ${node} ${id}`;
     return {
       rows: shownRows(
         parts.flatMap(({ part }) => part.rows),
@@ -37,7 +37,7 @@ export const streams: SharedView<"streams", RowsPart<StreamRow>> = {
 /** What differs between the kinds of streams. */
 type Figures = Pick<
   StreamRow,
-  "kind" | "state" | "ageMs" | "lastEventId" | "kept" | "unsentBytes" | "writtenBytes" | "isBehind"
+  "id" | "kind" | "state" | "ageMs" | "lastEventId" | "kept" | "unsentBytes" | "writtenBytes" | "isBehind"
 >;
 
 function addSessions(finding: Finding<StreamRow>): void {
@@ -60,6 +60,7 @@ function addSseClients(finding: Finding<StreamRow>): void {
     const { connection } = pipe;
     const client = clientOf(connection);
     const figures: Figures = {
+      id: idOf(sink),
       kind: "sse",
       state: "open",
       ageMs: finding.now - (activity.of(connection.session)?.openedAt ?? since),
@@ -104,6 +105,7 @@ function listenersByStream({ core }: ServedNode): ReadonlyMap<Stream, Listener> 
 function figuresOf(stream: EventStream, now: number): Figures {
   const { kind, state, log, backlog, bytes, congested } = stream;
   return {
+    id: idOf(stream),
     kind,
     state: state === "lost" ? "lost" : "open",
     ageMs: stream.age(now),
@@ -124,8 +126,9 @@ function rowOf(
   listener: Listener | undefined,
 ): StreamRow {
   const { resumes, gaps } = look.samples.troubles.of(session);
-  const { kind, state, ageMs, lastEventId, kept, unsentBytes, writtenBytes, isBehind } = figures;
+  const { id, kind, state, ageMs, lastEventId, kept, unsentBytes, writtenBytes, isBehind } = figures;
   return {
+    id,
     peer,
     kind,
     state,
@@ -149,6 +152,16 @@ function rowOf(
 /** A session subscribes to resources one by one; a listen request to everything at once. */
 function subscriptionsOf({ session, addedTopics, topics }: Listener): number {
   return session === undefined ? topics.size : addedTopics;
+}
+
+const ids = new WeakMap<object, number>();
+let lastId = 0;
+
+/** A number for a stream that was shown, since only some have an id of their own. */
+function idOf(stream: object): number {
+  const id = ids.get(stream) ?? ++lastId;
+  ids.set(stream, id);
+  return id;
 }
 
 /** How many characters of a stream's id are shown. */

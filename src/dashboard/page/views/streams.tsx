@@ -124,9 +124,8 @@ export function Streams(): VNode {
   );
 }
 
-/** An event id begins with that of its stream. */
-function keyOf({ peer, kind, node, lastEventId = "" }: StreamRow): string {
-  return [peer, kind, node, lastEventId.split(/[.…]/, 1)[0]].join(" ");
+function keyOf({ node, id }: StreamRow): string {
+  return `${node} ${id}`;
 }
 
 function rankOf({ isBehind, gaps, state }: StreamRow): number {
