@@ -18,7 +18,7 @@ const leaveOutValidator: Plugin = {
 };
 
 /** The three texts of the page. */
-export interface PageTexts {
+interface PageTexts {
   readonly html: string;
   readonly js: string;
   readonly css: string;
@@ -51,7 +51,7 @@ export async function buildPage(): Promise<Map<string, string>> {
 }
 
 /** One script and one style sheet. The client comes from its sources, since the package may not be built yet. */
-export async function bundlePage(): Promise<PageTexts> {
+async function bundlePage(): Promise<PageTexts> {
   const { outputFiles, metafile } = await build({
     entryPoints: { page: `${pageFolder}/main.tsx`, "page-style": `${pageFolder}/styles/index.css` },
     outdir: "/",

@@ -95,7 +95,7 @@ export class Page {
   }
 }
 
-export function hasEnded({ endedAt }: Entry): boolean {
+function hasEnded({ endedAt }: Entry): boolean {
   return endedAt !== undefined;
 }
 
