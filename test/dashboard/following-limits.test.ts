@@ -3,13 +3,10 @@ import { McpServer } from "halyard";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { holdClocks } from "../support/clock.ts";
-import { readTable } from "../support/documents.ts";
 import { type Line, type Page, serveWithPage } from "../support/following.ts";
+import { type Probes, probeLimits } from "../support/limit-probes.ts";
 import { SessionClient } from "../support/sessions.ts";
 import { until } from "../support/turns.ts";
-
-const rows = readTable("SECURITY.md", "Limits of timelines");
-const limits = new Map(rows.map((row) => [row["limit"] ?? "", Number(row["value"])]));
 
 function makeServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" });
@@ -67,7 +64,7 @@ test("marks leave out what has not changed", async () => {
 });
 
 /** By the limit's name in the table: what happens at the limit, and past it. */
-const probes: Readonly<Record<string, (limit: number) => Promise<void>>> = {
+const probes: Probes = {
   async "clients followed at once"(limit) {
     const { client: first, page, peer } = await followSession();
     const clients = [{ client: first, peer }];
@@ -177,14 +174,7 @@ const probes: Readonly<Record<string, (limit: number) => Promise<void>>> = {
   },
 };
 
-test.each([...limits])("the limit of %s is %i", async (name, limit) => {
-  expect(Object.keys(probes)).toContain(name);
-  await probes[name]?.(limit);
-});
-
-test("every limit is in the table", () => {
-  expect([...limits.keys()]).toEqual(Object.keys(probes));
-});
+probeLimits("Limits of timelines", probes);
 
 function methodOf({ message }: Line): unknown {
   return (message as { method?: unknown }).method;

@@ -3,17 +3,17 @@ import { connect, type Socket } from "node:net";
 import { ConfigurationError } from "halyard";
 import { dashboard } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { makeServer } from "../support/catalogue.ts";
 import { stopClock } from "../support/clock.ts";
 import { asking, openDashboard } from "../support/dashboard.ts";
-import { readTable } from "../support/documents.ts";
+import { type Probes, probeLimits } from "../support/limit-probes.ts";
 import { deferred, until } from "../support/turns.ts";
 
 const about = { ask: "about" };
 const token = "a-token-that-is-long-enough";
 
-const probes: Readonly<Record<string, (limit: number) => Promise<void> | void>> = {
+const probes: Probes = {
   "least characters of a token": (limit) => {
     expect(() => dashboard({ token: "x".repeat(limit - 1) })).toThrow(ConfigurationError);
     expect(() => dashboard({ token: "x".repeat(limit) })).not.toThrow();
@@ -127,17 +127,4 @@ function watched(port: number): { isOpen(): boolean; isClosed(): boolean } {
   return { isOpen: () => state === "open", isClosed: () => state === "closed" };
 }
 
-const rows = readTable("SECURITY.md", "Limits of the dashboard");
-
-test.each(rows.map((row) => [row["limit"] ?? "", Number(row["value"])] as const))(
-  "the limit of %s is %i",
-  async (name, value) => {
-    const probe = probes[name];
-    if (probe === undefined) throw new Error(`No probe for ${name}`);
-    await probe(value);
-  },
-);
-
-test("every probe has a row", () => {
-  expect(rows.map((row) => row["limit"]).toSorted()).toEqual(Object.keys(probes).toSorted());
-});
+probeLimits("Limits of the dashboard", probes);

@@ -2,9 +2,9 @@
 import { McpServer } from "halyard";
 import { dashboard } from "halyard/dashboard";
 import { serveHttp } from "halyard/node";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
-import { readTable } from "../support/documents.ts";
+import { type Probes, probeLimits } from "../support/limit-probes.ts";
 import { recordingLogger } from "../support/log.ts";
 import { type AskDashboard, lookAt } from "../support/looking.ts";
 import { modernRequest } from "../support/raw.ts";
@@ -35,7 +35,7 @@ async function times(count: number, run: (at: number) => Promise<unknown>): Prom
   for (let at = 0; at < count; at++) await run(at);
 }
 
-const probes: Readonly<Record<string, (limit: number) => Promise<void>>> = {
+const probes: Probes = {
   "rows of an answer": async (limit) => {
     const { ask, call } = await open();
     await times(limit + 1, (at) => call("echo", `client ${at}`));
@@ -109,17 +109,4 @@ const probes: Readonly<Record<string, (limit: number) => Promise<void>>> = {
   },
 };
 
-const rows = readTable("SECURITY.md", "Limits of what a dashboard samples");
-
-test.each(rows.map((row) => [row["limit"] ?? "", Number(row["value"])] as const))(
-  "the limit of %s is %i",
-  async (name, value) => {
-    const probe = probes[name];
-    if (probe === undefined) throw new Error(`No probe for ${name}`);
-    await probe(value);
-  },
-);
-
-test("every probe has a row", () => {
-  expect(rows.map((row) => row["limit"]).toSorted()).toEqual(Object.keys(probes).toSorted());
-});
+probeLimits("Limits of what a dashboard samples", probes);

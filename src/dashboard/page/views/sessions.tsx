@@ -5,6 +5,7 @@ import { formatDuration } from "../base/format.ts";
 import { go } from "../base/router.ts";
 import type { Column } from "../components/table.tsx";
 import { behindBytes, Bytes, Client, Count, Figures, Text } from "./cells.tsx";
+import { gapsColumn, nodeColumn, resumesColumn } from "./client-columns.tsx";
 import { Listing } from "./listing.tsx";
 import { NoClient } from "./no-client.tsx";
 
@@ -40,12 +41,7 @@ const columns: readonly Column<SessionRow>[] = [
     sort: ({ era, transport }) => `${era} ${transport}`,
     hint: "The era of its revision, and its transport",
   },
-  {
-    title: "Node",
-    width: 118,
-    show: ({ node }) => <Figures of={node} />,
-    sort: ({ node }) => node,
-  },
+  nodeColumn,
   {
     title: "Idle",
     width: 82,
@@ -96,22 +92,8 @@ const columns: readonly Column<SessionRow>[] = [
     sort: ({ queuedBytes }) => queuedBytes,
     hint: "Bytes that the client has not read",
   },
-  {
-    title: "Resumes",
-    width: 68,
-    isFigure: true,
-    show: ({ resumes }) => <Count of={resumes} />,
-    sort: ({ resumes }) => resumes,
-    hint: "Streams that it resumed after a cut, since somebody began to look",
-  },
-  {
-    title: "Gaps",
-    width: 46,
-    isFigure: true,
-    show: ({ gaps }) => <Count of={gaps} tone="bad" />,
-    sort: ({ gaps }) => gaps,
-    hint: "Resumes at which messages were missing, since somebody began to look",
-  },
+  resumesColumn,
+  gapsColumn,
 ];
 
 /** What waits for a client without a stream is not read because the client is away. */
@@ -119,7 +101,7 @@ function isBehind({ queuedBytes, streams }: SessionRow): boolean {
   return queuedBytes > behindBytes && streams > 0;
 }
 
-const ofOneNode = columns.filter(({ title }) => title !== "Node");
+const ofOneNode = columns.filter((column) => column !== nodeColumn);
 
 export function Sessions(): VNode {
   return (

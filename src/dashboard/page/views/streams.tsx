@@ -6,7 +6,8 @@ import { go, hrefOf } from "../base/router.ts";
 import { Badge } from "../components/badge.tsx";
 import { Empty } from "../components/empty.tsx";
 import type { Column } from "../components/table.tsx";
-import { Client, Count, Figures, Waiting } from "./cells.tsx";
+import { Client, Figures, Waiting } from "./cells.tsx";
+import { gapsColumn, nodeColumn, resumesColumn } from "./client-columns.tsx";
 import { Listing } from "./listing.tsx";
 
 const kinds: Readonly<Record<StreamRow["kind"], string>> = {
@@ -40,12 +41,7 @@ const columns: readonly Column<StreamRow>[] = [
     sort: ({ state, ageMs }) => `${state} ${String(Math.floor(ageMs)).padStart(12, "0")}`,
     hint: "Open, or lost: the client is away and may resume the stream",
   },
-  {
-    title: "Node",
-    width: 118,
-    show: ({ node }) => <Figures of={node} />,
-    sort: ({ node }) => node,
-  },
+  nodeColumn,
   {
     title: "Waiting",
     width: 148,
@@ -78,24 +74,10 @@ const columns: readonly Column<StreamRow>[] = [
     sort: ({ kept }) => kept?.bytes ?? -1,
     hint: "Messages in the log, and their size: what a client that resumes may ask for",
   },
-  {
-    title: "Resumes",
-    width: 70,
-    isFigure: true,
-    show: ({ resumes }) => <Count of={resumes} />,
-    sort: ({ resumes }) => resumes,
-    hint: "How often the client resumed, since somebody began to look",
-  },
-  {
-    title: "Gaps",
-    width: 46,
-    isFigure: true,
-    show: ({ gaps }) => <Count of={gaps} tone="bad" />,
-    sort: ({ gaps }) => gaps,
-    hint: "Resumes at which messages were missing, since somebody began to look",
-  },
+  resumesColumn,
+  gapsColumn,
 ];
-const ofOneNode = columns.filter(({ title }) => title !== "Node");
+const ofOneNode = columns.filter((column) => column !== nodeColumn);
 
 export function Streams(): VNode {
   return (
