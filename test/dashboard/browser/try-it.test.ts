@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { nameForm } from "../../support/asking-server.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { newestLegacy, newestModern } from "../../support/revisions.ts";
-import { deferred } from "../../support/turns.ts";
+import { type Deferred, deferred } from "../../support/turns.ts";
 import { look, patient, type Screen, serveStage, type Stage } from "./support.ts";
 
 const note = "note:///tide";
@@ -14,8 +14,8 @@ const eras = [newestModern, newestLegacy];
 
 /** What the tools of a test wait for, and what happened to them. */
 interface Watch {
-  readonly gate: ReturnType<typeof deferred>;
-  readonly cancelled: ReturnType<typeof deferred>;
+  readonly gate: Deferred<void>;
+  readonly cancelled: Deferred<void>;
 }
 
 function define(server: McpServer, { gate, cancelled }: Watch): void {
