@@ -17,6 +17,8 @@ const { url, stats } = await serveHttp(server, {
   limits: { maxStreamBytes: 500 },
   stallMs: 3_600_000,
   resumeWindowMs: 3_600_000,
+  // Its clients live in the same process, and end with it.
+  handleSignals: false,
   dashboard: page,
 });
 console.log(`Serving on ${url}. Find out who hears nothing, and why:\n\n${page.url}\n`);
