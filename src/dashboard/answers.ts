@@ -89,6 +89,7 @@ export interface NodeRow {
 export interface Counts {
   readonly sessions: number;
   readonly streams: number;
+  /** Open listen requests of modern clients, and resources that legacy sessions subscribe to. */
   readonly subscriptions: number;
   readonly inFlight: number;
   /** Questions to clients that are not answered. */

@@ -177,6 +177,7 @@ test("resumes and gaps are counted", async () => {
   await legacy.get("gAAAAAAAAAAAAAAAAAAAAAA.7");
   await until(async () => rowWith(await ask("sessions"), { era: "legacy" })?.["gaps"] === 1);
   expect(rowWith(await ask("sessions"), { era: "legacy" })).toMatchObject({ resumes: 1, subscriptions: 1 });
+  expect((await ask("now")).counts).toMatchObject({ subscriptions: 1 });
   expect(
     rowWith(await ask("streams"), { lastEventId: `${String(stream.events[0]?.id).slice(0, 8)}….1` }),
   ).toMatchObject({ resumes: 1, gaps: 1, state: "open", kept: { messages: 1 } });

@@ -71,7 +71,7 @@ export class Census {
     const now = performance.now();
     if (this.#last?.samples === samples && now < this.#until) return this.#last;
     const { state, legacySse } = this.#endpoint;
-    const { sessions, pipes, waiting } = this.#visitListeners();
+    const { sessions, subscribed, pipes, waiting } = this.#visitListeners();
     const behind = new Set<Copy<HttpSession>>();
     let streams = state.listens.size + (legacySse?.size ?? 0);
     for (const copy of state.sessions.copies) {
@@ -82,7 +82,7 @@ export class Census {
     const base = {
       sessions: sessions - opened.sessions,
       streams: streams - opened.streams,
-      subscriptions: this.#core.hub.listeners.size - sessions - opened.subscriptions,
+      subscriptions: this.#core.hub.listeners.size - sessions + subscribed - opened.subscriptions,
     };
     this.#until = now + (sessions + streams) * visitMs;
     const visited = { behind, pipes, listening: this.#visitListens(waiting) };
@@ -91,6 +91,8 @@ export class Census {
 
   #visitListeners(): {
     readonly sessions: number;
+    /** The resources that sessions subscribe to, counted for each session. */
+    readonly subscribed: number;
     readonly pipes: readonly Listener[];
     readonly waiting: ReadonlyMap<Stream, number>;
   } {
@@ -98,6 +100,7 @@ export class Census {
     /** The bytes in the mailboxes of listen requests. */
     const waiting = new Map<Stream, number>();
     let sessions = 0;
+    let subscribed = 0;
     for (const listener of this.#core.hub.listeners) {
       const { session, transport, stream } = listener;
       if (session === undefined) {
@@ -105,9 +108,10 @@ export class Census {
         continue;
       }
       sessions++;
+      subscribed += listener.addedTopics;
       if (transport !== "http" && transport !== "sse") pipes.push(listener);
     }
-    return { sessions, pipes, waiting };
+    return { sessions, subscribed, pipes, waiting };
   }
 
   #visitListens(waiting: ReadonlyMap<Stream, number>): Map<string, ListeningClient> {
