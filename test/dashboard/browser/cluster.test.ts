@@ -1,6 +1,6 @@
 // Three nodes in processes of their own: the page of any of them shows all, also while one is halted, killed and started again.
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { hasBrowser } from "../../support/browser.ts";
 import { clientAt } from "../../support/cluster.ts";
 import { EngineProcess, hasEngine } from "../../support/engines.ts";
@@ -40,6 +40,13 @@ describe.skipIf(!isRunnable)("three nodes on Redis", patient, () => {
     return running;
   }
 
+  /** A session that a node has begun, until the test ends. */
+  async function openSession(name: Name): Promise<SessionClient> {
+    const client = await SessionClient.open(node(name));
+    onTestFinished(async () => void (await client.delete()));
+    return client;
+  }
+
   /** Opens the page of one node. */
   async function lookFrom(name: Name, view?: string): Promise<Screen> {
     const [, url = ""] = /^Dashboard: (\S+)$/m.exec(node(name).stderr()) ?? [];
@@ -66,7 +73,7 @@ describe.skipIf(!isRunnable)("three nodes on Redis", patient, () => {
 
   test("the page of each shows all three, and the clients of the others", async () => {
     const modern = await joinAs(node("bravo").url, "cutter", { revision: newestModern });
-    const legacy = await SessionClient.open(node("charlie"));
+    const legacy = await openSession("charlie");
     await legacy.get();
     for (const name of names) {
       const screen = await lookFrom(name);
@@ -83,7 +90,6 @@ describe.skipIf(!isRunnable)("three nodes on Redis", patient, () => {
       await expect.poll(() => screen.cell("Streams", "test-client", "Node")).toBe("charlie");
       await screen.page.close();
     }
-    await legacy.delete();
   });
 
   test("a halted node turns silent, and answers again", async () => {
@@ -116,7 +122,7 @@ describe.skipIf(!isRunnable)("three nodes on Redis", patient, () => {
   });
 
   test("the timeline of a session that goes from node to node is one", async () => {
-    const atAlpha = await SessionClient.open(node("alpha"));
+    const atAlpha = await openSession("alpha");
     const atBravo = clientAt(node("bravo"), atAlpha);
     const stream = await atAlpha.get();
     await atAlpha.request("resources/subscribe", { uri: "note:///tide" });
@@ -143,6 +149,5 @@ describe.skipIf(!isRunnable)("three nodes on Redis", patient, () => {
     await screen.page.getByRole("button", { name: "Fit" }).click();
     await lane.getByRole("button").first().waitFor();
     resumed.cut();
-    await atAlpha.delete();
   });
 });

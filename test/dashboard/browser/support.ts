@@ -126,8 +126,13 @@ export async function lookAt(
 ): Promise<Screen> {
   const tabs = context ?? (await openProfile()).context;
   const screen = new Screen(await tabs.newPage(), [new URL(url).origin, ...endpoints]);
+  // Only what happens after the first question is seen: the page begins with Now.
+  const isLooking = screen.page.waitForResponse((response) => {
+    const asked = response.request().postDataJSON() as { readonly ask?: string } | null;
+    return asked?.ask === "now" && response.ok();
+  });
   await screen.page.goto(url);
-  await screen.page.getByRole("navigation", { name: "Views" }).waitFor();
+  await isLooking;
   await screen.go(view);
   return screen;
 }
