@@ -11,15 +11,15 @@ const { url } = await serve(Number(values.port));
 
 console.log(`The notebook listens on ${url}. Press Ctrl+C to stop it.
 
-Watch it, and try every tool, in your browser:
+1. Open its dashboard in your browser. Under Try it, call a tool:
 
 ${page.url}
 
-Call a tool:
+2. Or call one in a second terminal. The call appears under Now:
 
 ${curl("tools/call", { name: "search_notes", arguments: { query: "lemon" } })}
 
-Subscribe to changes, in a second terminal:
+3. Subscribe to changes. The client appears under Sessions: click it, then call write_note with the id groceries under Try it:
 
 ${curl("subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: ["note:///groceries"] } })}
 `);

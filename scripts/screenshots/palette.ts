@@ -3,14 +3,10 @@ import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Takes an opaque PNG of 8 bits in RGB or RGBA, as a browser writes it. Rare colours become the nearest of the 256 most frequent ones. */
+/** Takes an opaque PNG of 8 bits in RGB or RGBA, as a browser writes it. */
 export function withPalette(png: Buffer): Buffer {
   const { width, height, colours } = read(png);
-  const counts = new Map<number, number>();
-  for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-  const palette = [...counts.keys()]
-    .toSorted((one, other) => counts.get(other)! - counts.get(one)!)
-    .slice(0, 256);
+  const palette = paletteOf(colours);
   const places = new Map(palette.map((colour, place) => [colour, place]));
   const rows = Buffer.alloc((width + 1) * height);
   for (let at = 0; at < colours.length; at++) {
@@ -30,6 +26,21 @@ export function withPalette(png: Buffer): Buffer {
     chunk("IDAT", deflateSync(rows, { level: 9 })),
   ];
   return Buffer.concat([signature, ...parts, chunk("IEND", Buffer.alloc(0))]);
+}
+
+/** The most frequent colours, as far apart as they must be to become few. A colour that is rare and like no other has a place too. */
+function paletteOf(colours: Uint32Array): number[] {
+  const counts = new Map<number, number>();
+  for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
+  const frequent = [...counts.keys()].toSorted((one, other) => counts.get(other)! - counts.get(one)!);
+  for (let apart = 1; ; apart *= 2) {
+    const chosen: number[] = [];
+    for (const colour of frequent) {
+      if (chosen.every((other) => distance(colour, other) >= apart)) chosen.push(colour);
+      if (chosen.length > 256) break;
+    }
+    if (chosen.length <= 256) return chosen;
+  }
 }
 
 interface Pixels {
@@ -97,8 +108,10 @@ function nearest(colour: number, palette: readonly number[]): number {
 }
 
 function distance(one: number, other: number): number {
-  const parts = [16, 8, 0].map((shift) => ((one >> shift) & 255) - ((other >> shift) & 255));
-  return parts.reduce((sum, part) => sum + part * part, 0);
+  const red = (one >> 16) - (other >> 16);
+  const green = ((one >> 8) & 255) - ((other >> 8) & 255);
+  const blue = (one & 255) - (other & 255);
+  return red * red + green * green + blue * blue;
 }
 
 function chunk(type: string, body: Buffer): Buffer {

@@ -113,7 +113,9 @@ function makePlot(
           size: 54,
           gap: 6,
           space: 26,
-          values: (_, ticks) => ticks.map(formatTick),
+          // Where a scale is too low for all its lines, some come without a value.
+          values: (_, ticks: (number | null)[]) =>
+            ticks.map((tick) => (tick === null ? "" : formatTick(tick))),
           ...(isLogarithmic && { splits: decadesBetween }),
         },
       ],

@@ -135,7 +135,7 @@ function BarButton({ bar, now, selected, nodeMarks, onSelect, window, width }: B
       : describe(entry, now);
   const mark = nodeMarks?.get(entry.node);
   const shape = entries.length > 1 ? "many" : isPoint ? "point" : entry.endedAt === undefined ? "open" : "";
-  const label = entry.label ?? entry.kind;
+  const label = isPoint ? entry.kind : (entry.label ?? entry.kind);
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) button.current?.focus({ preventScroll: true });

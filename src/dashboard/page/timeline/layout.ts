@@ -30,8 +30,10 @@ export interface Bar {
 
 const maxRows = 8;
 const minWidth = 3;
+/** A gap says that messages were lost: it is wide enough for its name. */
+const gapWidth = 36;
 
-/** Puts each entry into the first row that is free when it begins; in the last one they may overlap. */
+/** Puts each entry into the first row that is free when it begins; in the last one they may overlap. A gap has a row for itself. */
 export function stack(entries: readonly TimelineEntry[], now: number): Rows[] {
   return lanes.map((lane) => {
     const ends: number[] = [];
@@ -40,7 +42,8 @@ export function stack(entries: readonly TimelineEntry[], now: number): Rows[] {
       .map((entry) => {
         const free = ends.findIndex((end) => end <= entry.startedAt);
         const row = free >= 0 ? free : Math.min(ends.length, maxRows - 1);
-        ends[row] = Math.max(ends[row] ?? 0, entry.endedAt ?? now);
+        const end = entry.kind === "gap" ? entry.startedAt + 1 : (entry.endedAt ?? now);
+        ends[row] = Math.max(ends[row] ?? 0, end);
         return { entry, row };
       });
     return { lane, placed, rows: Math.max(1, ends.length) };
@@ -58,7 +61,8 @@ export function barsIn({ placed }: Rows, span: Span, width: number, now: number)
     if (end < span.from || entry.startedAt > span.to) continue;
     const left = Math.max((entry.startedAt - span.from) * scale, -edge);
     const right = Math.min((end - span.from) * scale, width + edge);
-    const bar = { entries: [entry], row, left, width: Math.max(right - left, minWidth) };
+    const least = entry.kind === "gap" ? gapWidth : minWidth;
+    const bar = { entries: [entry], row, left, width: Math.max(right - left, least) };
     const at = last[row] ?? -1;
     const before = bars[at];
     const isClose = before && left < before.left + before.width + 1;
