@@ -23,10 +23,21 @@ export function textOfWritten(text: string): KeptText | undefined {
 }
 
 function kept(value: unknown): KeptText {
-  const text = JSON.stringify(withoutSecrets(value));
-  if (text.length <= followingLimits.maxMessageCharacters) return { text, isShortened: false };
-  const envelope = isObject(value) ? envelopeOf(value, `[left out: ${text.length} characters]`) : [];
+  const text = whole(value);
+  if (text !== undefined && text.length <= followingLimits.maxMessageCharacters)
+    return { text, isShortened: false };
+  const size = text === undefined ? "too many levels" : `${text.length} characters`;
+  const envelope = isObject(value) ? envelopeOf(value, `[left out: ${size}]`) : [];
   return { text: JSON.stringify(envelope), isShortened: true };
+}
+
+/** Undefined if it has more levels than the stack: a tool may return anything. */
+function whole(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(withoutSecrets(value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the timeline needs of a message. */
