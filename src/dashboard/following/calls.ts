@@ -2,15 +2,16 @@
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import { cut } from "../sampling/peers.ts";
 import { type HeardCall, type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
 import { OpenEntries } from "./open-entries.ts";
-import type { Entry, Track } from "./track.ts";
+import { type Entry, maxText, type Track } from "./track.ts";
 
 export interface OpenCall {
   readonly entry: Entry;
   readonly method: string;
   /** The progress token of its request. */
-  readonly token: unknown;
+  readonly token: string | undefined;
   readonly scope: string;
   /** The POST stream that carries its reply, once that is known. */
   stream: string | undefined;
@@ -34,7 +35,13 @@ export class Calls {
       startedAt: at,
       link: linkOf(scope, id),
     });
-    const call: OpenCall = { entry, method, token: tokenOf(params), scope, stream: undefined };
+    const call: OpenCall = {
+      entry,
+      method: cut(method, maxText),
+      token: tokenOf(params),
+      scope,
+      stream: undefined,
+    };
     return this.#open.add(keyOf(scope, id), call);
   }
 
@@ -62,7 +69,7 @@ export class Calls {
   note({ method, params = {} }: RpcNotification, heard: HeardMessage): Entry | undefined {
     const call =
       method === "notifications/progress"
-        ? this.#open.find((open) => open.token === params["progressToken"])
+        ? this.#open.find((open) => open.token === shortText(params["progressToken"]))
         : this.of(heard);
     if (call === undefined || call.entry.kind === "listen") return undefined;
     if (heard.stream?.kind === "post") call.stream = heard.stream.name;
@@ -88,7 +95,8 @@ export class Calls {
 
   /** Ends a call whose response is not heard, because it was cancelled or another node sends it. */
   ended({ method, name, durationMs, outcome, errorCode }: RequestEvent, at: number): void {
-    const isSame = ({ kind, label }: Entry): boolean => kind === method && label === name;
+    const label = name && cut(name, maxText);
+    const isSame = (entry: Entry): boolean => entry.kind === method && entry.label === label;
     const call = this.#open.nearest(at - durationMs, isSame);
     const detail = errorCode === undefined ? undefined : `code ${errorCode}`;
     if (call) this.#track.update(call.entry, { endedAt: at, outcome, detail });
@@ -109,9 +117,9 @@ function filterOf({ notifications }: JsonObject): string | undefined {
   return isObject(notifications) ? Object.keys(notifications).join(", ") : undefined;
 }
 
-/** Without a token, nothing equals it. */
-function tokenOf({ _meta }: JsonObject): unknown {
-  return (isObject(_meta) ? _meta["progressToken"] : undefined) ?? Symbol("no token");
+function tokenOf({ _meta }: JsonObject): string | undefined {
+  const token = isObject(_meta) ? _meta["progressToken"] : undefined;
+  return token === undefined ? undefined : shortText(token);
 }
 
 function noteOf(method: string, { progress, total, level }: JsonObject): string {
@@ -137,10 +145,15 @@ function outcomeOf(response: RpcResponse): Pick<Entry, "outcome" | "detail"> {
 }
 
 function keyOf(scope: string, id: unknown): string {
-  return `${scope} ${JSON.stringify(id)}`;
+  return `${scope} ${shortText(id)}`;
 }
 
 /** Another node may send the response to a request of a session. */
 function linkOf(scope: string, id: unknown): string | undefined {
-  return scope === sessionScope ? `call ${JSON.stringify(id)}` : undefined;
+  return scope === sessionScope ? `call ${shortText(id)}` : undefined;
+}
+
+/** An id or a token of a client, which may have megabytes. */
+function shortText(value: unknown): string {
+  return cut(String(JSON.stringify(value)), maxText);
 }

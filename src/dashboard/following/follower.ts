@@ -93,7 +93,17 @@ export class Follower implements Listening {
 
   take(peer: string, heard: Heard): void {
     this.#history?.add(peer, heard);
-    this.#followed.get(peer)?.conversation.take(heard);
+    const followed = this.#followed.get(peer);
+    if (followed !== undefined) this.#understand(followed.conversation, heard);
+  }
+
+  /** Whatever a client or a tool has sent, the request that carries it does not fail. */
+  #understand(conversation: Conversation, heard: Heard): void {
+    try {
+      conversation.take(heard);
+    } catch (error) {
+      this.#endpoint.rateLimitedLog.error("The dashboard left something out of a timeline", { error });
+    }
   }
 
   #begin(peer: string): Followed {
@@ -102,7 +112,7 @@ export class Follower implements Listening {
     const conversation = new Conversation(track);
     const past = this.#history?.of(peer) ?? [];
     for (const heard of past.length > 0 ? past : this.#hearing.present(peer, this.#endpoint))
-      conversation.take(heard);
+      this.#understand(conversation, heard);
     const followed = { track, conversation, since: this.#history?.since ?? now, askedAt: now };
     if (this.#followed.size >= followingLimits.maxFollowed) this.#dropUnasked();
     this.#followed.set(peer, followed);

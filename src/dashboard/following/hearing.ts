@@ -8,10 +8,11 @@ import { metaKeys } from "../../protocol/meta.ts";
 import type { Call } from "../../server/calls/call.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { type Incoming, isBatch, isObject } from "../../wire/message.ts";
-import { peerOf } from "../sampling/peers.ts";
+import { cut, peerOf } from "../sampling/peers.ts";
 import type { Running } from "../sampling/running.ts";
 import { type ClientEvent, type Heard, type HeardMessage, type HeardStream, sessionScope } from "./heard.ts";
 import { type KeptText, textOfIncoming, textOfWritten } from "./kept-text.ts";
+import { maxText } from "./track.ts";
 
 /** Who wants to hear. */
 export interface Listening {
@@ -79,9 +80,9 @@ export class Hearing implements Witness {
   /** Hears an event of the server. */
   readonly hear = (event: ServerEvent): void => {
     if (!isOfClient(event)) return;
-    const heard: Heard = { type: "event", at: Date.now(), event };
     for (const peer of this.#peersOf(event))
-      if (this.#listening.wants(peer)) this.#listening.take(peer, heard);
+      if (this.#listening.wants(peer))
+        this.#listening.take(peer, { type: "event", at: Date.now(), event: keptOf(event) });
   };
 
   /** What goes on already when somebody begins to follow the client: its calls and its open streams. */
@@ -176,6 +177,14 @@ const clientEvents: ReadonlySet<ServerEvent["type"]> = new Set(["request", "ask"
 
 function isOfClient(event: ServerEvent): event is ClientEvent {
   return clientEvents.has(event.type);
+}
+
+/** The event without what a client may make large, and without claims of its token. */
+function keptOf(event: ClientEvent): ClientEvent {
+  const { principal: _, ...kept } = event;
+  if (kept.type !== "request") return kept;
+  const { client: _client, method, name, ...request } = kept;
+  return { ...request, method: cut(method, maxText), name: name && cut(name, maxText) };
 }
 
 /** The name that a modern client gives itself in its request. */

@@ -2,6 +2,7 @@
 import { withoutSecrets } from "../../client/recording.ts";
 import { type Incoming, isBatch, isObject, type JsonObject } from "../../wire/message.ts";
 import { readJson } from "../../wire/json.ts";
+import { cut } from "../sampling/peers.ts";
 import { followingLimits } from "./limits.ts";
 
 export interface KeptText {
@@ -22,16 +23,40 @@ export function textOfWritten(text: string): KeptText | undefined {
 }
 
 function kept(value: unknown): KeptText {
-  const text = JSON.stringify(withoutSecrets(value));
-  if (text.length <= followingLimits.maxMessageCharacters) return { text, isShortened: false };
-  const short = isObject(value) ? envelopeOf(value, `[left out: ${text.length} characters]`) : [];
-  return { text: JSON.stringify(short), isShortened: true };
+  const text = whole(value);
+  if (text !== undefined && text.length <= followingLimits.maxMessageCharacters)
+    return { text, isShortened: false };
+  const size = text === undefined ? "too many levels" : `${text.length} characters`;
+  const envelope = isObject(value) ? envelopeOf(value, `[left out: ${size}]`) : [];
+  return { text: JSON.stringify(envelope), isShortened: true };
+}
+
+/** Undefined if it has more levels than the stack: a tool may return anything. */
+function whole(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(withoutSecrets(value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the timeline needs of a message. */
-function envelopeOf({ jsonrpc, id, method, params, error }: JsonObject, leftOut: string): unknown {
+function envelopeOf({ jsonrpc, id: given, method, params, error }: JsonObject, leftOut: string): unknown {
+  const id = short(given);
   if (isObject(error)) return { jsonrpc, id, error: { code: error["code"], message: leftOut } };
   if (method === undefined) return { jsonrpc, id, result: { leftOut } };
   const { name, uri, taskId } = isObject(params) ? params : {};
-  return { jsonrpc, id, method, params: { name, uri, taskId, leftOut } };
+  return {
+    jsonrpc,
+    id,
+    method: short(method),
+    params: { name: short(name), uri: short(uri), taskId: short(taskId), leftOut },
+  };
+}
+
+/** Longer than any text of an entry, so that the timeline knows it again. */
+const maxMember = 1000;
+
+function short(member: unknown): unknown {
+  return typeof member === "string" ? cut(member, maxMember) : member;
 }

@@ -1,6 +1,7 @@
 // What is kept of one followed client: the entries of its timeline and the messages behind them, both bounded.
 import type { RecordedLine } from "../../client/recording.ts";
 import type { TimelineEntry } from "../answers.ts";
+import { cut } from "../sampling/peers.ts";
 import type { HeardMessage } from "./heard.ts";
 import { followingLimits } from "./limits.ts";
 
@@ -22,8 +23,8 @@ interface Line {
   readonly entries: readonly string[];
 }
 
-/** Longest label and detail. */
-const maxText = 200;
+/** Characters of each text of an entry. */
+export const maxText = 200;
 
 export class Track {
   readonly #node: string;
@@ -47,14 +48,14 @@ export class Track {
       id: `${this.#node}-${++this.#count}`,
       // The merged answer names the node.
       node: "",
+      label: undefined,
       endedAt: undefined,
       outcome: undefined,
+      detail: undefined,
       link: undefined,
       points: [],
       messages: 0,
-      ...beginning,
-      label: beginning.label?.slice(0, maxText),
-      detail: beginning.detail?.slice(0, maxText),
+      ...cutTexts(beginning),
       changed: this.#mark(),
     };
     this.#entries.set(entry.id, entry);
@@ -69,12 +70,12 @@ export class Track {
 
   /** Records that the entry has changed, or ends it. */
   update(entry: Entry, change: Partial<Omit<Entry, "id" | "changed">>): void {
-    Object.assign(entry, change, { changed: this.#mark() });
+    Object.assign(entry, cutTexts(change), { changed: this.#mark() });
   }
 
   /** Adds a point to a bar, which loses its oldest one if it has too many. */
   mark(entry: Entry, at: number, what: string): void {
-    entry.points.push({ at, what: what.slice(0, maxText) });
+    entry.points.push({ at, what: cut(what, maxText) });
     if (entry.points.length > followingLimits.maxPoints) entry.points.shift();
     entry.changed = this.#mark();
   }
@@ -122,6 +123,15 @@ export class Track {
     this.#entries.delete(oldest ?? "");
     this.dropped++;
   }
+}
+
+/** The same with all texts cut: clients choose most of them. */
+function cutTexts<Change extends object>(change: Change): Change {
+  const members = Object.entries(change).map(([name, value]) => [
+    name,
+    typeof value === "string" ? cut(value, maxText) : value,
+  ]);
+  return Object.fromEntries(members) as Change;
 }
 
 function toRecorded({ at, direction, stream, text }: HeardMessage): RecordedLine {

@@ -2,7 +2,7 @@
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
-import { clientTextOf, cut, peerOf, whoOf } from "./peers.ts";
+import { clientTextOf, cut, keptClientOf, peerOf, whoOf } from "./peers.ts";
 
 /** Calls that are shown one by one. */
 export const maxCalls = 30;
@@ -34,11 +34,11 @@ export class Calls {
   readonly #clients = new Newest<string, SeenClient>(maxClients);
 
   add(event: RequestEvent, now: number): void {
-    this.#last[this.#next] = { event, at: now };
+    this.#last[this.#next] = { event: keptOf(event), at: now };
     this.#next = (this.#next + 1) % maxCalls;
     if (event.session !== undefined) return;
     const { revision } = event;
-    const key = `${event.caller ?? ""} ${event.client?.name ?? ""}`;
+    const key = `${event.caller ?? ""} ${cut(event.client?.name ?? "", maxNameLength)}`;
     const seen = this.#clients.get(key) ?? seenIn(event);
     this.#clients.set(key, Object.assign(seen, { revision, seenAt: now }));
   }
@@ -61,12 +61,23 @@ function seenIn(event: RequestEvent): SeenClient {
   return { peer, transport, client: clientTextOf(client), who: whoOf(event), revision, seenAt: 0 };
 }
 
+/** The event without what a client may make large. */
+function keptOf(event: RequestEvent): RequestEvent {
+  const { method, name, client } = event;
+  return {
+    ...event,
+    method: cut(method, maxNameLength),
+    name: name && cut(name, maxNameLength),
+    client: client && keptClientOf(client),
+  };
+}
+
 function rowOf(event: RequestEvent, agoMs: number): EndedCall {
   const { method, name, client, revision, durationMs, outcome, errorCode } = event;
   return {
     peer: peerOf(event, client?.name),
-    method: cut(method, maxNameLength),
-    name: name && cut(name, maxNameLength),
+    method,
+    name,
     client: clientTextOf(client),
     revision,
     durationMs,

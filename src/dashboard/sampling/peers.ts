@@ -20,7 +20,7 @@ export function peerOf(
   { session, caller = "" }: Pick<KnownClient, "session" | "caller">,
   clientName: string | undefined,
 ): string {
-  return session === undefined ? digest(`${caller} ${clientName ?? ""}`) : digest(session);
+  return digest(session ?? `${caller} ${cut(clientName ?? "", maxClientLength)}`);
 }
 
 /** The subject of the client's token, or its address if it has no principal; shortened. */
@@ -42,7 +42,17 @@ export function clientTextOf(info: Implementation | undefined): string | undefin
 
 /** Cuts a text that a stranger chose. */
 export function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+  // A slice would hold the whole text for as long as it is kept.
+  return text.length <= length ? text : `${copyOf(text.slice(0, length - 1))}…`;
+}
+
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
+}
+
+/** What is kept of a client: it may send megabytes about itself with every request. */
+export function keptClientOf({ name, version }: Implementation): Implementation {
+  return { name: cut(name, maxClientLength), version: cut(version, maxClientLength) };
 }
 
 /** 53 bits of the text in base 36: two multiplicative hashes with different factors, mixed at the end. Not for secrets that are short. */

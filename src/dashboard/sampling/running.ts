@@ -1,6 +1,7 @@
 // The calls that run now, and whose listen requests are open. The server keeps it up to date while somebody looks.
 import type { Implementation } from "../../protocol/model.ts";
 import type { Call } from "../../server/calls/call.ts";
+import { keptClientOf } from "./peers.ts";
 
 export class Running extends Map<Call, number> {
   /** The clients of listen requests by their connections: a call forgets its client when its stream is open. */
@@ -8,7 +9,7 @@ export class Running extends Map<Call, number> {
 
   override set(call: Call, startedAt: number): this {
     const { client } = call.row.stream ? call : { client: undefined };
-    if (client !== undefined) this.#listening.set(call.exchange.connection, client);
+    if (client !== undefined) this.#listening.set(call.exchange.connection, keptClientOf(client));
     return super.set(call, startedAt);
   }
 
