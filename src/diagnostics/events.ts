@@ -100,7 +100,10 @@ export interface StreamEvent extends PeerEvent {
 export interface PushEvent {
   readonly type: "push";
   readonly notification: string;
+  /** The URI or another key of the topic, if it went to subscribers of one. */
   readonly key?: string | undefined;
+  /** The session, if it went to one only. */
+  readonly session?: string | undefined;
   readonly delivered: number;
 }
 

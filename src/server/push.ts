@@ -76,7 +76,7 @@ export class Push {
    */
   async toSession(session: string, method: string, params?: object): Promise<boolean> {
     const reached = await this.#parts.hub.toSession(session, method, params);
-    this.#sent(method, session, reached ? 1 : 0);
+    this.#sent(method, undefined, reached ? 1 : 0, session);
     return reached;
   }
 
@@ -156,8 +156,8 @@ export class Push {
     return this.#parts.hub.count();
   }
 
-  #sent(notification: string, key: string | undefined, delivered: number): number {
-    this.#parts.diagnostics.observe?.({ type: "push", notification, key, delivered });
+  #sent(notification: string, key: string | undefined, delivered: number, session?: string): number {
+    this.#parts.diagnostics.observe?.({ type: "push", notification, key, session, delivered });
     return delivered;
   }
 }

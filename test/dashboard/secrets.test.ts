@@ -71,6 +71,7 @@ test.each(Object.entries(kinds))("secrets stay secret in %s", async (_, backplan
   );
   await fetch(http.url, { method: "POST", headers: { ...headers, "mcp-session-id": legacy.id }, body: "no" });
   await server.resources.updated("note:///a");
+  await server.push.toSession(legacy.id, "notifications/message", { level: "error", data: argument });
 
   const known = await ask("sessions");
   expect(known.rows.map(({ who }) => who)).toContain(`${subject.slice(0, 23)}…`);
