@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { hasBrowser } from "../../support/browser.ts";
 import { newestLegacy, newestModern } from "../../support/revisions.ts";
 import { SessionClient } from "../../support/sessions.ts";
-import { deferred } from "../../support/turns.ts";
+import { deferred, until } from "../../support/turns.ts";
 import { bytesIn, joinAs, joinAsOfficial, look, msIn, patient, serveStage } from "./support.ts";
 
 const slowMs = 30;
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)("Sessions, Streams and Topics", patient, () => {
   });
 
   test("show how the queue of a slow reader grows, and that it has caught up", async () => {
-    const stage = await serveStage({ define: harbour() });
+    const stage = await serveStage({ define: harbour(), http: { stallMs: 120_000 } });
     const screen = await look(stage, "streams");
     const client = await SessionClient.open(stage.http);
     const stream = await client.get();
@@ -153,15 +153,11 @@ describe.skipIf(!hasBrowser)("Sessions, Streams and Topics", patient, () => {
     const waiting = async (): Promise<number> =>
       bytesIn(await screen.cell("Streams", "test-client", "Waiting"));
     // The kernel takes some megabytes before anything waits in the server.
-    await expect
-      .poll(
-        async () => {
-          await push();
-          return waiting();
-        },
-        { interval: 20 },
-      )
-      .toBeGreaterThan(65_536);
+    await until(async () => {
+      await push();
+      return stage.http.stats().unsentBytes > 65_536;
+    });
+    await expect.poll(waiting).toBeGreaterThan(65_536);
     const before = await waiting();
     await push();
     await push();
