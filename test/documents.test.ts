@@ -164,6 +164,14 @@ test("docs/reference/backplane.md lists the options of a backplane, and the even
   expect(readTable("docs/reference/backplane.md", "Events").map(({ type }) => type)).toEqual(types);
 });
 
+test("docs/guides/dashboard.md lists the options of a dashboard", () => {
+  const source = readDocument("src/dashboard/options.ts").split("export interface DashboardOptions")[1] ?? "";
+  const [own = ""] = source.split("\n}\n");
+  const options = [...own.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name);
+  expect(options.length).toBeGreaterThan(0);
+  expect(readTable("docs/guides/dashboard.md", "Options").map(({ option }) => option)).toEqual(options);
+});
+
 test("SECURITY.md is in the package, and reports can be made where package.json says", () => {
   const parsed = JSON.parse(readDocument("package.json")) as Record<string, unknown>;
   const { files, repository, bugs, homepage } = parsed;

@@ -19,7 +19,7 @@ ${page.url}
 
 ${curl("tools/call", { name: "search_notes", arguments: { query: "lemon" } })}
 
-3. Subscribe to changes. The client appears under Sessions: click it, then call write_note with the id groceries under Try it:
+3. Subscribe to changes. Under Sessions, click curl to follow it; then, under Try it, write the note groceries:
 
 ${curl("subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: ["note:///groceries"] } })}
 `);
@@ -38,6 +38,7 @@ async function serve(port: number): Promise<HttpServer> {
 function curl(method: string, params: { readonly name?: string; readonly [name: string]: unknown }): string {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "curl", version: "1.0.0" },
     "io.modelcontextprotocol/clientCapabilities": {},
   };
   const headers = [

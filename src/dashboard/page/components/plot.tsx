@@ -125,7 +125,7 @@ function makePlot(
           label: name,
           stroke: () => colorOf(index),
           width: 1.5,
-          points: { show: false },
+          points: { show: true, size: 4, filter: alone },
           fill: isFilled ? () => withAlpha(colorOf(index)) : "transparent",
         })),
       ],
@@ -147,6 +147,13 @@ function sinceKnown({ from, series }: PlotProps): Pick<PlotProps, "from" | "seri
     from: from + skipped,
     series: series.map((one) => Object.assign({}, one, { values: one.values.slice(skipped) })),
   };
+}
+
+/** A value without another beside it is a point: there is no line to it. */
+function alone({ data }: uPlot, index: number): number[] {
+  const values = data[index] ?? [];
+  const isMissing = (at: number): boolean => (values[at] ?? null) === null;
+  return [...values.keys()].filter((at) => !isMissing(at) && isMissing(at - 1) && isMissing(at + 1));
 }
 
 function dataOf(props: PlotProps): uPlot.AlignedData {

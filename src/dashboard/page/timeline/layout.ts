@@ -30,10 +30,11 @@ export interface Bar {
 
 const maxRows = 8;
 const minWidth = 3;
-/** A gap says that messages were lost: it is wide enough for its name. */
+/** A gap says that messages were lost: it is wide enough for its name, and the stream that begins with it stands below. */
 const gapWidth = 36;
+const gapMs = 3_000;
 
-/** Puts each entry into the first row that is free when it begins; in the last one they may overlap. A gap has a row for itself. */
+/** Puts each entry into the first row that is free when it begins; in the last one they may overlap. */
 export function stack(entries: readonly TimelineEntry[], now: number): Rows[] {
   return lanes.map((lane) => {
     const ends: number[] = [];
@@ -42,7 +43,7 @@ export function stack(entries: readonly TimelineEntry[], now: number): Rows[] {
       .map((entry) => {
         const free = ends.findIndex((end) => end <= entry.startedAt);
         const row = free >= 0 ? free : Math.min(ends.length, maxRows - 1);
-        const end = entry.kind === "gap" ? entry.startedAt + 1 : (entry.endedAt ?? now);
+        const end = entry.kind === "gap" ? entry.startedAt + gapMs : (entry.endedAt ?? now);
         ends[row] = Math.max(ends[row] ?? 0, end);
         return { entry, row };
       });
