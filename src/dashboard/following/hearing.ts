@@ -181,6 +181,7 @@ function isOfClient(event: ServerEvent): event is ClientEvent {
 
 /** The event without what a client may make large, and without claims of its token. */
 function keptOf(event: ClientEvent): ClientEvent {
+  if (event.type === "gap") return event;
   const { principal: _, ...kept } = event;
   if (kept.type !== "request") return kept;
   const { client: _client, method, name, ...request } = kept;
