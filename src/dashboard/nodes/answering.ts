@@ -4,7 +4,7 @@ import type { Ask, NodeRow } from "../answers.ts";
 import { figuresOf } from "../views/figures.ts";
 import { views } from "../views/index.ts";
 import type { ServedNode } from "../views/served-node.ts";
-import type { View } from "../views/view.ts";
+import type { NodePart, View } from "../views/view.ts";
 import { OtherNodes, type OwnAnswer } from "./other-nodes.ts";
 
 /** The id of the only node of a server without a cluster. */
@@ -37,8 +37,26 @@ export class Answering {
     const asked = question as JsonObject;
     const [own, others] = await Promise.all([this.#answerHere(view, asked), this.#others?.ask(ask, asked)]);
     const { name: node, figures, part } = own;
-    const parts = [{ node, figures, aheadMs: 0, part }, ...(others ?? [])];
-    return { ...view.merge(parts, question as never, this.#node), nodes: this.#rows(own) };
+    const self = { node, figures, aheadMs: 0, part };
+    const merge = (parts: readonly NodePart<object>[]): object =>
+      view.merge([self, ...parts], question as never, this.#node);
+    return { ...this.#merged(merge, others ?? []), nodes: this.#rows(own) };
+  }
+
+  /** Leaves out what cannot be merged: a node of another version may answer with something else. */
+  #merged(
+    merge: (parts: readonly NodePart<object>[]) => object,
+    others: readonly NodePart<object>[],
+  ): object {
+    try {
+      return merge(others);
+    } catch {
+      const understood = others.filter((other) => isMergedBy(merge, other));
+      const unknown = others.filter((other) => !understood.includes(other)).map(({ node }) => node);
+      const { rateLimitedLog } = this.#node.endpoint.state;
+      rateLimitedLog.warn(`The dashboard does not understand the answer of ${unknown.join(", ")}`);
+      return merge(understood);
+    }
   }
 
   /** Answers no more questions of other nodes, stops sampling, and follows nobody any more. */
@@ -62,6 +80,15 @@ export class Answering {
     const id = this.#others?.self || onlyNode;
     const self = { id, name, isSelf: true, state: "answers", silentMs: 0, roundTripMs: undefined } as const;
     return [{ ...self, ...figures }, ...(this.#others?.rows() ?? [])];
+  }
+}
+
+function isMergedBy(merge: (parts: readonly NodePart<object>[]) => object, part: NodePart<object>): boolean {
+  try {
+    merge([part]);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -2,7 +2,8 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Ask, NodeRow } from "../answers.ts";
-import type { NodeFigures } from "../views/figures.ts";
+import { cut } from "../sampling/peers.ts";
+import { isFigures, type NodeFigures } from "../views/figures.ts";
 import type { NodePart } from "../views/view.ts";
 import { KnownNodes } from "./known-nodes.ts";
 
@@ -11,6 +12,9 @@ const deadlineMs = 700;
 
 /** Milliseconds that the clocks of nodes may differ and count as the same. */
 const sameClockMs = 100;
+
+/** Characters of the name of another node. */
+const maxName = 100;
 
 /** Set in every message. Nodes whose dashboards have another format do not understand each other. */
 const format = 1;
@@ -34,17 +38,14 @@ export class OtherNodes {
   readonly #cluster: Cluster;
   readonly #known = new KnownNodes();
   readonly #stopHearing: readonly (() => void)[];
-  #name: (() => string) | undefined;
 
   constructor(cluster: Cluster, name: () => string, answerHere: AnswerHere) {
     this.#cluster = cluster;
-    this.#name = name;
-    // The others need not wait for a node that has no dashboard.
-    cluster.introduce(() => (this.#name === undefined ? {} : { [kind]: { format, name: this.#name() } }));
     const heard = (info: JsonObject, from: string): void => {
       if (from !== cluster.node) this.#known.introduced(from, nameIn(info));
     };
     this.#stopHearing = [
+      introduceTo(cluster, name),
       cluster.on("beat", heard),
       cluster.on("hello", heard),
       cluster.on(kind, async (body, from) => {
@@ -73,9 +74,11 @@ export class OtherNodes {
         resolve();
       };
       const take = (answer: JsonObject, from: string): boolean => {
+        // Each node that was asked counts once, whoever else answers.
+        if (!missing.delete(from)) return missing.size === 0;
         const part = this.#read(answer, from, performance.now() - askedAt);
-        missing.delete(from);
-        if (part !== undefined) parts.push(part);
+        if (part === undefined) this.#known.missed(from);
+        else parts.push(part);
         if (expected.delete(from) && expected.size === 0) resolve();
         return missing.size === 0;
       };
@@ -96,17 +99,16 @@ export class OtherNodes {
 
   /** Answers no more, and tells the others that it does not. */
   close(): void {
-    this.#name = undefined;
     for (const stop of this.#stopHearing) stop();
   }
 
   #read(answer: JsonObject, from: string, roundTripMs: number): NodePart<object> | undefined {
     const { name, figures, part } = answer;
-    if (answer["format"] !== format || typeof name !== "string" || !isObject(figures) || !isObject(part))
+    if (answer["format"] !== format || typeof name !== "string" || !isFigures(figures) || !isObject(part))
       return undefined;
-    const told = figures as unknown as NodeFigures;
-    this.#known.answered(from, name, told, roundTripMs);
-    return { node: name, figures: told, aheadMs: this.#aheadMs(from), part };
+    const node = cut(name, maxName);
+    this.#known.answered(from, node, figures, roundTripMs);
+    return { node, figures, aheadMs: this.#aheadMs(from), part };
   }
 
   /** Small differences come from the time that a message takes, and times must not move with each of them. */
@@ -116,9 +118,27 @@ export class OtherNodes {
   }
 }
 
+/** The names that each cluster is told: a dashboard may open and close often, and what a cluster tells cannot be taken back. */
+const introduced = new WeakMap<Cluster, Set<() => string>>();
+
+/** Tells the others that this node has a dashboard, until you call the returned function: they need not wait for one that has none. */
+function introduceTo(cluster: Cluster, name: () => string): () => void {
+  const known = introduced.get(cluster);
+  const names = known ?? new Set();
+  if (known === undefined) {
+    introduced.set(cluster, names);
+    cluster.introduce(() => {
+      const [first] = names;
+      return first === undefined ? {} : { [kind]: { format, name: first() } };
+    });
+  }
+  names.add(name);
+  return () => void names.delete(name);
+}
+
 /** The name in what a node tells about itself, if it has a dashboard that this one understands. */
 function nameIn(info: JsonObject): string | undefined {
   const about = info[kind];
   if (!isObject(about) || about["format"] !== format) return undefined;
-  return typeof about["name"] === "string" ? about["name"] : undefined;
+  return typeof about["name"] === "string" ? cut(about["name"], maxName) : undefined;
 }

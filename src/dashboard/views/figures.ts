@@ -1,4 +1,5 @@
 // The figures of this node that come with every answer.
+import { isObject } from "../../wire/message.ts";
 import type { Counts, NodeRow } from "../answers.ts";
 import type { ServedNode } from "./served-node.ts";
 
@@ -18,6 +19,27 @@ export function figuresOf(node: ServedNode): NodeFigures {
     counts: countsOf(node),
   };
 }
+
+/** Whether another node, perhaps of another version, tells as much of itself as this one. */
+export function isFigures(value: unknown): value is NodeFigures {
+  if (!isObject(value) || typeof value["version"] !== "string") return false;
+  const { uptimeMs, loopDelayMs, memoryBytes = 0, counts } = value;
+  if (!isObject(counts)) return false;
+  return [uptimeMs, loopDelayMs, memoryBytes, ...countNames.map((name) => counts[name])].every(
+    Number.isFinite,
+  );
+}
+
+const countNames: readonly (keyof Counts)[] = [
+  "sessions",
+  "streams",
+  "subscriptions",
+  "inFlight",
+  "questions",
+  "tasks",
+  "unsentBytes",
+  "keptBytes",
+];
 
 function countsOf(node: ServedNode): Counts {
   const { core, endpoint, looking } = node;

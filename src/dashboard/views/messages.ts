@@ -1,11 +1,9 @@
 // The messages of a followed client: those behind entries of its timeline, or all of them as a recording.
 import type { RecordedLine } from "../../client/recording.ts";
 import type { Messages } from "../answers.ts";
+import { bytesOf, maxBusBytes } from "./bus-size.ts";
 import type { NodePart, SharedView } from "./view.ts";
 import type { ServedNode } from "./served-node.ts";
-
-/** Characters of messages in the answer of a node of a cluster, so that every bus carries it. */
-const maxBusCharacters = 700_000;
 
 type MessagesPart = Omit<Messages, "nodes">;
 
@@ -28,8 +26,8 @@ function linesOf(node: ServedNode, peer: string, entries?: readonly string[]): M
 }
 
 function newest(lines: readonly RecordedLine[]): readonly RecordedLine[] {
-  let left = maxBusCharacters;
-  const last = lines.findLastIndex((line) => (left -= JSON.stringify(line).length) < 0);
+  let left = maxBusBytes;
+  const last = lines.findLastIndex((line) => (left -= bytesOf(line)) < 0);
   return lines.slice(last + 1);
 }
 

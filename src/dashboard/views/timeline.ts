@@ -1,11 +1,9 @@
 // What has happened to one client, on all nodes; whoever asks follows it.
 import type { Timeline, TimelineEntry } from "../answers.ts";
 import type { Entry } from "../following/track.ts";
+import { bytesOf, maxBusBytes } from "./bus-size.ts";
 import { sessions } from "./sessions.ts";
 import type { SharedView } from "./view.ts";
-
-/** Characters of entries in the answer of one node, so that every bus carries it. The next answer has the rest. */
-const maxCharacters = 500_000;
 
 interface TimelinePart extends Omit<Timeline, "nodes" | "peer" | "session" | "now"> {
   /** What the view of sessions answers to a search for the client. */
@@ -16,7 +14,7 @@ export const timeline: SharedView<"timeline", TimelinePart> = {
   async answer(node, { peer, after = 0 }) {
     const { track, since } = node.follower.follow(peer);
     const changed = track.after(after);
-    const entries = upTo(maxCharacters, changed);
+    const entries = upTo(maxBusBytes, changed);
     const last = entries.at(-1);
     const mark = entries.length < changed.length && last ? last.changed : node.follower.mark();
     const { dropped } = track;
@@ -52,9 +50,10 @@ export const timeline: SharedView<"timeline", TimelinePart> = {
   },
 };
 
-function upTo(characters: number, entries: readonly Entry[]): readonly Entry[] {
-  let left = characters;
-  const end = entries.findIndex((entry) => (left -= JSON.stringify(entry).length) < 0);
+/** The first entries, which fit into one answer. The next answer has the rest. */
+function upTo(bytes: number, entries: readonly Entry[]): readonly Entry[] {
+  let left = bytes;
+  const end = entries.findIndex((entry) => (left -= bytesOf(entry)) < 0);
   return end < 0 ? entries : entries.slice(0, Math.max(1, end));
 }
 

@@ -17,12 +17,18 @@ interface Figures extends ToolFigures {
 
 interface Part {
   readonly tools: readonly Figures[];
+  readonly total: number;
 }
+
+/** Tools of one node in an answer; those that nobody calls are left out first. */
+const maxTools = 1000;
 
 export const tools: SharedView<"tools", Part> = {
   answer(node, question) {
     const finding = new Finding<never>(node, question);
-    return { tools: figuresOn(node).filter(({ method, name }) => finding.matches(textOf([method, name]))) };
+    const found = figuresOn(node).filter(({ method, name }) => finding.matches(textOf([method, name])));
+    const [used, unused] = [found.filter(isUsed), found.filter((figures) => !isUsed(figures))];
+    return { tools: [...used, ...unused].slice(0, maxTools), total: found.length };
   },
   merge(parts) {
     const byKey = new Map<string, Figures[]>();
@@ -33,9 +39,14 @@ export const tools: SharedView<"tools", Part> = {
       else same.push(figures);
     }
     const rows = [...byKey.values()].map(rowOf);
-    return { rows: shownRows(rows, orderOf), total: rows.length };
+    const total = Math.max(rows.length, ...parts.map(({ part }) => part.total));
+    return { rows: shownRows(rows, orderOf), total };
   },
 };
+
+function isUsed({ calls, running }: Figures): boolean {
+  return calls > 0 || running > 0;
+}
 
 /** Tools come first, then prompts, then everything else. */
 function orderOf({ method, name }: ToolRow): string {

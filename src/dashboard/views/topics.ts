@@ -56,7 +56,15 @@ function rowOf(
     who.push({ peer, client });
   }
   const { pushes, pushed, merged } = figures ?? unpushed;
-  return { notification, key, listeners: listeners?.size ?? 0, who, pushes, pushed, merged };
+  const shown = key && shortened(key);
+  return { notification, key: shown, listeners: listeners?.size ?? 0, who, pushes, pushed, merged };
+}
+
+/** Characters of a URI that are shown: the beginning and the end, by which the long ones of a server mostly differ. */
+const maxKey = 400;
+
+function shortened(key: string): string {
+  return key.length <= maxKey ? key : `${key.slice(0, maxKey / 2)}…${key.slice(1 - maxKey / 2)}`;
 }
 
 const unpushed = { pushes: [], pushed: 0, merged: 0 };

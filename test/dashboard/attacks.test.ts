@@ -1,0 +1,51 @@
+// What clients and tools send cannot fail a request because somebody looks, nor reach the page as more than text.
+import { McpServer } from "halyard";
+import { expect, test } from "vitest";
+import { serveWithPage } from "../support/following.ts";
+import { recordingLogger } from "../support/log.ts";
+import { SessionClient } from "../support/sessions.ts";
+
+/** The deepest result that the server can send, found by halves. */
+function deepestThatIsJson(): number {
+  let [least, most] = [1000, 20_000];
+  while (most - least > 1) {
+    const middle = Math.floor((least + most) / 2);
+    try {
+      JSON.stringify(nested(middle));
+      least = middle;
+    } catch {
+      most = middle;
+    }
+  }
+  return least;
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = [];
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+}
+
+test("a call whose result has thousands of levels is answered while its client is followed, too", async () => {
+  const deepest = deepestThatIsJson();
+  const server = new McpServer({ name: "demo", version: "1.0.0" }, { logger: recordingLogger() });
+  server.tool("deep", { input: { type: "object" } }, ({ levels }) => ({
+    content: [],
+    structuredContent: { value: nested(Number(levels)) },
+  }));
+  const { page, url } = await serveWithPage(server);
+  const client = await SessionClient.open({ url });
+  const [peer = ""] = await page.peers();
+  await page.timeline(peer);
+  let answered = 0;
+  for (let share = 0.3; share < 0.95; share += 0.05) {
+    const call = { name: "deep", arguments: { levels: Math.floor(deepest * share) } };
+    const reply = await client.start("tools/call", call);
+    await reply.closed;
+    expect(reply.status, String(share)).toBe(200);
+    answered++;
+  }
+  const entries = (await page.entries(peer)).filter(({ kind }) => kind === "tools/call");
+  expect(entries).toHaveLength(answered);
+  expect((await page.recording(peer)).lines.length).toBeGreaterThan(answered);
+});
