@@ -99,7 +99,7 @@ describe.skipIf(!isRunnable)("three nodes on Redis", patient, () => {
     await expect
       .poll(() => haltedState(screen), { timeout: 60_000 })
       .toMatchObject({ bravo: expect.stringMatching(/^silent/) });
-    expect(await states(screen)).toMatchObject({ alpha: "answers", charlie: "answers" });
+    await expect.poll(() => states(screen)).toMatchObject({ alpha: "answers", charlie: "answers" });
     // The page goes on with what the others say.
     const client = await joinAs(node("charlie").url, "sloop", { revision: newestModern });
     await client.callTool("who");

@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)("the timeline", patient, () => {
     await expect.poll(() => screen.cell(entries, get, "Outcome")).toBe("");
     stage.server.resources.updated(note);
     await expect.poll(() => screen.rows(entries, update).count()).toBe(2);
-    expect(heard).toEqual(["changed", "changed"]);
+    await expect.poll(() => heard).toEqual(["changed", "changed"]);
     await screen.go("sessions");
     await expect.poll(() => screen.cell("Sessions", "ketch", "Resumes")).toBe("1");
   });

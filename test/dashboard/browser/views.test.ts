@@ -20,6 +20,9 @@ function harbour(gate = deferred()): (server: McpServer) => void {
     server.tool("broken", {}, () => {
       throw new ProtocolError(errorCodes.invalidParams, "No wind");
     });
+    server.tool("wreck", {}, () => {
+      throw new Error("Aground");
+    });
     server.tool("hold", {}, async () => {
       await gate.promise;
       return "held";
@@ -69,13 +72,16 @@ describe.skipIf(!hasBrowser)("Now and Tools", patient, () => {
     const screen = await look(stage);
     const client = await joinAs(stage.http.url, "cutter");
     await expect(client.callTool("broken")).rejects.toThrow("No wind");
+    expect((await client.callTool("wreck")).isError).toBe(true);
     const held = client.callTool("hold");
     await expect
       .poll(() => screen.cell("Last calls", "broken", "Outcome"))
       .toBe(`error ${errorCodes.invalidParams}`);
+    await expect.poll(() => screen.cell("Last calls", "wreck", "Outcome")).toBe("error");
     await expect.poll(() => screen.figure("Running calls")).toBe("1");
     await screen.go("tools");
-    await expect.poll(() => screen.cell("Tools", "broken", "Errors")).toBe("1");
+    for (const tool of ["broken", "wreck"])
+      await expect.poll(() => screen.cell("Tools", tool, "Errors")).toBe("1");
     await expect.poll(() => screen.cell("Tools", "hold", "Running")).toBe("1");
     gate.resolve();
     await held;
