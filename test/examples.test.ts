@@ -150,7 +150,7 @@ describe("examples", () => {
     expect(source).toMatch(/^\/\/ [A-Z].*[.]\n/);
     const imported = [...source.matchAll(/^import .*?from "(.+)";$/gm)].map(([, name]) => name);
     const allowed =
-      /^(?:halyard|halyard\/(?:auth|client|client\/oauth|cluster|fetch|node|stdio)|esbuild|zod|node:.+|\.\.?\/.+)$/;
+      /^(?:halyard|halyard\/(?:auth|client|client\/oauth|cluster|dashboard|fetch|node|stdio)|esbuild|zod|node:.+|\.\.?\/.+)$/;
     expect(imported.filter((name) => !allowed.test(name ?? ""))).toEqual([]);
   });
 

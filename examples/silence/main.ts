@@ -1,5 +1,4 @@
-// A server whose berth 4 changes every second, one client that hears of it, and six that do not: docs/guides/why-silent.md finds
-// out why.
+// A server whose berth 4 changes every second, a client that hears of it, and six that do not.
 import { setTimeout as sleep } from "node:timers/promises";
 import { McpServer } from "halyard";
 import { connect } from "halyard/client";
