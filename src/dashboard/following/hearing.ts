@@ -40,6 +40,7 @@ export class Hearing implements Witness {
   readonly #listening: Listening;
   /** The requests of modern clients. */
   readonly #places = new WeakMap<Connection, Place>();
+  readonly #sessions = new WeakMap<Connection, Place>();
   /** What happened on a modern connection before its request was heard. */
   readonly #early = new WeakMap<Connection, () => void>();
   readonly #streams = new WeakMap<object, Pick<HeardStream, "name" | "request">>();
@@ -125,7 +126,12 @@ export class Hearing implements Witness {
 
   #placeOf(connection: Connection): Place | undefined {
     if (connection.session === undefined) return this.#places.get(connection);
-    return { peer: peerOf(connection, undefined), scope: sessionScope };
+    let place = this.#sessions.get(connection);
+    if (place === undefined) {
+      place = { peer: peerOf(connection, undefined), scope: sessionScope };
+      this.#sessions.set(connection, place);
+    }
+    return place;
   }
 
   /** Remembers whose connection it is, which its first message says. */

@@ -8,7 +8,7 @@ import { Samples } from "./samples.ts";
 
 /** Milliseconds after the last question when sampling ends. */
 const patienceMs = 10_000;
-/** Milliseconds between two ticks, which measure how late the event loop is. */
+/** Milliseconds between two ticks, which measure how late the event loop is and count events. */
 const tickMs = 50;
 
 /** What is known because somebody looks. */
@@ -41,7 +41,9 @@ export class Looking {
   /** What was sampled. Somebody asks, so that sampling begins or goes on. */
   ask(): Look {
     this.#askedAt = performance.now();
-    return (this.#look ??= this.#begin());
+    const look = (this.#look ??= this.#begin());
+    look.samples.count();
+    return look;
   }
 
   /** Ends sampling at once, and drops what was sampled. */
@@ -62,6 +64,7 @@ export class Looking {
     const tick = (): void => {
       const now = performance.now();
       delay.tick(now);
+      samples.count();
       if (now - this.#askedAt >= patienceMs) this.end();
     };
     const timer = inBackground(setInterval(tick, tickMs));

@@ -1,4 +1,4 @@
-// The sessions that are looked at closely: all if somebody searches, else those that are behind and those used last.
+// The sessions that are looked at closely: one if its timeline is open, all if somebody searches, else those behind and those used last.
 import type { HttpSession } from "../../http/session.ts";
 import type { Copy } from "../../session/copies.ts";
 import { maxRows } from "../answers.ts";
@@ -8,6 +8,11 @@ import type { Finding } from "./finding.ts";
 export function* chosenCopies(finding: Finding<unknown>): Iterable<Copy<HttpSession>> {
   const { endpoint, census } = finding.node;
   const { sessions } = endpoint.state;
+  if (finding.peer !== undefined) {
+    const copy = finding.node.sought.find(finding.peer);
+    if (copy !== undefined) yield copy;
+    return;
+  }
   if (finding.isSearch) {
     for (const copy of sessions.copies)
       if (finding.matches(clientOf(copy.session.connection).text)) yield copy;

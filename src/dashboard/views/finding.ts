@@ -11,6 +11,8 @@ export interface RowsPart<Row> {
 
 export class Finding<Row> {
   readonly node: ServedNode;
+  /** The only client that is wanted. */
+  readonly peer: string | undefined;
   /** The name of the node, for the rows. */
   readonly name: string;
   readonly look: Look;
@@ -20,13 +22,15 @@ export class Finding<Row> {
   readonly #wanted: string | undefined;
   #total = 0;
 
-  constructor(node: ServedNode, { search }: Search) {
-    const wanted = search?.trim().toLowerCase();
+  constructor(node: ServedNode, { search, peer }: Search & { readonly peer?: string }) {
+    const wanted = (peer ?? search)?.trim().toLowerCase();
     this.node = node;
+    this.peer = peer;
     this.name = node.options.name;
     this.look = node.looking.ask();
     // Every row of a node contains its name.
-    this.#wanted = wanted && !this.name.toLowerCase().includes(wanted) ? wanted : undefined;
+    const isEvery = peer === undefined && this.name.toLowerCase().includes(wanted ?? "");
+    this.#wanted = isEvery ? undefined : wanted;
   }
 
   /** Whether only some rows are wanted. */

@@ -6,6 +6,7 @@ import { Follower } from "../following/follower.ts";
 import { Looking } from "../sampling/looking.ts";
 import type { About } from "../answers.ts";
 import { Census } from "./census.ts";
+import { Sought } from "./sought.ts";
 
 /** What the dashboard's options say; read at each question, since an address is known late. */
 export interface NodeOptions {
@@ -23,6 +24,7 @@ export class ServedNode {
   readonly looking: Looking;
   readonly follower: Follower;
   readonly census: Census;
+  readonly sought: Sought;
   readonly #options: () => NodeOptions;
 
   constructor(endpoint: Endpoint, options: () => NodeOptions) {
@@ -31,6 +33,7 @@ export class ServedNode {
     this.looking = Looking.at(this.core);
     this.follower = new Follower(endpoint.state, options().history);
     this.census = new Census(this.core, endpoint, this.looking);
+    this.sought = new Sought(endpoint.state);
     this.#options = options;
   }
 

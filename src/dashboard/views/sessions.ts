@@ -1,22 +1,16 @@
 // The clients: legacy sessions over HTTP, clients on HTTP+SSE streams and pipes, and modern clients.
 import type { Listener } from "../../push/listener.ts";
 import { Connection } from "../../server/context/connection.ts";
-import type { SessionRow } from "../answers.ts";
+import type { Search, SessionRow } from "../answers.ts";
 import { clientOf, clientOfListener, type ShownClient } from "./clients.ts";
 import { chosenCopies } from "./copies.ts";
 import { Finding, type RowsPart, shownRows } from "./finding.ts";
 import { addModernClients } from "./modern-clients.ts";
+import type { ServedNode } from "./served-node.ts";
 import type { NodePart, SharedView } from "./view.ts";
 
 export const sessions: SharedView<"sessions", RowsPart<SessionRow>> = {
-  answer(node, question) {
-    const finding = new Finding<SessionRow>(node, question);
-    addSessions(finding);
-    addSseClients(finding);
-    addPipes(finding);
-    addModernClients(finding);
-    return finding.part();
-  },
+  answer: sessionsOn,
   merge(parts) {
     const rows = mergedRows(parts);
     const shared = parts.reduce((sum, { part }) => sum + part.rows.length, 0) - rows.length;
@@ -24,6 +18,19 @@ export const sessions: SharedView<"sessions", RowsPart<SessionRow>> = {
     return { rows: shownRows(rows, ({ client, who, peer }) => `${client} ${who} ${peer}`), total };
   },
 };
+
+/** The clients on this node: all of them, those that a search finds, or only one. */
+export function sessionsOn(
+  node: ServedNode,
+  question: Search & { readonly peer?: string },
+): RowsPart<SessionRow> {
+  const finding = new Finding<SessionRow>(node, question);
+  addSessions(finding);
+  addSseClients(finding);
+  addPipes(finding);
+  addModernClients(finding);
+  return finding.part();
+}
 
 function addSessions(finding: Finding<SessionRow>): void {
   let looked = 0;

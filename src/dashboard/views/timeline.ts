@@ -2,16 +2,16 @@
 import type { Timeline, TimelineEntry } from "../answers.ts";
 import type { Entry } from "../following/track.ts";
 import { bytesOf, maxBusBytes } from "./bus-size.ts";
-import { sessions } from "./sessions.ts";
+import { sessions, sessionsOn } from "./sessions.ts";
 import type { SharedView } from "./view.ts";
 
 interface TimelinePart extends Omit<Timeline, "nodes" | "peer" | "session" | "now"> {
-  /** What the view of sessions answers to a search for the client. */
-  readonly sessions: Awaited<ReturnType<(typeof sessions)["answer"]>>;
+  /** What the view of sessions has of the client. */
+  readonly sessions: ReturnType<typeof sessionsOn>;
 }
 
 export const timeline: SharedView<"timeline", TimelinePart> = {
-  async answer(node, { peer, after = 0 }) {
+  answer(node, { peer, after = 0 }) {
     const { track, since } = node.follower.follow(peer);
     const changed = track.after(after);
     const entries = upTo(maxBusBytes, changed);
@@ -19,7 +19,7 @@ export const timeline: SharedView<"timeline", TimelinePart> = {
     const mark = entries.length < changed.length && last ? last.changed : node.follower.mark();
     const { dropped } = track;
     return {
-      sessions: await sessions.answer(node, { search: peer }),
+      sessions: sessionsOn(node, { peer }),
       since,
       entries: entries.map(toEntry),
       mark,
