@@ -1,9 +1,14 @@
 // What clients and tools send cannot fail a request because somebody looks, nor reach the page as more than text.
 import { McpServer } from "halyard";
+import { dashboard } from "halyard/dashboard";
+import { fetchHandler } from "halyard/fetch";
+import { nodeHandler, serveHttp } from "halyard/node";
 import { expect, test } from "vitest";
+import { openDashboard } from "../support/dashboard.ts";
 import { serveWithPage } from "../support/following.ts";
 import { recordingLogger } from "../support/log.ts";
 import { SessionClient } from "../support/sessions.ts";
+import { until } from "../support/turns.ts";
 
 /** The deepest result that the server can send, found by halves. */
 function deepestThatIsJson(): number {
@@ -48,4 +53,20 @@ test("a call whose result has thousands of levels is answered while its client i
   const entries = (await page.entries(peer)).filter(({ kind }) => kind === "tools/call");
   expect(entries).toHaveLength(answered);
   expect((await page.recording(peer)).lines.length).toBeGreaterThan(answered);
+});
+
+test("an asynchronous onOpen that fails is logged, and ends nothing", async () => {
+  const { log, ask } = await openDashboard({ onOpen: () => Promise.reject(new Error("no browser")) as never });
+  await until(() => log.length > 0);
+  expect(log.map(({ message }) => message)).toEqual(["onOpen() of the dashboard failed"]);
+  expect((await ask({ ask: "about" })).status).toBe(200);
+});
+
+test.each([true, false, null, 1, "yes", {}, dashboard])("the option dashboard cannot be %o", async (given) => {
+  const options = { port: 0, dashboard: given as never };
+  const remedy = "dashboard is none: pass dashboard() of halyard/dashboard";
+  const server = new McpServer({ name: "demo", version: "1.0.0" });
+  await expect(serveHttp(server, options)).rejects.toThrow(remedy);
+  expect(() => nodeHandler(server, { dashboard: given as never })).toThrow(remedy);
+  expect(() => fetchHandler(server, { dashboard: given as never })).toThrow(remedy);
 });
