@@ -56,17 +56,22 @@ test("a call whose result has thousands of levels is answered while its client i
 });
 
 test("an asynchronous onOpen that fails is logged, and ends nothing", async () => {
-  const { log, ask } = await openDashboard({ onOpen: () => Promise.reject(new Error("no browser")) as never });
+  const { log, ask } = await openDashboard({
+    onOpen: () => Promise.reject(new Error("no browser")) as never,
+  });
   await until(() => log.length > 0);
   expect(log.map(({ message }) => message)).toEqual(["onOpen() of the dashboard failed"]);
   expect((await ask({ ask: "about" })).status).toBe(200);
 });
 
-test.each([true, false, null, 1, "yes", {}, dashboard])("the option dashboard cannot be %o", async (given) => {
-  const options = { port: 0, dashboard: given as never };
-  const remedy = "dashboard is none: pass dashboard() of halyard/dashboard";
-  const server = new McpServer({ name: "demo", version: "1.0.0" });
-  await expect(serveHttp(server, options)).rejects.toThrow(remedy);
-  expect(() => nodeHandler(server, { dashboard: given as never })).toThrow(remedy);
-  expect(() => fetchHandler(server, { dashboard: given as never })).toThrow(remedy);
-});
+test.each([true, false, null, 1, "yes", {}, dashboard])(
+  "the option dashboard cannot be %o",
+  async (given) => {
+    const options = { port: 0, dashboard: given as never };
+    const remedy = "dashboard is none: pass dashboard() of halyard/dashboard";
+    const server = new McpServer({ name: "demo", version: "1.0.0" });
+    await expect(serveHttp(server, options)).rejects.toThrow(remedy);
+    expect(() => nodeHandler(server, { dashboard: given as never })).toThrow(remedy);
+    expect(() => fetchHandler(server, { dashboard: given as never })).toThrow(remedy);
+  },
+);
