@@ -144,7 +144,8 @@ test.each([1, 3])("with %i nodes", async (count) => {
   for (const node of nodes) await lookAtAll(node);
   const sent = heard.sent.join("\n");
   expect(heard.sessions.size).toBeGreaterThan(0);
-  for (const secret of [...Object.values(secrets), ...heard.sessions]) expect(sent.includes(secret), secret).toBe(false);
+  for (const secret of [...Object.values(secrets), ...heard.sessions])
+    expect(sent.includes(secret), secret).toBe(false);
   // What is around the secrets is there.
   for (const shown of ["[redacted]", "files.example/a?page=2&access_token=", "Your password?", "taken"])
     expect(sent.includes(shown), shown).toBe(true);
