@@ -1,5 +1,6 @@
 // A dashboard: mounted by its author, or on a port of its own for as long as `serveHttp` serves its endpoint.
 import { platform } from "#dashboard-platform";
+import { guard } from "../diagnostics/guarded.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
 import { ConfigurationError } from "../errors.ts";
 import { FetchRequest, FetchResponder } from "../fetch/edge.ts";
@@ -86,12 +87,12 @@ export class OneDashboard implements EndpointDashboard {
     this.#shown?.opened(url);
     const { url: page } = this;
     if (page === undefined) return;
-    try {
-      if (this.#settings.onOpen) this.#settings.onOpen(page);
-      else this.#print(page);
-    } catch (error) {
-      this.#shown?.endpoint.state.rateLimitedLog.error("onOpen() of the dashboard failed", { error });
-    }
+    const { onOpen = (address: string) => this.#print(address) } = this.#settings;
+    const log = this.#shown?.endpoint.state.rateLimitedLog;
+    guard(
+      () => onOpen(page),
+      (error) => log?.error("onOpen() of the dashboard failed", { error }),
+    );
   }
 
   async detach(endpoint: object): Promise<void> {

@@ -31,7 +31,7 @@ export function guardedObserver(
 }
 
 /** Runs a function of the author. It may be asynchronous, although nobody awaits it. */
-function guard(run: () => unknown, onFailure: (error: unknown) => void): void {
+export function guard(run: () => unknown, onFailure: (error: unknown) => void): void {
   try {
     const returned = run();
     if (isThenable(returned)) returned.then(undefined, onFailure);

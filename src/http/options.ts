@@ -162,7 +162,7 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
   const limits = givenOf(options.limits);
   const trustedProxies = countProxies(options.trustProxy);
   if (!path.startsWith("/")) fail("path", "must begin with a slash");
-  if (dashboard !== undefined && typeof dashboard.attach !== "function")
+  if (dashboard !== undefined && !dashboard?.attach)
     fail("dashboard", "is none: pass dashboard() of halyard/dashboard");
   for (const [name, limit] of Object.entries(limits)) {
     if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");

@@ -2,7 +2,7 @@
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { cut } from "../sampling/peers.ts";
+import { cut, cutSubject } from "../sampling/peers.ts";
 import { type HeardCall, type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
 import { OpenEntries } from "./open-entries.ts";
 import { type Entry, maxText, type Track } from "./track.ts";
@@ -95,7 +95,7 @@ export class Calls {
 
   /** Ends a call whose response is not heard, because it was cancelled or another node sends it. */
   ended({ method, name, durationMs, outcome, errorCode }: RequestEvent, at: number): void {
-    const label = name && cut(name, maxText);
+    const label = name && cutSubject(name, maxText);
     const isSame = (entry: Entry): boolean => entry.kind === method && entry.label === label;
     const call = this.#open.nearest(at - durationMs, isSame);
     const detail = errorCode === undefined ? undefined : `code ${errorCode}`;

@@ -27,8 +27,8 @@ const checkMs = 5000;
 const markStep = 0.001;
 
 export class Follower implements Listening {
-  /** Begins the ids of entries, so that they differ on all nodes. */
-  readonly #prefix = randomId(6);
+  /** Begins the ids of entries, so that they differ on all nodes. Workers have no random numbers until the first request. */
+  #prefix: string | undefined;
   readonly #history: History | undefined;
   readonly #hearing = new Hearing(this);
   readonly #endpoint: HttpState;
@@ -108,6 +108,7 @@ export class Follower implements Listening {
 
   #begin(peer: string): Followed {
     const now = Date.now();
+    this.#prefix ??= randomId(6);
     const track = new Track(`${this.#prefix}-${++this.#count}`, () => this.mark());
     const conversation = new Conversation(track);
     const past = this.#history?.of(peer) ?? [];

@@ -8,7 +8,7 @@ import { metaKeys } from "../../protocol/meta.ts";
 import type { Call } from "../../server/calls/call.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { type Incoming, isBatch, isObject } from "../../wire/message.ts";
-import { cut, peerOf } from "../sampling/peers.ts";
+import { cut, cutSubject, peerOf } from "../sampling/peers.ts";
 import type { Running } from "../sampling/running.ts";
 import { type ClientEvent, type Heard, type HeardMessage, type HeardStream, sessionScope } from "./heard.ts";
 import { type KeptText, textOfIncoming, textOfWritten } from "./kept-text.ts";
@@ -191,7 +191,7 @@ function keptOf(event: ClientEvent): ClientEvent {
   const { principal: _, ...kept } = event;
   if (kept.type !== "request") return kept;
   const { client: _client, method, name, ...request } = kept;
-  return { ...request, method: cut(method, maxText), name: name && cut(name, maxText) };
+  return { ...request, method: cut(method, maxText), name: name && cutSubject(name, maxText) };
 }
 
 /** The name that a modern client gives itself in its request. */

@@ -2,7 +2,7 @@
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
-import { clientTextOf, cut, keptClientOf, peerOf, whoOf } from "./peers.ts";
+import { clientTextOf, cut, cutSubject, keptClientOf, peerOf, whoOf } from "./peers.ts";
 
 /** Calls that are shown one by one. */
 export const maxCalls = 30;
@@ -67,7 +67,7 @@ function keptOf(event: RequestEvent): RequestEvent {
   return {
     ...event,
     method: cut(method, maxNameLength),
-    name: name && cut(name, maxNameLength),
+    name: name && cutSubject(name, maxNameLength),
     client: client && keptClientOf(client),
   };
 }

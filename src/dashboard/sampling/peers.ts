@@ -1,4 +1,5 @@
 // Names clients without their secrets: a digest in place of a session id, a shortened subject in place of a principal.
+import { textWithoutSecrets } from "../../client/recording.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
 /** What is known of a client in an event, a connection or a listener. */
@@ -48,6 +49,12 @@ export function cut(text: string, length: number): string {
 
 function copyOf(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
+}
+
+/** Cuts the name or URI of what is called, or a reason that may have one, without the secrets in its query. */
+export function cutSubject(text: string, length: number): string {
+  // What is much longer is cut anyway.
+  return cut(textWithoutSecrets(text.slice(0, 10 * length)), length);
 }
 
 /** What is kept of a client: it may send megabytes about itself with every request. */

@@ -2,7 +2,7 @@
 import type { RefusalEvent } from "../../diagnostics/events.ts";
 import type { RefusalRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
-import { cut } from "./peers.ts";
+import { cutSubject } from "./peers.ts";
 
 /** Reasons that are counted; the one that was last given longest ago is dropped. */
 export const maxReasons = 100;
@@ -20,7 +20,7 @@ export class Refusals {
   readonly #rows = new Newest<string, Refusal>(maxReasons);
 
   add({ reason: given, status, errorCode }: RefusalEvent, now: number): void {
-    const reason = cut(given, maxReasonLength);
+    const reason = cutSubject(given, maxReasonLength);
     const key = `${status} ${errorCode} ${reason}`;
     const row = this.#rows.get(key) ?? { reason, status, errorCode, count: 0, at: now };
     row.count++;

@@ -1,4 +1,5 @@
 // The topics: who listens to what, what was pushed last, and what was merged because a reader was slow.
+import { textWithoutSecrets } from "../../client/recording.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import type { TopicRow } from "../answers.ts";
 import type { Look } from "../sampling/looking.ts";
@@ -56,7 +57,7 @@ function rowOf(
     who.push({ peer, client });
   }
   const { pushes, pushed, merged } = figures ?? unpushed;
-  const shown = key && shortened(key);
+  const shown = key && shortened(textWithoutSecrets(key));
   return { notification, key: shown, listeners: listeners?.size ?? 0, who, pushes, pushed, merged };
 }
 
