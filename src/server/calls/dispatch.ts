@@ -228,11 +228,24 @@ function failure(core: Core, error: unknown, call: Call, handler: MethodHandler)
 
 function report(core: Core, call: Call, response: RpcResponse, durationMs: number): void {
   core.running?.delete(call);
-  const { method, revision, client } = call;
+  const { method, revision, client, transport, session, principal, caller } = call;
   const errorCode = "error" in response ? response.error.code : undefined;
   const isError = "error" in response || response.result["isError"] === true;
   const outcome = call.cancelled ? "cancelled" : isError ? "error" : "ok";
   const name = subjectOf(call);
-  const event = { type: "request", method, name, revision, client, durationMs, outcome, errorCode } as const;
-  core.settings.observe?.({ ...event, ...peerOf(call) });
+  // One literal, since this runs for each call: spreading objects takes longer than the rest.
+  core.settings.observe?.({
+    type: "request",
+    method,
+    name,
+    revision,
+    client,
+    durationMs,
+    outcome,
+    errorCode,
+    transport,
+    session,
+    principal,
+    caller,
+  });
 }
