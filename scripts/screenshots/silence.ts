@@ -41,7 +41,7 @@ async function takeSteps(camera: Camera, url: string): Promise<void> {
   });
   await take("1-refusals", "now", 560);
   await take("1-sessions", "sessions", 330);
-  await take("2-streams", "streams", 400);
+  await take("2-streams", "streams", 450);
   await take("3-topics", "topics", 300);
   await take("4-pushes", "topics", 200, {
     prepare: (opened: typeof page) => opened.getByRole("searchbox").fill("berth:///5"),

@@ -21,14 +21,17 @@ const ofThreeNodes: readonly View[] = [
   { name: "tools", path: "tools" },
 ];
 
-/** `seconds`: how long clients work before the pictures are taken. */
-export async function takeViews(camera: Camera, seconds: number): Promise<void> {
+/** `seconds`: how long clients work before the pictures are taken, which fills the plots. */
+export async function takeThreeNodes(camera: Camera, seconds: number): Promise<void> {
   await inScene(await openScene(3, 1), async (scene) => {
     await camera.look(scene.url, "now");
     await scene.begin();
     await sleep(seconds * 1000);
     await takeAll(camera, scene.url, ofThreeNodes);
   });
+}
+
+export async function takeOneNode(camera: Camera): Promise<void> {
   await inScene(await openScene(1, 2), async (scene) => {
     const page = await camera.look(scene.url, "sessions");
     await scene.begin();

@@ -42,7 +42,7 @@ const columns: readonly Column<TopicRow>[] = [
   },
   {
     title: "Last push",
-    width: 100,
+    width: 118,
     line: 2,
     isFigure: true,
     show: ({ pushes: [last] }) =>
