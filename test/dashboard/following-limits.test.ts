@@ -104,6 +104,16 @@ const probes: Probes = {
     expect(entries.filter(({ kind }) => kind === "get")).toHaveLength(1);
   },
 
+  async "characters of each text of an entry"(limit) {
+    const { client, page, peer } = await followSession();
+    for (const length of [limit, limit + 1]) await client.request("x".repeat(length), {}, "y".repeat(limit));
+    const texts = (await page.entries(peer)).map(({ kind, link }) => [kind, link?.length]);
+    expect(texts).toEqual([
+      ["x".repeat(limit), limit],
+      [`${"x".repeat(limit - 1)}…`, limit],
+    ]);
+  },
+
   async "points of an entry"(limit) {
     const { client, page, peer } = await followSession();
     const params = { name: "count", arguments: { to: limit + 10 }, _meta: { progressToken: 1 } };
