@@ -68,7 +68,7 @@ const columns: readonly Column<StreamRow>[] = [
   },
   {
     title: "Kept",
-    width: 94,
+    width: 114,
     isFigure: true,
     show: ({ kept }) => <Kept kept={kept} />,
     sort: ({ kept }) => kept?.bytes ?? -1,
