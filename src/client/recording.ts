@@ -1,5 +1,5 @@
 // Records the messages of a client as lines of JSON, without secrets.
-import { parseWithin, readJson } from "../wire/json.ts";
+import { parseWithin } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import type { Tap } from "./channel/channel.ts";
 import type { ClientLimits } from "./settings/limits.ts";
@@ -39,9 +39,8 @@ export function recorder(record: (line: string) => void, limits: ClientLimits): 
   };
 }
 
-/** A copy of the value in which the secrets are replaced, also in texts that are JSON or have URLs. */
+/** A copy of the value in which the secrets are replaced. */
 export function withoutSecrets(value: unknown): unknown {
-  if (typeof value === "string") return textWithoutSecrets(value);
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, inner]) => [
@@ -51,24 +50,8 @@ export function withoutSecrets(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** A text in which secrets are replaced: in JSON, since tools repeat their structured results as text, and in the queries of URLs. */
-export function textWithoutSecrets(text: string): string {
-  if (/^\s*[[{]/.test(text)) {
-    const value = readJson(text);
-    const redactedText = value === undefined ? undefined : JSON.stringify(withoutSecrets(value));
-    // A text without secrets keeps its spaces and line breaks.
-    if (redactedText !== undefined) return redactedText === JSON.stringify(value) ? text : redactedText;
-  }
-  return text.replaceAll(/([?&#;])([\w.-]{1,40})=([^&#;\s"'<>]+)/g, (whole, before: string, key: string) =>
-    isSecretKey(key) ? `${before}${key}=${redacted}` : whole,
-  );
-}
-
-function isSecret(key: string, value: unknown): boolean {
+/** Whether the value of a member is left out. */
+export function isSecret(key: string, value: unknown): boolean {
   if (value === null || typeof value === "boolean" || isObject(value)) return false;
-  return isSecretKey(key);
-}
-
-function isSecretKey(key: string): boolean {
   return secretKeys.has(key.replaceAll(/[-_]/g, "").toLowerCase());
 }

@@ -138,7 +138,7 @@ test.each([1, 3])("with %i nodes", async (count) => {
   const nodes: Node[] = [];
   for (let at = 0; at < count; at++) nodes.push(await openNode(`node-${at}`, heard, backplane));
   const [first, last] = [nodes[0], nodes.at(-1)] as [Node, Node];
-  await until(async () => Array.isArray((await first.ask("now"))["nodes"]));
+  await until(async () => ((await first.ask("now"))["nodes"] as object[]).length === count);
   await useAll(first, "auto");
   await useAll(last, "2025-11-25");
   for (const node of nodes) await lookAtAll(node);

@@ -1,5 +1,5 @@
 // The text of a message as it is kept: without secrets, and only the envelope of one that is too large.
-import { withoutSecrets } from "../../client/recording.ts";
+import { withoutSecrets } from "../sampling/secrets.ts";
 import { type Incoming, isBatch, isObject, type JsonObject } from "../../wire/message.ts";
 import { readJson } from "../../wire/json.ts";
 import { cut } from "../sampling/peers.ts";

@@ -1,5 +1,5 @@
 // Names clients without their secrets: a digest in place of a session id, a shortened subject in place of a principal.
-import { textWithoutSecrets } from "../../client/recording.ts";
+import { textWithoutSecrets } from "./secrets.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
 /** What is known of a client in an event, a connection or a listener. */

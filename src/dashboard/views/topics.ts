@@ -1,5 +1,5 @@
 // The topics: who listens to what, what was pushed last, and what was merged because a reader was slow.
-import { textWithoutSecrets } from "../../client/recording.ts";
+import { textWithoutSecrets } from "../sampling/secrets.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import type { TopicRow } from "../answers.ts";
 import type { Look } from "../sampling/looking.ts";
