@@ -148,10 +148,9 @@ async function measureClient(): Promise<void> {
   for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
   hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
   // 700 of these bytes name the CORS headers that a server lacks, and tell credentials of servers, replies and people who sign in.
-  hold("  with what calls over HTTP load", connected.bytes, 89_750, largestOf(connected.parts));
+  hold("  with what calls over HTTP load", connected.bytes, 89_700, largestOf(connected.parts));
   report("  gzip", connected.gzip);
-  // 300 of these bytes keep secrets in texts out of recordings.
-  hold("  with everything, in one file", whole.bytes, 134_100, largestOf(whole.parts));
+  hold("  with everything, in one file", whole.bytes, 133_700, largestOf(whole.parts));
   report("  gzip", whole.gzip);
   const strangers = [...whole.parts.keys()].filter((file) => !sharedWithClient.test(file));
   if (strangers.length > 0)

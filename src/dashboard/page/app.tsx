@@ -1,6 +1,6 @@
 // The shell: signs in, asks what the server is, and shows the view that the address names.
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import type { About } from "../answers.ts";
 import { AboutProvider } from "./base/about.ts";
 import { ask } from "./base/api.ts";
@@ -49,11 +49,25 @@ function Shell({ about }: { readonly about: About }): VNode {
             <a href="#/now">Show what goes on now</a>
           </Empty>
         ) : (
-          <view.component key={view.path} rest={rest} />
+          <Guarded key={view.path} view={view} rest={rest} />
         )}
       </main>
       {isHelpOpen && <KeyHelp onClose={() => openHelp(false)} />}
     </div>
+  );
+}
+
+/** A view that fails says so, and leaves the others to be opened. */
+function Guarded({ view, rest }: { readonly view: View; readonly rest: readonly string[] }): VNode {
+  const [error, tryAgain] = useErrorBoundary();
+  if (error === undefined) return <view.component rest={rest} />;
+  return (
+    <Empty title={`${view.title} cannot be shown`}>
+      <p>{String(error)}</p>
+      <button type="button" onClick={tryAgain}>
+        Try again
+      </button>
+    </Empty>
   );
 }
 
