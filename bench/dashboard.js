@@ -33,7 +33,7 @@ const VIEWS = [
   { view: "streams", everyMs: 1000 },
   { view: "tools", everyMs: 1000 },
   { view: "topics", everyMs: 2000 },
-  { view: "timeline", everyMs: 700 },
+  { view: "timeline", everyMs: 1000 },
 ];
 const NONE = "without";
 const AGAIN = "without, again";

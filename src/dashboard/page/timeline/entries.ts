@@ -14,7 +14,7 @@ export interface Followed {
   readonly aheadMs: number;
 }
 
-const everyMs = 700;
+const everyMs = 1_000;
 /** The server forgets a client that nobody asks about for a minute. */
 const hiddenEveryMs = 20_000;
 const maxEntries = 6_000;
