@@ -71,8 +71,10 @@ export class TaskRun implements RunningTask, OwnTask {
     return () => void this.#waiting.delete(callback);
   }
 
-  answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
-    return this.asker.answer(responses);
+  async answer(responses: Readonly<Record<string, JsonObject>>): Promise<void> {
+    await this.asker.answer(responses);
+    // The client may ask another node next, which must not show it the answered questions.
+    await this.#writes;
   }
 
   report(status: string): void {
