@@ -1,17 +1,20 @@
 // Questions of a task whose client knows the extension: they stand in the task, and tasks/update answers them.
-import { inputRequired, type JsonObject, UrlElicitationRequired } from "halyard";
+import { inputRequired, type JsonObject, type ServerOptions, UrlElicitationRequired } from "halyard";
 import { expect, test } from "vitest";
 import { open } from "../../support/catalogue.ts";
 import { describeMatrix } from "../../support/matrix.ts";
+import { join } from "../../support/backplane.ts";
 import { accepted, capabilities, extensionForm, taskServer, Tasks, textOf } from "../../support/tasks.ts";
-import { until } from "../../support/turns.ts";
+import { type StoredTask, tasksThat } from "../../support/task-backplane.ts";
+import { nextTurn, until } from "../../support/turns.ts";
 
 const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 const task = { pollIntervalMs: 10 } as const;
 
 describeMatrix("tasks/update", extensionForm, (cell) => {
-  async function begin(): Promise<Tasks> {
-    const { server } = taskServer();
+  async function begin(options: ServerOptions = {}): Promise<Tasks> {
+    const { server } = taskServer(options);
+    if (options.backplane) await join(server);
     server.tool("two", { task }, async (_, ctx) => {
       const [one, other] = await Promise.all([
         ctx.elicit("One?", named, { key: "one" }),
@@ -55,12 +58,29 @@ describeMatrix("tasks/update", extensionForm, (cell) => {
     expect(Object.keys(inputRequests ?? {})).toEqual(["one", "other"]);
     const { _meta, ...ack } = await update(tasks, taskId, { other: accepted({ name: "B" }) });
     expect(ack).toEqual({ resultType: "complete" });
-    await until(async () => !("other" in ((await tasks.get(taskId)).inputRequests ?? {})));
     const partly = await tasks.get(taskId);
     expect(partly.status).toBe("input_required");
     expect(Object.keys(partly.inputRequests ?? {})).toEqual(["one"]);
     await update(tasks, taskId, { one: accepted({ name: "A" }) });
     expect(await tasks.result(taskId)).toMatchObject(textOf("A and B"));
+  });
+
+  test("is acknowledged when the engine has it, since the client may ask another node next [TASKX-GET-STATUS]", async () => {
+    const stored: StoredTask[] = [];
+    const backplane = tasksThat({
+      change: async (changed, go) => {
+        for (let turn = 0; turn < 20; turn++) await nextTurn();
+        const version = await go();
+        stored.push(changed);
+        return version;
+      },
+    });
+    const tasks = await begin({ backplane });
+    const { taskId } = await tasks.start("two");
+    await tasks.until(taskId, "input_required");
+    await update(tasks, taskId, { other: accepted({ name: "B" }) });
+    expect(Object.keys(stored.at(-1)?.["inputRequests"] as JsonObject)).toEqual(["one"]);
+    await tasks.cancel(taskId);
   });
 
   test("leaves answers to questions that are not open aside, before and after the end [TASKX-UPDATE-UNKNOWN-KEYS]", async () => {
