@@ -16,6 +16,7 @@ const slow = [
   "test/client/oauth/{examples,refresh-races,store-processes}.test.ts",
   "test/client/stdio/shutdown.test.ts",
   "test/conformance/client.test.ts",
+  "test/dashboard/{timeline-page,attacks-memory}.test.ts",
   "test/dashboard/browser/{cluster,many-sessions,safety,timeline,try-it}.test.ts",
   "test/faults/{asking-memory,http-memory,left-behind}.test.ts",
   "test/hostile/hostile.test.ts",
