@@ -239,7 +239,7 @@ function resultsPage(tables) {
 Measured ${date}, Node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} cores. Made by \`npm run bench:dashboard -- --write\`.
 
 CPU time is that of the server, all threads. Under the steady load, each contender is a server with visitors of its own: ${RATE} calls
-a second, half of them modern and half of them in sessions, and ${PUSHES} updates a second to those who listen. All contenders run at
+a second, half of them _modern_ (2026-07-28) and half of them in sessions, and ${PUSHES} updates a second to those who listen. All contenders run at
 the same time, and differences are taken window by window; "without, again" shows how much two equal servers differ. A page asks as
 often as the real one. The longest turn is the CPU time for which one question keeps the event loop from everything else; every few
 seconds it includes a visit to all sessions.
