@@ -1,7 +1,9 @@
 // The state of one peer. Transports create it and pass it in; the server itself keeps no state of a peer.
+import { anything, filledText, flag, func, type Known, needed, text } from "../../kinds.ts";
 import type { Load } from "../../limits/loads.ts";
+import { checkOptions } from "../../options.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
+import { assertPrincipal, principalKey } from "../../protocol/principal.ts";
 import type { Grant } from "../../protocol/scopes.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
@@ -37,6 +39,16 @@ export interface ConnectionOptions {
   /** Called with each unexpected error in a call of this peer, and the error id that the peer sees instead. */
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
+
+export const knownConnection: Known<ConnectionOptions> = {
+  transport: needed(filledText),
+  session: filledText,
+  principal: anything,
+  peerIsUser: flag,
+  caller: text,
+  sharesPipe: flag,
+  onFailure: func,
+};
 
 /**
  * The state of one peer. A transport creates it and passes it in with each message.
@@ -96,6 +108,8 @@ export class Connection implements Peer {
   listener: Listener | undefined;
 
   constructor(options: ConnectionOptions) {
+    checkOptions({ subject: "Connection" }, options, knownConnection);
+    assertPrincipal(options.principal, "The principal of a connection");
     this.transport = options.transport;
     this.session = options.session;
     this.principal = options.principal;
