@@ -156,11 +156,11 @@ function shownItem(item: unknown): string {
 }
 
 /**
- * Whether the names in an object are its own. Those of a `Map`, `Headers`, `Promise` or `AbortSignal` are not, so that what it
- * holds would be left out in silence.
+ * Whether what an object holds is under names of its own. That of a `Map`, `Headers`, `Promise` or `AbortSignal` is not, and would be
+ * left out in silence.
  */
 export function isPlain(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (typeof value !== "object" || value === null || Symbol.iterator in value) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null || Object.keys(value).length > 0;
 }

@@ -74,7 +74,7 @@ const knownIntrospection: Known<IntrospectionOptions> = {
   clientId: needed(filledText),
   clientSecret: needed({ ...filledText, isSecret: true }),
   method: oneOf("client_secret_basic", "client_secret_post"),
-  endpoint: text,
+  endpoint: filledText,
   cacheSeconds: numberFrom(0, Number.MAX_SAFE_INTEGER, "a number of seconds, 0 or more"),
 };
 

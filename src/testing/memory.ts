@@ -1,5 +1,5 @@
 // Connects a test client and a server in memory; they exchange text.
-import { flag, func, type Known, needed, plainObject, text } from "../kinds.ts";
+import { filledText, flag, func, type Known, needed, plainObject } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { portOf, type Servable } from "../server/calls/port.ts";
@@ -12,7 +12,7 @@ export interface ConnectOptions extends TestClientOptions {
 }
 
 const knownOptions: Known<ConnectOptions> = {
-  revision: needed(text),
+  revision: needed(filledText),
   capabilities: plainObject,
   answer: func,
   handshake: flag,

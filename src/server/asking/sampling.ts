@@ -1,5 +1,16 @@
 // Sampling: a question to the client's model.
-import { count, type Known, listOf, numberFrom, plainObject, text, texts } from "../../kinds.ts";
+import {
+  count,
+  type Known,
+  listOf,
+  needed,
+  numberFrom,
+  oneOf,
+  options as optionsOf,
+  plainObject,
+  text,
+  texts,
+} from "../../kinds.ts";
 import type { Sampled, SampleOptions, SamplingContent, SamplingMessage } from "../../protocol/asking.ts";
 import { askFailed } from "../../errors.ts";
 import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
@@ -18,7 +29,7 @@ export const knownSampleOptions: Known<SampleOptions> = {
   modelPreferences: plainObject,
   metadata: plainObject,
   tools: listOf(plainObject, "a list of tools"),
-  toolChoice: plainObject,
+  toolChoice: optionsOf({ mode: needed(oneOf("auto", "required", "none")) }),
 };
 
 export const samplingMethod = "sampling/createMessage";

@@ -1,6 +1,6 @@
 // The options of request state: their defaults and checks.
 import { ConfigurationError } from "../../errors.ts";
-import { count, flag, type Known, text } from "../../kinds.ts";
+import { count, flag, type Known, milliseconds, text } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
 import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
 
@@ -35,7 +35,7 @@ export interface RequestStateSettings {
 
 const knownOptions: Known<RequestStateOptions> = {
   keys: { is: isKeys, mustBe: "a list of strings or Uint8Arrays", isSecret: true },
-  ttlMs: count,
+  ttlMs: milliseconds,
   audience: text,
   maxBytes: count,
   singleUse: flag,
