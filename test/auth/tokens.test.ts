@@ -356,6 +356,22 @@ describe("what a token says", () => {
     expect((await edge.send(modernPost(call, bearer(token)))).status).toBe(200);
   });
 
+  test.each<unknown>(["5", "0", [5], new Number(5), { valueOf: () => 5 }, true, null])(
+    "that expired a year ago opens no door, even if clockToleranceSeconds is %j [RS-401]",
+    async (clockToleranceSeconds) => {
+      const call = modernRequest(1, "tools/call", { name: "whoami" });
+      const outcome = async (auth: object): Promise<number> => {
+        const edge = await protect("serveHttp", notesServer().server, issuer.issuer, auth);
+        const token = await issuer.forge({ aud: edge.resource, exp: now() - 365 * 86_400 });
+        return (await edge.send(modernPost(call, bearer(token)))).status;
+      };
+      await expect(outcome({ clockToleranceSeconds })).rejects.toThrow(
+        /^bearerAuth: clockToleranceSeconds must be a number of seconds from 0 to 300/,
+      );
+      expect(await outcome({ clockToleranceSeconds: 5 })).toBe(401);
+    },
+  );
+
   test("clockToleranceSeconds, audience, requireTokenType and algorithms change what is asked of it [RS-AUDIENCE]", async () => {
     const call = modernRequest(1, "tools/call", { name: "whoami" });
     const status = async (auth: object, claims: object, header: object = {}): Promise<number> => {
