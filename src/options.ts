@@ -36,7 +36,7 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
   }
   for (const name in known) {
     const { isNeeded, mustBe } = known[name] as Kind;
-    if (isNeeded && values[name] === undefined) fail(path + name, `is missing: it must be ${mustBe}`);
+    if (isNeeded && values[name] === undefined) fail(path + name, `is required: it must be ${mustBe}`);
   }
 }
 

@@ -364,7 +364,7 @@ describe("what a token says", () => {
       const outcome = async (auth: object, exp: number): Promise<number> => {
         const given = { audience: aud, verify: () => ({ aud, sub: "ada", exp }), ...auth };
         const edge = await protect("serveHttp", notesServer().server, issuer.issuer, given);
-        return (await edge.send(modernPost(call, bearer("a token")))).status;
+        return (await edge.send(modernPost(call, bearer("opaque")))).status;
       };
       const yearAgo = now() - 365 * 86_400;
       await expect(outcome({ clockToleranceSeconds }, yearAgo)).rejects.toThrow(

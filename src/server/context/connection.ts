@@ -3,7 +3,7 @@ import { anything, filledText, flag, func, type Known, needed, text } from "../.
 import type { Load } from "../../limits/loads.ts";
 import { checkOptions } from "../../options.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
-import { assertPrincipal, principalKey } from "../../protocol/principal.ts";
+import { principalKey } from "../../protocol/principal.ts";
 import type { Grant } from "../../protocol/scopes.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
@@ -109,7 +109,6 @@ export class Connection implements Peer {
 
   constructor(options: ConnectionOptions) {
     checkOptions({ subject: "Connection" }, options, knownConnection);
-    assertPrincipal(options.principal, "The principal of a connection");
     this.transport = options.transport;
     this.session = options.session;
     this.principal = options.principal;

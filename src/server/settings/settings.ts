@@ -8,6 +8,7 @@ import {
   count,
   flag,
   func,
+  isPlain,
   type Known,
   limitsOf,
   listOf,
@@ -19,7 +20,7 @@ import {
 } from "../../kinds.ts";
 import { checkOptions, givenOf } from "../../options.ts";
 import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
-import { SpokenRevisions } from "../../protocol/revisions/index.ts";
+import { revisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
 import type { ToJsonSchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
@@ -161,7 +162,10 @@ const defaults = {
 
 export const knownCoreOptions: Known<CoreOptions> = {
   mode: oneOf("both", "stateful", "stateless"),
-  supportedRevisions: listOf(text, "a list of dates"),
+  supportedRevisions: listOf(
+    text,
+    `a list of dates: choose from ${revisions.map(({ date }) => date).join(", ")}`,
+  ),
   instructions: text,
   capabilities: optionsOf(knownCapabilities),
   pageSize: count,
@@ -223,6 +227,7 @@ function resolveRevisions({
 }
 
 export function checkImplementation(info: Implementation): void {
+  if (!isPlain(info)) refuseOption("info", "must be an object with a name and a version");
   checkOptions({ subject: "server" }, info, knownImplementation);
 }
 
