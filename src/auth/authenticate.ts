@@ -1,5 +1,4 @@
 // The interface by which an HTTP endpoint authenticates requests: it returns the caller, or a refusal.
-import { ConfigurationError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 
 /** A request without its body. */

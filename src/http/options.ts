@@ -146,8 +146,8 @@ const defaults: Required<Pick<HttpOptions, "path" | Times>> = {
   stallMs: 30_000,
 };
 const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
-const path = matching(/^\//, "a path that begins with a slash");
-const knownLegacySse: Known<LegacySseOptions> = { ssePath: path, messagePath: path };
+const pathKind = matching(/^\//, "a path that begins with a slash");
+const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath: pathKind };
 
 const host = matching(/^[^/\s]+$/, "");
 const origin = matching(/^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, "");
@@ -155,7 +155,7 @@ const origins = listOf(origin, 'a list of origins such as "https://app.example.c
 const knownCors: Known<CorsOptions> = { origins: needed(origins) };
 
 export const knownHttpOptions: Known<HttpOptions> = {
-  path,
+  path: pathKind,
   allowedHosts: listOf(host, 'a list of hosts such as "mcp.example.com"'),
   allowedOrigins: origins,
   cors: optionsOf(knownCors),

@@ -60,7 +60,7 @@ function optionsIn(entry: string, type: ts.Type, before: readonly Step[]): Optio
     if (opaque.has(property.name) && !isServer) return [here];
     const deeper = parts.flatMap((part) => optionsIn(entry, furtherOptions(part), steps));
     const paths = deeper.map((found) => found.path);
-    return [here, ...deeper.filter((found, index) => paths.indexOf(found.path) === index)];
+    return [here].concat(deeper.filter((found, index) => paths.indexOf(found.path) === index));
   });
 }
 

@@ -61,7 +61,7 @@ const defaults = {
   cache: true,
 };
 
-const logLevel = oneOf(...logLevels);
+const level = oneOf(...logLevels);
 
 const knownSettings: Known<CallSettings> = {
   timeoutMs: milliseconds,
@@ -77,7 +77,7 @@ export const knownCallOptions: Known<CallOptions> = {
   onProgress: func,
   headers: textRecord,
   fresh: flag,
-  logLevel,
+  logLevel: level,
   inputRequired: oneOf("answer", "return"),
 };
 
@@ -109,7 +109,7 @@ export const knownConnectOptions: Known<ConnectOptions> = {
     mustBe: "a function that returns one",
   }),
   onLog: func,
-  logLevel,
+  logLevel: level,
   capabilities: optionsOf({ experimental: plainObject, extensions: plainObject }),
   connectTimeoutMs: milliseconds,
   backoff: limitsOf(defaultBackoff),

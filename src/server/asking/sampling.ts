@@ -8,7 +8,7 @@ import {
   oneOf,
   options as optionsOf,
   plainObject,
-  text,
+  text as textKind,
   texts,
 } from "../../kinds.ts";
 import type { Sampled, SampleOptions, SamplingContent, SamplingMessage } from "../../protocol/asking.ts";
@@ -23,7 +23,7 @@ import { knownAskOptions, type Question, type Reading } from "./question.ts";
 export const knownSampleOptions: Known<SampleOptions> = {
   ...knownAskOptions,
   maxTokens: count,
-  systemPrompt: text,
+  systemPrompt: textKind,
   temperature: numberFrom(0, Number.MAX_VALUE, "a number, 0 or more"),
   stopSequences: texts,
   modelPreferences: plainObject,

@@ -20,7 +20,6 @@ import {
   checkCompleters,
   completers,
   type CheckedHandler,
-  checkNotEmpty,
   type Described,
   describedFields,
   knownAnnotations,

@@ -1,5 +1,5 @@
 // The state of one peer. Transports create it and pass it in; the server itself keeps no state of a peer.
-import { anything, filledText, flag, func, type Known, needed, text } from "../../kinds.ts";
+import { anything, filledText, flag, func, type Known, needed, text as textKind } from "../../kinds.ts";
 import type { Load } from "../../limits/loads.ts";
 import { checkOptions } from "../../options.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
@@ -45,7 +45,7 @@ export const knownConnection: Known<ConnectionOptions> = {
   session: filledText,
   principal: anything,
   peerIsUser: flag,
-  caller: text,
+  caller: textKind,
   sharesPipe: flag,
   onFailure: func,
 };

@@ -20,7 +20,7 @@ import {
 } from "../../kinds.ts";
 import { checkOptions, givenOf } from "../../options.ts";
 import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
-import { revisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
+import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
 import type { ToJsonSchema } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
@@ -164,7 +164,7 @@ export const knownCoreOptions: Known<CoreOptions> = {
   mode: oneOf("both", "stateful", "stateless"),
   supportedRevisions: listOf(
     text,
-    `a list of dates: choose from ${revisions.map(({ date }) => date).join(", ")}`,
+    `a list of dates: choose from ${allRevisions.map(({ date }) => date).join(", ")}`,
   ),
   instructions: text,
   capabilities: optionsOf(knownCapabilities),
@@ -232,6 +232,6 @@ export function checkImplementation(info: Implementation): void {
 }
 
 /** Throws for an invalid option of the server. */
-export function refuseOption(field: string, problem: string): never {
+function refuseOption(field: string, problem: string): never {
   throw new ConfigurationError("INVALID_OPTION", { subject: "server", field }, problem);
 }
