@@ -16,7 +16,7 @@ const validator = "src/schema/json-schema";
 const droppableRemedy = "see that scripts/droppable.ts marks what bundlers cannot drop";
 /** The files that a bundled client may have. */
 const sharedWithClient =
-  /^src\/((errors|options)\.ts$|(async|wire|protocol|schema)\/|client\/(?!oauth\/))|^<stdin>$/;
+  /^src\/((errors|kinds|options)\.ts$|(async|wire|protocol|schema)\/|client\/(?!oauth\/))|^<stdin>$/;
 /** What a client loads when it connects to a URL, besides what its page loads at once. */
 const ofHttpClient = ["src/client/http/transport.ts", "src/client/catalogue/catalogue.ts"];
 const leaveOutValidator: Plugin = {

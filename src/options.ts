@@ -1,11 +1,6 @@
-// Checks objects of options: an unknown name throws, and the message suggests the nearest known one.
+// Checks objects of options: an unknown name throws, and the message suggests the nearest known one; so does a value of another kind.
 import { ConfigurationError } from "./errors.ts";
-
-/**
- * The names of the options `T`; the compiler keeps the table complete. The value is `true`, or the table of the options
- * inside that option.
- */
-export type Known<T> = { readonly [Name in keyof Required<T>]: unknown };
+import { type Kind, plainObject, problemOf, type Table } from "./kinds.ts";
 
 /** Where options are passed, and which error a wrong one throws. */
 export interface OptionsPlace {
@@ -16,23 +11,32 @@ export interface OptionsPlace {
   readonly problem?: (name: string, value: unknown) => string | undefined;
 }
 
-/** Throws for the first name in `given` that is not in `known`, at any depth. */
-export function checkOptions(place: OptionsPlace, given: unknown, known: object, path = ""): void {
+/** Throws for the first option in `given`, at any depth, that `known` does not have, is of another kind there, or is missing. */
+export function checkOptions(place: OptionsPlace, given: unknown, known: Table, path = ""): void {
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError(place.code ?? "INVALID_OPTION", { subject: place.subject, field }, problem);
   };
-  if (typeof given !== "object" || given === null) return fail("options", "must be an object");
-  for (const [name, value] of Object.entries(given)) {
+  const wrong = problemOf(plainObject, given);
+  if (wrong !== undefined) return fail("options", wrong);
+  const values = given as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(values)) {
     const field = path + name;
-    if (!Object.hasOwn(known, name)) {
+    const value = values[name];
+    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (kind === undefined) {
       const own = path === "" ? place.problem?.(name, value) : undefined;
-      fail(field, own ?? `is not an option: ${nearest(name, known)}`);
+      return fail(field, own ?? `is not an option: ${nearest(name, known)}`);
     }
-    const inner = (known as Readonly<Record<string, unknown>>)[name];
-    if (typeof inner !== "object" || inner === null) continue;
-    for (const item of [value].flat()) {
-      if (typeof item === "object" && item !== null) checkOptions(place, item, inner, `${field}.`);
+    if (value === undefined) continue;
+    const problem = problemOf(kind, value);
+    if (problem !== undefined) fail(field, problem);
+    for (const item of kind.inside ? [value].flat() : []) {
+      if (typeof item === "object") checkOptions(place, item, kind.inside as Table, `${field}.`);
     }
+  }
+  for (const name in known) {
+    const { isNeeded, mustBe } = known[name] as Kind;
+    if (isNeeded && values[name] === undefined) fail(path + name, `is required: it must be ${mustBe}`);
   }
 }
 

@@ -14,11 +14,6 @@ export function pauseInBackground(timeMs: number): Promise<void> {
 /** Node fires a longer timer immediately. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 
-/** Whether a timer can wait for this number of milliseconds. */
-export function isTimerMs(timeMs: number): boolean {
-  return Number.isSafeInteger(timeMs) && timeMs > 0 && timeMs <= longestTimerMs;
-}
-
 /** Waits for `work`, at most `timeMs`, and clears its timer. */
 export async function within(timeMs: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,5 +1,4 @@
 // The interface by which an HTTP endpoint authenticates requests: it returns the caller, or a refusal.
-import { ConfigurationError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 
 /** A request without its body. */
@@ -49,13 +48,7 @@ export function isAuthRefusal(authenticated: Authenticated): authenticated is Au
 
 /** Turns a function into an `Auth`. Throws for anything else that is not one. */
 export function toAuth(auth: Auth | Authenticate): Auth {
-  if (typeof auth !== "function") {
-    const parts = Object(auth) as Partial<Auth>;
-    const isWhole = typeof parts.authenticate === "function" && typeof parts.refuseScopes === "function";
-    if (isWhole) return auth;
-    const remedy = "must be bearerAuth({ … }), or a function that returns the caller's principal";
-    throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: "auth" }, remedy);
-  }
+  if (typeof auth !== "function") return auth;
   return {
     authenticate: auth,
     refuseScopes: (needed, principal) => refuseScopes(needed, principal, []),

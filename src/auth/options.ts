@@ -1,7 +1,22 @@
 // The options of `bearerAuth`, and the checks that throw at startup.
 import type { JSONWebKeySet } from "jose";
 import { ConfigurationError } from "../errors.ts";
-import { checkOptions, type Known } from "../options.ts";
+import {
+  either,
+  filledText,
+  flag,
+  func,
+  isPlain,
+  type Known,
+  listOf,
+  needed,
+  numberFrom,
+  oneOf,
+  options as optionsOf,
+  text,
+  texts,
+} from "../kinds.ts";
+import { checkOptions } from "../options.ts";
 import { scopesProblem } from "../protocol/scopes.ts";
 import type { TokenClaims } from "./claims.ts";
 import type { IntrospectionOptions } from "./introspection.ts";
@@ -56,29 +71,38 @@ export const asymmetricAlgorithms: readonly string[] = [
 ];
 
 const knownIntrospection: Known<IntrospectionOptions> = {
-  clientId: true,
-  clientSecret: true,
-  method: true,
-  endpoint: true,
-  cacheSeconds: true,
+  clientId: needed(filledText),
+  clientSecret: needed({ ...filledText, isSecret: true }),
+  method: oneOf("client_secret_basic", "client_secret_post"),
+  endpoint: filledText,
+  cacheSeconds: numberFrom(0, Number.MAX_SAFE_INTEGER, "a number of seconds, 0 or more"),
 };
 
 const knownOptions: Known<BearerAuthOptions> = {
-  resource: true,
-  authorizationServers: true,
-  jwks: true,
-  introspection: knownIntrospection,
-  verify: true,
-  audience: true,
-  requiredScopes: true,
-  scopesSupported: true,
-  scopeHierarchy: true,
-  algorithms: true,
-  requireTokenType: true,
-  clockToleranceSeconds: true,
-  resourceName: true,
-  resourceDocumentation: true,
-  passServerMetadata: true,
+  resource: text,
+  authorizationServers: texts,
+  jwks: {
+    is: (value) => text.is(value) || Array.isArray((Object(value) as { keys?: unknown }).keys),
+    mustBe: "a URL, or an object with a list of keys",
+  },
+  introspection: optionsOf(knownIntrospection),
+  verify: func,
+  audience: either(filledText, listOf(filledText, "a list of them")),
+  requiredScopes: texts,
+  scopesSupported: texts,
+  scopeHierarchy: {
+    is: (value) => isPlain(value) && Object.values(value).every(texts.is),
+    mustBe: "an object of lists of scopes",
+  },
+  algorithms: texts,
+  requireTokenType: flag,
+  clockToleranceSeconds: numberFrom(0, 300, "a number of seconds from 0 to 300"),
+  resourceName: text,
+  resourceDocumentation: {
+    is: (value) => typeof value === "string" && URL.canParse(value),
+    mustBe: "an absolute URL",
+  },
+  passServerMetadata: flag,
 };
 
 /** Throws for options that are invalid or unsafe. */
@@ -93,35 +117,22 @@ export function checkBearerAuth(options: BearerAuthOptions): void {
     const problem = scopesProblem(scopes);
     if (problem !== undefined) fail(field, problem);
   }
-  const { clockToleranceSeconds = 0 } = options;
-  if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= 300)) {
-    fail("clockToleranceSeconds", "must be between 0 and 300");
-  }
 }
 
-function checkUrls({
-  resource,
-  authorizationServers,
-  audience,
-  resourceDocumentation,
-}: BearerAuthOptions): void {
+function checkUrls({ resource, authorizationServers = [], audience }: BearerAuthOptions): void {
   const problem = urlProblem(resource);
   if (problem !== undefined) {
     fail("resource", `${problem}: use the URL that users enter, such as https://mcp.example.com/mcp`);
   }
-  if (!Array.isArray(authorizationServers) || authorizationServers.length === 0) {
+  if (authorizationServers.length === 0) {
     fail("authorizationServers", "is empty: name the issuer of the tokens, such as https://auth.example.com");
   }
   for (const issuer of authorizationServers) {
     const wrong = urlProblem(issuer) ?? (issuer.includes("?") ? "must not have a query" : undefined);
     if (wrong !== undefined) fail("authorizationServers", `has an issuer that ${wrong}`);
   }
-  const audiences = audience === undefined ? [resource] : [audience].flat();
-  if (audiences.length === 0 || audiences.some((each) => typeof each !== "string" || each === "")) {
+  if (audience?.length === 0) {
     fail("audience", "is empty: leave it out, or name what tokens are issued for");
-  }
-  if (resourceDocumentation !== undefined && !URL.canParse(resourceDocumentation)) {
-    fail("resourceDocumentation", "must be an absolute URL");
   }
 }
 
@@ -140,9 +151,6 @@ function checkSource(options: BearerAuthOptions): void {
   ] as const) {
     const problem = url === undefined ? undefined : urlProblem(url);
     if (problem !== undefined) fail(field, problem);
-  }
-  if (introspection !== undefined && !(introspection.clientId && introspection.clientSecret)) {
-    fail("introspection", "needs the clientId and clientSecret of this server");
   }
   const unsafe = algorithms.find((algorithm) => !asymmetricAlgorithms.includes(algorithm));
   if (unsafe !== undefined || algorithms.length === 0) {

@@ -25,6 +25,7 @@ import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 import type { Listenings } from "./listening/listenings.ts";
+import { type Known, milliseconds, textRecord } from "../kinds.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
@@ -40,8 +41,8 @@ export interface CompleteOptions extends CallOptions {
   readonly context?: { readonly [name: string]: string };
 }
 
-const knownCompleteOptions = { ...knownCallOptions, context: true };
-const knownStartTaskOptions = { ...knownCallOptions, ttlMs: true };
+const knownCompleteOptions: Known<CompleteOptions> = { ...knownCallOptions, context: textRecord };
+const knownStartTaskOptions: Known<StartTaskOptions> = { ...knownCallOptions, ttlMs: milliseconds };
 
 /** The parts of a client. */
 export interface ClientParts {

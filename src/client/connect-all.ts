@@ -1,11 +1,12 @@
 // Connects to several servers at once, and offers their tools under one roof.
 import { ConfigurationError } from "../errors.ts";
+import { type Known, options as optionsOf } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
 import type { CallToolResult, Tool } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
 import { connect, type Target } from "./connect.ts";
-import { knownConnectOptions } from "./settings/checks.ts";
+import { checkCallOptions, knownConnectOptions } from "./settings/checks.ts";
 import type { CallOptions, ConnectOptions } from "./settings/options.ts";
 import { checkServerNames, fromPrefixed, toPrefixed } from "./tool-names.ts";
 
@@ -55,14 +56,15 @@ export async function connectAll(
   targets: { readonly [name: string]: Target },
   options: ConnectAllOptions = {},
 ): Promise<McpClients> {
-  const subject = "connectAll";
-  checkOptions({ subject }, options, { ...knownConnectOptions, servers: true });
-  const { servers = {}, ...shared } = options;
   const names = Object.keys(targets);
   checkServerNames(names);
-  const known = Object.fromEntries(names.map((name) => [name, knownConnectOptions]));
-  checkOptions({ subject }, servers, known, "servers.");
-  for (const own of Object.values(servers)) checkOptions({ subject }, own, knownConnectOptions);
+  const one = optionsOf(knownConnectOptions);
+  const known: Known<ConnectAllOptions> = {
+    ...knownConnectOptions,
+    servers: optionsOf(Object.fromEntries(names.map((name) => [name, one]))),
+  };
+  checkOptions({ subject: "connectAll" }, options, known);
+  const { servers = {}, ...shared } = options;
   const clients = new McpClients(
     new Map(names.map((name) => [name, () => connect(targets[name]!, { ...shared, ...servers[name] })])),
   );
@@ -129,6 +131,7 @@ export class McpClients {
    * 64 letters, digits, `_` and `-` is shortened, always to the same one.
    */
   async tools(options?: CallOptions): Promise<ServerTools> {
+    checkCallOptions("tools", options);
     const errors = new Map<string, unknown>();
     const lists = [...this.#connects.keys()].map((server) =>
       this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, error)),

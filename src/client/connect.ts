@@ -11,7 +11,7 @@ import type { Transport } from "./channel/channel.ts";
 import { McpClient } from "./client.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
-import { checkCommand, type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
+import { type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
@@ -100,10 +100,7 @@ async function transportOf(
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")
       return new (await wireTransport.get())(target, limits);
-    if ("command" in target) {
-      checkCommand(target);
-      return platform.commandTransport(target, limits, observe);
-    }
+    if ("command" in target) return platform.commandTransport(target, limits, observe);
   }
   const problem = "must be a URL, { command, args }, an McpServer, or an object with openWire()";
   throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);

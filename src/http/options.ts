@@ -2,7 +2,24 @@
 import type { ServerPort } from "../server/calls/port.ts";
 import { type Auth, type Authenticate, toAuth } from "../auth/authenticate.ts";
 import { ConfigurationError } from "../errors.ts";
-import { givenOf, type Known } from "../options.ts";
+import {
+  either,
+  flag,
+  hasMethods,
+  isFunction,
+  type Known,
+  limitsOf,
+  listOf,
+  matching,
+  milliseconds,
+  needed,
+  off,
+  options as optionsOf,
+  pause,
+  wholeNumber,
+  withMethods,
+} from "../kinds.ts";
+import { givenOf } from "../options.ts";
 import { defaultSessionLimits, type SessionLimits } from "../session/sessions.ts";
 import {
   knownRateLimits,
@@ -129,19 +146,35 @@ const defaults: Required<Pick<HttpOptions, "path" | Times>> = {
   stallMs: 30_000,
 };
 const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
-const knownCors: Known<CorsOptions> = { origins: true };
+const pathKind = matching(/^\//, "a path that begins with a slash");
+const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath: pathKind };
+
+const host = matching(/^[^/\s]+$/, "");
+const origin = matching(/^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, "");
+const origins = listOf(origin, 'a list of origins such as "https://app.example.com", or "*"');
+const knownCors: Known<CorsOptions> = { origins: needed(origins) };
 
 export const knownHttpOptions: Known<HttpOptions> = {
-  ...defaults,
-  allowedHosts: true,
-  allowedOrigins: true,
-  cors: knownCors,
-  legacySse: defaultLegacySse,
-  limits: defaultHttpLimits,
-  rateLimit: knownRateLimits,
-  auth: true,
-  trustProxy: true,
-  dashboard: true,
+  path: pathKind,
+  allowedHosts: listOf(host, 'a list of hosts such as "mcp.example.com"'),
+  allowedOrigins: origins,
+  cors: optionsOf(knownCors),
+  legacySse: either(flag, optionsOf(knownLegacySse)),
+  keepAliveMs: milliseconds,
+  streamAfterMs: pause,
+  retryMs: pause,
+  maxStreamMs: milliseconds,
+  resumeWindowMs: pause,
+  graceMs: pause,
+  stallMs: milliseconds,
+  limits: limitsOf(defaultHttpLimits),
+  rateLimit: either(off, optionsOf(knownRateLimits)),
+  auth: {
+    is: (value) => isFunction(value) || hasMethods(value, "authenticate", "refuseScopes"),
+    mustBe: "bearerAuth({ … }), or a function that returns the caller's principal",
+  },
+  trustProxy: either(flag, { ...wholeNumber, mustBe: "the number of proxies" }),
+  dashboard: withMethods("dashboard() of halyard/dashboard", "serve", "attach", "opened", "detach"),
 };
 
 /** The options, completed with their defaults. */
@@ -156,20 +189,10 @@ export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>
   readonly dashboard?: EndpointDashboard;
 }
 
-/** Completes the options with their defaults. Throws for an invalid option. */
+/** Completes the options, whose kinds have been checked, with their defaults. Throws for one that cannot work with others. */
 export function resolveHttpOptions(options: HttpOptions): HttpSettings {
-  const { path = defaults.path, cors, legacySse, auth, dashboard } = options;
-  const limits = givenOf(options.limits);
-  const trustedProxies = countProxies(options.trustProxy);
-  if (!path.startsWith("/")) fail("path", "must begin with a slash");
-  if (dashboard !== undefined && !dashboard?.attach)
-    fail("dashboard", "is none: pass dashboard() of halyard/dashboard");
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!(limit > 0)) fail(`limits.${name}`, "must be more than 0");
-  }
-  checkNames("allowedHosts", options.allowedHosts, /^[^/\s]+$/, 'such as "mcp.example.com"');
-  checkNames("allowedOrigins", options.allowedOrigins, origin, 'such as "https://app.example.com"');
-  checkNames("cors.origins", cors?.origins, origin, 'such as "https://app.example.com", or "*"');
+  const { cors, legacySse, auth } = options;
+  const trustedProxies = Number(options.trustProxy ?? 0);
   return {
     ...defaults,
     ...givenOf(options),
@@ -178,7 +201,7 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     legacySse: legacySse
       ? { ...defaultLegacySse, ...givenOf(legacySse === true ? {} : legacySse) }
       : undefined,
-    limits: { ...defaultHttpLimits, ...limits },
+    limits: { ...defaultHttpLimits, ...givenOf(options.limits) },
     rateLimits: resolveRateLimits(options.rateLimit, {
       principals: auth !== undefined,
       addresses: trustedProxies > 0,
@@ -186,17 +209,6 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     auth: auth === undefined ? undefined : toAuth(auth),
     trustedProxies,
   };
-}
-
-const origin = /^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i;
-
-function checkNames(field: string, names: unknown, pattern: RegExp, example: string): void {
-  if (names === undefined) return;
-  if (!Array.isArray(names)) fail(field, `must be an array of entries ${example}`);
-  for (const name of names as readonly unknown[]) {
-    if (typeof name !== "string" || !pattern.test(name))
-      fail(field, `has ${String(name)}: use an entry ${example}`);
-  }
 }
 
 /** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */
@@ -210,13 +222,6 @@ export function checkProtection({ auth, path, trustedProxies }: HttpSettings, se
   if (resource === undefined || trustedProxies > 0 || new URL(resource).pathname === path) return;
   const remedy = "set trustProxy if a proxy in between changes the path, or correct resource or path";
   server.logger.warn(`The resource is ${resource}, but the endpoint is at ${path}: ${remedy}`);
-}
-
-function countProxies(trustProxy: boolean | number = 0): number {
-  const count = Number(trustProxy);
-  if (!Number.isSafeInteger(count) || count < 0)
-    fail("trustProxy", "must be true, false or the number of proxies");
-  return count;
 }
 
 function fail(field: string, problem: string): never {

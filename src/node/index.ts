@@ -15,7 +15,8 @@ import { HalyardError } from "../errors.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
-import { checkOptions, type Known } from "../options.ts";
+import { either, filledText, flag, type Known, listOf, port as portNumber } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
 import { within } from "../async/timers.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
@@ -51,9 +52,9 @@ export interface ServeHttpOptions extends HttpOptions {
 
 const knownServeOptions: Known<ServeHttpOptions> = {
   ...knownHttpOptions,
-  port: true,
-  host: true,
-  handleSignals: true,
+  port: portNumber,
+  host: either(filledText, listOf(filledText, "a list of addresses")),
+  handleSignals: flag,
 };
 
 /** A running HTTP server. */

@@ -1,11 +1,13 @@
 // Serves a peer over one pipe for all messages in both directions: stdio, the in-memory pair, HTTP+SSE and sockets use it.
 import { newIdOn } from "../backplane/node-ids.ts";
 import { errorCodes } from "../errors.ts";
+import { func, type Known } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal } from "../protocol/principal.ts";
 import { Callbacks } from "../async/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
-import { Connection, type Exchange } from "../server/context/connection.ts";
+import { Connection, type Exchange, knownConnection } from "../server/context/connection.ts";
 import { peerOf, type SessionEnd } from "../diagnostics/events.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
@@ -50,6 +52,10 @@ export interface PipeOptions {
   /** Called with the error of a failed call, and the error id that the client gets instead. */
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
+
+const { session: _session, sharesPipe: _sharesPipe, ...peer } = knownConnection;
+
+const knownOptions: Known<PipeOptions> = { ...peer, permits: func, onResume: func };
 
 /** Options of {@link Pipe.receive}. */
 export interface ReceiveOptions extends Pick<Exchange, "principal" | "checkedScopes" | "load"> {
@@ -112,6 +118,7 @@ export class Pipe {
   #ending: Promise<void> | undefined;
 
   constructor(server: ServerPort, output: PipeOutput, options: PipeOptions) {
+    checkOptions({ subject: "Pipe" }, options, knownOptions);
     assertPrincipal(options.principal, "The principal of a pipe");
     this.connection = new Connection({
       transport: options.transport,

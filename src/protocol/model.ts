@@ -1,5 +1,15 @@
 // The revision-neutral model: the types that handlers receive and return, the same for every revision.
-import type { Known } from "../options.ts";
+import {
+  filledText,
+  type Kind,
+  type Known,
+  listOf,
+  matching,
+  needed,
+  oneOf,
+  options,
+  text,
+} from "../kinds.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 
 /** An icon of a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
@@ -23,15 +33,22 @@ export interface Implementation {
 }
 
 /** The fields of an icon, and below those of an implementation, for those who check what an author wrote. */
-export const knownIcon: Known<Icon> = { src: true, mimeType: true, sizes: true, theme: true };
+const knownIcon: Known<Icon> = {
+  src: needed(matching(/^(?:https?|data):/i, "an http(s) or data URI")),
+  mimeType: text,
+  sizes: listOf(matching(/^(?:any|\d+x\d+)$/, ""), 'a list such as ["48x48", "any"]'),
+  theme: oneOf("light", "dark"),
+};
+
+export const icons: Kind<readonly Icon[]> = listOf(options(knownIcon), "a list of icons");
 
 export const knownImplementation: Known<Implementation> = {
-  name: true,
-  version: true,
-  title: true,
-  description: true,
-  websiteUrl: true,
-  icons: knownIcon,
+  name: needed(filledText),
+  version: needed(filledText),
+  title: text,
+  description: text,
+  websiteUrl: text,
+  icons,
 };
 
 /** Hints for the client on how to use a piece of content. */

@@ -22,7 +22,7 @@ import { protocolMethods } from "./methods/index.ts";
 import { checkServerOptions, type ServerOptions } from "./options.ts";
 import { Push } from "./push.ts";
 import { RequestState } from "./request-state/request-state.ts";
-import { refuseOption, resolveSettings } from "./settings/settings.ts";
+import { resolveSettings } from "./settings/settings.ts";
 import { tasksOf } from "./tasks/begin.ts";
 import { coreTaskMethods } from "./tasks/core-methods.ts";
 import { tasksExtension } from "./tasks/extension.ts";
@@ -62,7 +62,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const elicitationIds = new ElicitationIds(maxElicitations);
   const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster });
 
-  const taskSettings = resolveTaskOptions(options.tasks ?? {}, refuseOption);
+  const taskSettings = resolveTaskOptions(options.tasks);
   const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });
   const listChanges = new ListChanges({
     settings,

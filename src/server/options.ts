@@ -1,5 +1,6 @@
 // The options of a server: those of its core, and those of tasks.
-import { checkOptions, type Known } from "../options.ts";
+import { type Known, limitsOf } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
 import { type CoreOptions, knownCoreOptions } from "./settings/settings.ts";
 import { defaultTaskOptions, type TaskOptions } from "./tasks/options.ts";
 
@@ -9,9 +10,9 @@ export interface ServerOptions extends CoreOptions {
   readonly tasks?: TaskOptions;
 }
 
-const knownOptions: Known<ServerOptions> = { ...knownCoreOptions, tasks: defaultTaskOptions };
+const knownOptions: Known<ServerOptions> = { ...knownCoreOptions, tasks: limitsOf(defaultTaskOptions) };
 
-/** Throws for an unknown option and names the nearest known one. */
+/** Throws for an option that is unknown or of another kind. */
 export function checkServerOptions(options: ServerOptions): void {
   checkOptions({ subject: "server" }, options, knownOptions);
 }

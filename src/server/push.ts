@@ -2,7 +2,7 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { askFailed } from "../errors.ts";
-import type { Known } from "../options.ts";
+import { filledText, type Known, text } from "../kinds.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
@@ -18,7 +18,7 @@ export interface LogOptions {
   readonly logger?: string;
 }
 
-export const knownLogOptions: Known<LogOptions> = { session: true, logger: true };
+export const knownLogOptions: Known<LogOptions> = { session: filledText, logger: text };
 
 /** The parts of the server that `Push` uses. */
 interface PushParts {

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Readable, Writable } from "node:stream";
-import { checkOptions, type Known } from "../options.ts";
+import { flag, type Known, pause, withMethods } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { within } from "../async/timers.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
@@ -33,11 +34,11 @@ export interface StdioOptions {
 }
 
 const knownOptions: Known<StdioOptions> = {
-  input: true,
-  output: true,
-  graceMs: true,
-  endsProcess: true,
-  peerIsUser: true,
+  input: withMethods("a readable stream", "on", "pause", "resume"),
+  output: withMethods("a writable stream", "on", "write", "end"),
+  graceMs: pause,
+  endsProcess: flag,
+  peerIsUser: flag,
 };
 
 /** A server on stdio. */

@@ -1,5 +1,6 @@
 // Connects a test client and a server in memory; they exchange text.
-import { checkOptions, type Known } from "../options.ts";
+import { filledText, flag, func, type Known, needed, plainObject } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { portOf, type Servable } from "../server/calls/port.ts";
 import { TestClient, type TestClientOptions } from "./client.ts";
@@ -11,10 +12,10 @@ export interface ConnectOptions extends TestClientOptions {
 }
 
 const knownOptions: Known<ConnectOptions> = {
-  revision: true,
-  capabilities: true,
-  answer: true,
-  handshake: true,
+  revision: needed(filledText),
+  capabilities: plainObject,
+  answer: func,
+  handshake: flag,
 };
 
 /**

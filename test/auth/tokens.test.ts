@@ -356,6 +356,25 @@ describe("what a token says", () => {
     expect((await edge.send(modernPost(call, bearer(token)))).status).toBe(200);
   });
 
+  test.each<unknown>(["5", "0", [5], new Number(5), { valueOf: () => 5 }, true, null])(
+    "that expired a year ago opens no door, even if clockToleranceSeconds is %j [RS-401]",
+    async (clockToleranceSeconds) => {
+      const call = modernRequest(1, "tools/call", { name: "whoami" });
+      const aud = "api://notes";
+      const outcome = async (auth: object, exp: number): Promise<number> => {
+        const given = { audience: aud, verify: () => ({ aud, sub: "ada", exp }), ...auth };
+        const edge = await protect("serveHttp", notesServer().server, issuer.issuer, given);
+        return (await edge.send(modernPost(call, bearer("opaque")))).status;
+      };
+      const yearAgo = now() - 365 * 86_400;
+      await expect(outcome({ clockToleranceSeconds }, yearAgo)).rejects.toThrow(
+        /^bearerAuth: clockToleranceSeconds must be a number of seconds from 0 to 300/,
+      );
+      expect(await outcome({ clockToleranceSeconds: 5 }, yearAgo)).toBe(401);
+      expect(await outcome({ clockToleranceSeconds: 5 }, now() - 2)).toBe(200);
+    },
+  );
+
   test("clockToleranceSeconds, audience, requireTokenType and algorithms change what is asked of it [RS-AUDIENCE]", async () => {
     const call = modernRequest(1, "tools/call", { name: "whoami" });
     const status = async (auth: object, claims: object, header: object = {}): Promise<number> => {

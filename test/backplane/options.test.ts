@@ -21,7 +21,7 @@ test.each<[string, () => unknown]>([
 ])("a server refuses %s in place of a backplane", (_, make) => {
   const backplane = make() as never;
   expect(() => new McpServer({ name: "test", version: "1.0.0" }, { backplane })).toThrow(
-    "server: backplane is none: pass redisBackplane(client) or natsBackplane(connection)",
+    "server: backplane must be redisBackplane(client) or natsBackplane(connection)",
   );
 });
 
@@ -30,7 +30,7 @@ test.each<[string, object, string]>([
   ["no open()", { open: undefined }, "open must be a function"],
   ["no options", { options: undefined }, "options must be an object"],
   ["an unknown option", { options: { leaseMS: 1 } }, "leaseMS is not an option: did you mean leaseMs?"],
-  ["a short secret", { options: { secret: "short" } }, "secret must have at least 32 bytes"],
+  ["a short secret", { options: { secret: "short" } }, "secret must be a text of at least 32 bytes"],
 ])("backplaneOf refuses a source with %s", (_, changes, problem) => {
   const source = { ...memoryBackplane(), ...changes } as never;
   expect(() => backplaneOf(source)).toThrow(`backplaneOf: ${problem}`);

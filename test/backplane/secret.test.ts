@@ -259,7 +259,7 @@ describe("joining", () => {
   test.each<[unknown, string]>([
     ["short", "at least 32 bytes"],
     [[newer, "short"], "at least 32 bytes"],
-    [[], "empty list"],
+    [[], "at least 32 bytes"],
     [7, "at least 32 bytes"],
     [[7], "at least 32 bytes"],
   ])("is not even tried with the secret %j", (secret, problem) => {

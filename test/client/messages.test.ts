@@ -255,7 +255,7 @@ describe.each(protocolRevisions)("log messages on $date", ({ date: revision, era
     }
     for (const level of ["trace", "Error", "", "fatal"]) {
       await expect(client.setLogLevel(level as "info")).rejects.toThrow(
-        /logLevel must be one of debug, info/,
+        /logLevel must be "debug", "info" debug, info/,
       );
       server.end.notify("notifications/message", { level, data: "x" });
     }

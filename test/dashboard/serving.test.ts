@@ -117,7 +117,8 @@ describe("serveHttp", () => {
     "closes the dashboard if the endpoint cannot open because %s",
     async (reason) => {
       const port = reason === "its port is in use" ? await occupied() : 0;
-      const path = reason === "its options are wrong" ? "mcp" : "/mcp";
+      // Principals cannot be counted without auth.
+      const rateLimit = reason === "its options are wrong" ? { perPrincipal: {} } : {};
       const { server } = makeServer();
       if (reason === "its definitions need auth") server.tool("x", { scopes: ["x"] }, () => "");
       const page = dashboard();
@@ -128,7 +129,7 @@ describe("serveHttp", () => {
         url = page.url ?? "";
         return served;
       });
-      await expect(serveHttp(server, { port, path, dashboard: page })).rejects.toThrow();
+      await expect(serveHttp(server, { port, rateLimit, dashboard: page })).rejects.toThrow();
       expect(url).not.toBe("");
       await until(() => page.url === undefined);
       await until(async () => !(await isOpen(url)));

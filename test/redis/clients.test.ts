@@ -29,12 +29,12 @@ describe("redisBackplane", () => {
     const client = createClient();
     const secret = "x".repeat(32);
     for (const [options, message] of [
-      [{ prefix: "" }, "prefix must be a non-empty string"],
-      [{ prefix: 1 }, "prefix must be a non-empty string"],
-      [{ secret: "x".repeat(31) }, "secret must have at least 32 bytes"],
-      [{ secret: [secret, "short"] }, "secret must have at least 32 bytes"],
-      [{ secret: [] }, "secret must not be an empty list"],
-      [{ leaseMs: 0 }, "leaseMs must be a whole number of milliseconds, at least 1, not 0"],
+      [{ prefix: "" }, "prefix must be a text that is not empty"],
+      [{ prefix: 1 }, "prefix must be a text that is not empty, not 1"],
+      [{ secret: "x".repeat(31) }, "secret must be a text of at least 32 bytes"],
+      [{ secret: [secret, "short"] }, "secret must be a text of at least 32 bytes"],
+      [{ secret: [] }, "secret must be a text of at least 32 bytes, or a list of them"],
+      [{ leaseMs: 0 }, "leaseMs must be a whole number of milliseconds from 1 to 2147483647, not 0"],
       [{ prefixes: "x" }, "prefixes is not an option: did you mean prefix?"],
     ] as const) {
       expect(() => redisBackplane(client, options as never)).toThrow(`redisBackplane: ${message}`);

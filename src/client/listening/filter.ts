@@ -1,6 +1,7 @@
 // What a client listens for, what it is told, and how servers of either era name it.
 import { ConfigurationError } from "../../errors.ts";
-import { checkOptions, givenOf, type Known } from "../../options.ts";
+import { flag, type Known, texts } from "../../kinds.ts";
+import { checkOptions, givenOf } from "../../options.ts";
 import type { ServerCapabilities } from "../../protocol/model.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -61,7 +62,12 @@ const maxUri = 8192;
 
 type Member = keyof ListenFilter;
 const members = Object.keys(kinds) as Member[];
-const known: Known<ListenFilter> = kinds;
+const known: Known<ListenFilter> = {
+  tools: flag,
+  prompts: flag,
+  resourceList: flag,
+  resources: { ...texts, mustBe: "a list of URIs" },
+};
 
 /** The notifications that announce changes, with the member of the filter that wants each. */
 export const changeNotifications: ReadonlyMap<string, Member> = new Map(
@@ -72,9 +78,6 @@ export const changeNotifications: ReadonlyMap<string, Member> = new Map(
 export function checkFilter(filter: ListenFilter): ListenFilter {
   checkOptions({ subject: "listen" }, filter, known);
   const { resources = [] } = filter;
-  if (!Array.isArray(resources) || !resources.every((uri) => typeof uri === "string")) {
-    throw filterError("resources", "must be an array of URIs");
-  }
   const wanted = only(filter, (member) =>
     member === "resources" ? [...new Set(resources)] : filter[member],
   );

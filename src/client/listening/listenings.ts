@@ -1,5 +1,5 @@
 // Opens listenings, the same on every revision.
-import type { Known } from "../../options.ts";
+import { func, type Known, signal as abortSignal, type Table } from "../../kinds.ts";
 import type { Core } from "../calls/core.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import type { Backoff } from "../settings/limits.ts";
@@ -14,7 +14,8 @@ import {
 } from "./listening.ts";
 import { SessionSubscriptions } from "./session-subscriptions.ts";
 
-const knownOptions: Known<ListenOptions> & { readonly onChange: unknown } = { signal: true, onChange: true };
+const knownOptions: Known<ListenOptions> = { signal: abortSignal };
+const knownCallback: Table = { onChange: func };
 
 /** The listenings of one client. */
 export class Listenings {
@@ -32,7 +33,7 @@ export class Listenings {
     options: ListenOptions = {},
   ): Promise<Listening> {
     checkCallOptions("listen", options, knownOptions);
-    checkCallOptions("listen", { onChange }, knownOptions);
+    checkCallOptions("listen", { onChange }, knownCallback);
     const wanted = checkFilter(filter);
     const { signal } = options;
     signal?.throwIfAborted();

@@ -1,5 +1,7 @@
 // The transport of stdio servers: each channel starts a process.
 import { clip } from "../../errors.ts";
+import { filledText, flag, type Known, milliseconds, needed, textRecord, texts } from "../../kinds.ts";
+import { checkOptions } from "../../options.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
 import { beyond } from "../channel/incoming.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
@@ -12,6 +14,15 @@ import { type ServerCommand, startServer } from "./node-server-process.ts";
 /** How many lines of standard output that are no messages are reported of one process. */
 const maxStrayReports = 100;
 
+const knownCommand: Known<CommandTarget> = {
+  command: needed({ ...filledText, mustBe: "the program to start" }),
+  args: { ...texts, mustBe: 'a list of texts, such as ["server.js"]' },
+  cwd: { ...filledText, mustBe: "the path of a folder" },
+  env: textRecord,
+  restart: flag,
+  graceMs: milliseconds,
+};
+
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
   readonly hasHeaders = false;
@@ -22,6 +33,7 @@ export class StdioTransport implements Transport {
   readonly #observe: (event: ClientEvent) => void;
 
   constructor(target: CommandTarget, limits: ClientLimits, observe: (event: ClientEvent) => void) {
+    checkOptions({ subject: "connect" }, target, knownCommand);
     const { command, args = [], cwd = process.cwd(), env, restart = false, graceMs = 2000 } = target;
     this.address = [command, ...args].join(" ");
     this.reopens = restart;

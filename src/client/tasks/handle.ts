@@ -1,7 +1,7 @@
 // The handle of a task: what the user of a client does with it, now or in another process.
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { longestTimerMs } from "../../async/timers.ts";
-import type { Known } from "../../options.ts";
+import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../kinds.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
@@ -63,7 +63,11 @@ export interface TaskHandle {
 /** The options of requests about a task. */
 export type TaskOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
 
-const knownTaskOptions: Known<TaskOptions> = { signal: true, timeoutMs: true, headers: true };
+const knownTaskOptions: Known<TaskOptions> = {
+  signal: abortSignal,
+  timeoutMs: milliseconds,
+  headers: textRecord,
+};
 
 /** What tasks need of their client. */
 export interface TaskParts {

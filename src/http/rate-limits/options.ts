@@ -1,6 +1,6 @@
 // The options of rate limits: their defaults, and the checks that throw at startup.
 import { ConfigurationError } from "../../errors.ts";
-import type { Known } from "../../options.ts";
+import { either, func, type Known, numberFrom, off, options as optionsOf } from "../../kinds.ts";
 
 /** The limits of one caller. */
 export interface CallerLimits {
@@ -49,10 +49,20 @@ export interface RateLimitSettings {
  */
 export const defaultCallerLimits: CallerLimits = { perMinute: 60_000, burst: 6000, concurrent: 1000 };
 
+const atLeastOne = numberFrom(1, Number.POSITIVE_INFINITY, "a number, at least 1");
+
+const knownCallerLimits: Known<CallerLimits> = {
+  perMinute: numberFrom(Number.MIN_VALUE, Number.POSITIVE_INFINITY, "a number, more than 0"),
+  burst: atLeastOne,
+  concurrent: atLeastOne,
+};
+
+const callerLimits = either(off, optionsOf(knownCallerLimits));
+
 export const knownRateLimits: Known<RateLimitOptions> = {
-  perPrincipal: defaultCallerLimits,
-  perAddress: defaultCallerLimits,
-  now: true,
+  perPrincipal: callerLimits,
+  perAddress: callerLimits,
+  now: func,
 };
 
 /** The least default burst, since a client sends several requests at once when it connects. */
@@ -73,31 +83,22 @@ export function resolveRateLimits(
   if (option === false) return undefined;
   const given = option ?? {};
   if (given.perPrincipal && !known.principals) {
-    fail("perPrincipal", "needs auth, which identifies principals: pass auth, or set perAddress instead");
+    const problem = "needs auth, which identifies principals: pass auth, or set perAddress instead";
+    const where = { subject: "HTTP", field: "rateLimit.perPrincipal" };
+    throw new ConfigurationError("INVALID_OPTION", where, problem);
   }
-  const perPrincipal = resolveLimits("perPrincipal", given.perPrincipal, known.principals);
-  const perAddress = resolveLimits("perAddress", given.perAddress, known.addresses);
+  const perPrincipal = resolveLimits(given.perPrincipal, known.principals);
+  const perAddress = resolveLimits(given.perAddress, known.addresses);
   if (perPrincipal === undefined && perAddress === undefined) return undefined;
   return { perPrincipal, perAddress, now: given.now ?? (() => performance.now()) };
 }
 
 function resolveLimits(
-  kind: "perPrincipal" | "perAddress",
   given: Partial<CallerLimits> | false | undefined,
   byDefault: boolean,
 ): CallerLimits | undefined {
   if (given === false) return undefined;
   if (given === undefined) return byDefault ? defaultCallerLimits : undefined;
-  for (const [name, limit] of Object.entries(given)) {
-    const isLimit = name === "perMinute" ? limit > 0 : limit >= 1;
-    if (!isLimit)
-      fail(`${kind}.${name}`, name === "perMinute" ? "must be more than 0" : "must be at least 1");
-  }
   const { perMinute = defaultCallerLimits.perMinute, concurrent = defaultCallerLimits.concurrent } = given;
   return { perMinute, burst: given.burst ?? Math.max(perMinute / 10, leastBurst), concurrent };
-}
-
-function fail(field: string, problem: string): never {
-  const where = { subject: "HTTP", field: `rateLimit.${field}` };
-  throw new ConfigurationError("INVALID_OPTION", where, problem);
 }

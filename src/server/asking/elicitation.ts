@@ -1,6 +1,6 @@
 // Elicitation: a form for the user to fill in, or a page for the user to visit.
 import { type HalyardError, InputCancelled, InputDeclined } from "../../errors.ts";
-import type { Known } from "../../options.ts";
+import { filledText, type Known } from "../../kinds.ts";
 import type { Elicited, UrlAskOptions } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import { compileForm, encodeForm } from "./form.ts";
 import { knownAskOptions, type Question, type Reading } from "./question.ts";
 
-export const knownUrlAskOptions: Known<UrlAskOptions> = { ...knownAskOptions, elicitationId: true };
+export const knownUrlAskOptions: Known<UrlAskOptions> = { ...knownAskOptions, elicitationId: filledText };
 
 export const elicitationMethod = "elicitation/create";
 

@@ -1,6 +1,6 @@
 // A question to the client: the request, the capabilities that it needs, and how to read the answer.
 import { invalidParams, missingCapability, type ProtocolError } from "../../errors.ts";
-import type { Known } from "../../options.ts";
+import { filledText, type Known, milliseconds } from "../../kinds.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -8,7 +8,7 @@ import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { noWayBack } from "../calls/ask-client.ts";
 
-export const knownAskOptions: Known<AskOptions> = { key: true, timeoutMs: true };
+export const knownAskOptions: Known<AskOptions> = { key: filledText, timeoutMs: milliseconds };
 
 export interface Question<Answer> {
   readonly method: InputRequest["method"];

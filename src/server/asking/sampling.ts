@@ -1,5 +1,16 @@
 // Sampling: a question to the client's model.
-import type { Known } from "../../options.ts";
+import {
+  count,
+  type Known,
+  listOf,
+  needed,
+  numberFrom,
+  oneOf,
+  options as optionsOf,
+  plainObject,
+  text as textKind,
+  texts,
+} from "../../kinds.ts";
 import type { Sampled, SampleOptions, SamplingContent, SamplingMessage } from "../../protocol/asking.ts";
 import { askFailed } from "../../errors.ts";
 import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
@@ -11,14 +22,14 @@ import { knownAskOptions, type Question, type Reading } from "./question.ts";
 
 export const knownSampleOptions: Known<SampleOptions> = {
   ...knownAskOptions,
-  maxTokens: true,
-  systemPrompt: true,
-  temperature: true,
-  stopSequences: true,
-  modelPreferences: true,
-  metadata: true,
-  tools: true,
-  toolChoice: true,
+  maxTokens: count,
+  systemPrompt: textKind,
+  temperature: numberFrom(0, Number.MAX_VALUE, "a number, 0 or more"),
+  stopSequences: texts,
+  modelPreferences: plainObject,
+  metadata: plainObject,
+  tools: listOf(plainObject, "a list of tools"),
+  toolChoice: optionsOf({ mode: needed(oneOf("auto", "required", "none")) }),
 };
 
 export const samplingMethod = "sampling/createMessage";

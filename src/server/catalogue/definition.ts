@@ -1,12 +1,23 @@
 // The fields that all definitions share, and the checks that run at registration.
 import { ConfigurationError } from "../../errors.ts";
-import type { Known } from "../../options.ts";
+import {
+  func,
+  isPlain,
+  type Kind,
+  type Known,
+  listOf,
+  matching,
+  numberFrom,
+  oneOf,
+  plainObject,
+  text,
+  texts,
+} from "../../kinds.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import { type Annotations, type Icon, isRole, knownIcon } from "../../protocol/model.ts";
+import { type Annotations, type Icon, icons } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { choiceProblem, iconProblem } from "../settings/checks.ts";
 
 /** The fields that tools, resources, templates and prompts share. */
 export interface Described {
@@ -25,16 +36,31 @@ export type AnyHandler = (args: never, ctx: never) => unknown;
 /** A handler as Halyard calls it, with validated arguments. */
 export type CheckedHandler = (args: unknown, ctx: unknown) => unknown;
 
-export const knownAnnotations: Known<Annotations> = { audience: true, priority: true, lastModified: true };
+const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+export const knownAnnotations: Known<Annotations> = {
+  audience: listOf(oneOf("user", "assistant"), 'a list of "user" and "assistant"'),
+  priority: numberFrom(0, 1, "a number from 0 to 1"),
+  lastModified: {
+    is: (value) => matching(isoDate, "").is(value) && !Number.isNaN(Date.parse(value as string)),
+    mustBe: "an ISO 8601 date",
+  },
+};
 
 /** The fields of {@link Described}, and the handler. */
 export const describedFields: Known<Described & { handler: AnyHandler }> = {
-  title: true,
-  description: true,
-  icons: knownIcon,
-  _meta: true,
-  scopes: true,
-  handler: true,
+  title: text,
+  description: text,
+  icons,
+  _meta: plainObject,
+  scopes: texts,
+  handler: func,
+};
+
+/** Completers by the name of what they complete. */
+export const completers: Kind<never> = {
+  is: (value) => isPlain(value) && Object.values(value).every((each) => each === undefined || func.is(each)),
+  mustBe: "an object of functions by name",
 };
 
 /** Field names of other packages, and the fields that replace them. */
@@ -66,70 +92,32 @@ export function refuseField(subject: string, field: string, problem: string): ne
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
 }
 
-/** Throws for a field that is none of the texts that it may be. */
-export function checkChoice(
-  subject: string,
-  field: string,
-  value: unknown,
-  allowed: readonly string[],
-): void {
-  const problem = choiceProblem(value, allowed);
-  if (problem) refuseField(subject, field, problem);
-}
-
 /** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
 export function checkDefinition(noun: string, key: unknown, definition: unknown, usage: string): void {
   const fail = (subject: string, field: string, kind: string): never =>
     refuseField(subject, field, `is a ${kind}: call server.${usage}`);
   if (typeof key === "object") fail(noun, "the first argument", "definition");
-  const isDefinition = typeof definition === "object" && definition !== null && !Array.isArray(definition);
-  if (!isDefinition) fail(`${noun} "${key as string}"`, "definition", kindOf(definition));
+  if (!isPlain(definition)) fail(`${noun} "${key as string}"`, "definition", kindOf(definition));
 }
 
 function kindOf(value: unknown): string {
   return Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
 }
 
-const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
-
 /** Throws for the first field of `options` that cannot be published, or if the handler is missing. */
 export function checkDescribed(
   subject: string,
-  options: Described & { readonly annotations?: object; readonly handler?: unknown },
+  { scopes, _meta, handler }: Described & { readonly handler?: unknown },
 ): void {
   const fail = (field: string, problem: string): never => refuseField(subject, field, problem);
-  for (const field of ["title", "description"] as const) {
-    if (options[field] !== undefined && typeof options[field] !== "string") fail(field, "is not a string");
+  const problem = scopes && scopesProblem(scopes);
+  if (problem) fail("scopes", problem);
+  for (const key of Object.keys(_meta ?? {})) {
+    const wrong = metaKeyProblem(key);
+    if (wrong) fail("_meta", wrong);
   }
-  for (const icon of options.icons ?? []) {
-    const problem = iconProblem(icon);
-    if (problem) fail("icons", problem);
-  }
-  const scopes = options.scopes && scopesProblem(options.scopes);
-  if (scopes) fail("scopes", scopes);
-  for (const key of Object.keys(options._meta ?? {})) {
-    const problem = metaKeyProblem(key);
-    if (problem) fail("_meta", problem);
-  }
-  for (const field of ["_meta", "annotations"] as const) {
-    if (options[field] !== undefined && !isSerialisable(options[field]))
-      fail(field, "cannot be serialised as JSON");
-  }
-  if (typeof options.handler !== "function")
-    fail("handler", "is missing: pass a function as the last argument");
-}
-
-export function checkAnnotations(subject: string, annotations: Annotations | undefined): void {
-  const { priority, audience, lastModified } = annotations ?? {};
-  const problem =
-    priority !== undefined && !(priority >= 0 && priority <= 1)
-      ? `has the priority ${priority}: use a number from 0 to 1`
-      : audience !== undefined && !audience.every(isRole)
-        ? `has the audience ${audience}: use "user" and "assistant"`
-        : lastModified !== undefined && !isDate(lastModified)
-          ? `has the lastModified ${lastModified}: use an ISO 8601 date`
-          : undefined;
-  if (problem) refuseField(subject, "annotations", problem);
+  if (_meta !== undefined && !isSerialisable(_meta)) fail("_meta", "cannot be serialised as JSON");
+  if (handler === undefined) fail("handler", "is missing: pass a function as the last argument");
 }
 
 export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {
@@ -157,10 +145,6 @@ export function checkName(noun: string, name: unknown, allowed: RegExp, rule: st
   if (typeof name === "string" && allowed.test(name)) return;
   const where = { subject: `${noun} ${JSON.stringify(name)}`, field: "name" };
   throw new ConfigurationError("INVALID_NAME", where, rule);
-}
-
-function isDate(text: string): boolean {
-  return isoDate.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 function isSerialisable(value: unknown): boolean {

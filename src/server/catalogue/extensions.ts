@@ -1,11 +1,11 @@
 // Extensions of an author: methods for modern or for all clients, and members of listen filters for modern clients.
 import { ConfigurationError, missingCapability } from "../../errors.ts";
-import { checkOptions, type Known } from "../../options.ts";
+import { filledText, func, type Known, needed, oneOf, plainObject } from "../../kinds.ts";
+import { checkOptions } from "../../options.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isProtocolMethod, revisions } from "../../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { checkChoice } from "./definition.ts";
 import type { AddedMethod } from "./methods.ts";
 import type { Context } from "../context/context.ts";
 
@@ -67,18 +67,18 @@ interface Listens {
 }
 
 const knownExtension: Known<Extension> = {
-  settings: true,
-  requests: true,
-  listens: true,
-  eras: true,
-  declaration: true,
+  settings: plainObject,
+  requests: plainObject,
+  listens: plainObject,
+  eras: oneOf("modern", "both"),
+  declaration: oneOf("required", "optional"),
 };
-const knownMethod: Known<ExtensionMethod> = { run: true, mirrors: true };
+const knownMethod: Known<ExtensionMethod> = { run: needed(func), mirrors: filledText };
 const knownListen: Known<ExtensionListen> = {
-  notification: true,
-  kind: true,
-  requiresDeclaration: true,
-  permits: true,
+  notification: needed(filledText),
+  kind: needed(oneOf("flag", "keys")),
+  requiresDeclaration: { is: (value) => value === true, mustBe: "true, or left out" },
+  permits: func,
 };
 
 function checkExtension(subject: string, extension: Extension): void {
@@ -112,8 +112,6 @@ export class Extensions {
     if (this.#extensions.has(identifier))
       throw new ConfigurationError("DUPLICATE_NAME", where, "is already registered");
     checkExtension(subject, extension);
-    checkChoice(subject, "eras", extension.eras, ["modern", "both"]);
-    checkChoice(subject, "declaration", extension.declaration, ["required", "optional"]);
     this.#assertUnused(subject, extension);
     this.#extensions.set(identifier, extension);
     const { eras, declaration } = extension;

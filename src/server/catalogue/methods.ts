@@ -1,6 +1,6 @@
 // Custom methods: requests that the protocol does not define, checked and compiled.
 import { ConfigurationError, invalidParams } from "../../errors.ts";
-import type { Known } from "../../options.ts";
+import { anything, filledText, func, type Known, texts } from "../../kinds.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
 import { isProtocolMethod } from "../../protocol/revisions/index.ts";
 import {
@@ -55,11 +55,11 @@ export interface CompiledMethod extends AddedMethod {
 }
 
 const fields: Known<MethodOptions> = {
-  params: true,
-  result: true,
-  scopes: true,
-  mirrors: true,
-  handler: true,
+  params: anything,
+  result: anything,
+  scopes: texts,
+  mirrors: filledText,
+  handler: func,
 };
 
 /** How methods are checked; `isTaken` says whether an extension uses a name. */

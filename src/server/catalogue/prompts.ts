@@ -1,6 +1,6 @@
 // Prompts: their definition, and how they are checked, compiled and published.
 import { ConfigurationError } from "../../errors.ts";
-import type { Known } from "../../options.ts";
+import { anything, type Known } from "../../kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ContentBlock, GetPromptResult, PromptMessage } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -23,6 +23,7 @@ import {
   type CheckedHandler,
   checkNotEmpty,
   type Described,
+  completers,
   describedFields,
 } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
@@ -66,7 +67,7 @@ interface PromptArgument {
   readonly required: boolean;
 }
 
-const fields: Known<PromptOptions> = { ...describedFields, arguments: true, complete: true };
+const fields: Known<PromptOptions> = { ...describedFields, arguments: anything, complete: completers };
 
 /** How prompts are checked and published. */
 export function promptKind(settings: SchemaSettings): DefinitionKind<PromptOptions, CompiledPrompt> {

@@ -1,5 +1,6 @@
 // The definitions of one kind, by key and in order of registration, and the handles that change them.
 import { ConfigurationError } from "../../errors.ts";
+import type { Table } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { checkDefinition, checkDescribed, type Described, foreignField } from "./definition.ts";
@@ -26,7 +27,7 @@ export interface DefinitionKind<Options, Compiled> {
   /** The call that registers one, for messages. */
   readonly usage: string;
   /** The fields that a definition may have, for `checkOptions`. */
-  readonly fields: object;
+  readonly fields: Table;
   /** Throws a ConfigurationError that names the subject and the field if the options cannot work. */
   compile(key: string, options: Options, subject: string): Compiled;
   /** The definition as the revision publishes it. */

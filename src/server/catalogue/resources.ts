@@ -1,6 +1,6 @@
 // Resources and resource templates: their definitions, and how they are checked, matched and published.
 import { ConfigurationError } from "../../errors.ts";
-import type { Known } from "../../options.ts";
+import { filledText, func, type Known, options as optionsOf, text, wholeNumber } from "../../kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type {
   Annotations,
@@ -17,16 +17,15 @@ import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,
-  checkAnnotations,
   checkCompleters,
+  completers,
   type CheckedHandler,
-  checkNotEmpty,
   type Described,
   describedFields,
   knownAnnotations,
   refuseField,
 } from "./definition.ts";
-import { checkCacheHint, knownCacheHint } from "../settings/checks.ts";
+import { knownCacheHint } from "../settings/checks.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 
 /** The definition of a resource. */
@@ -107,12 +106,12 @@ export interface CompiledTemplate {
 
 const templateFields: Known<Omit<TemplateOptions, "complete" | "list">> = {
   ...describedFields,
-  name: true,
-  mimeType: true,
-  annotations: knownAnnotations,
-  cache: knownCacheHint,
+  name: filledText,
+  mimeType: text,
+  annotations: optionsOf(knownAnnotations),
+  cache: optionsOf(knownCacheHint),
 };
-const resourceFields: Known<ResourceOptions> = { ...templateFields, size: true };
+const resourceFields: Known<ResourceOptions> = { ...templateFields, size: wholeNumber };
 
 export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   noun: "resource",
@@ -141,14 +140,11 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   noun: "resource template",
   keyField: "uriTemplate",
   usage: "resourceTemplate(uriTemplate, { name, description }, handler)",
-  fields: { ...templateFields, complete: true, list: true } satisfies Known<TemplateOptions>,
+  fields: { ...templateFields, complete: completers, list: func } satisfies Known<TemplateOptions>,
 
   compile(source, options, subject) {
     checkResource(subject, options);
     const template = parseTemplate(source, subject);
-    if (options.list !== undefined && typeof options.list !== "function") {
-      refuseField(subject, "list", "must be a function that returns resources");
-    }
     checkCompleters(subject, options.complete, template.variables, "a variable of the template");
     return { template, options, handler: options.handler as CheckedHandler };
   },
@@ -209,8 +205,6 @@ function matchTemplate(
 }
 
 function checkResource(subject: string, options: ResourceOptions | TemplateOptions): void {
-  checkAnnotations(subject, options.annotations);
-  checkCacheHint(subject, "cache", options.cache);
   if (options.scopes !== undefined && options.cache?.scope === "public") {
     refuseField(
       subject,
@@ -218,7 +212,6 @@ function checkResource(subject: string, options: ResourceOptions | TemplateOptio
       "is public, but scopes restrict who may read the resource: make it private",
     );
   }
-  if (options.name !== undefined) checkNotEmpty(subject, options.name);
 }
 
 function parseTemplate(source: string, subject: string): TemplateMatcher {

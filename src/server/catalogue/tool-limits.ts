@@ -1,9 +1,9 @@
 // Limits how long a tool may take and how many calls may run at once. Without limits, the handler stays unwrapped.
 import { ToolError } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
-import type { Known } from "../../options.ts";
-import { type CheckedHandler, refuseField } from "./definition.ts";
-import { inBackground, longestTimerMs } from "../../async/timers.ts";
+import { count, type Known, milliseconds } from "../../kinds.ts";
+import type { CheckedHandler } from "./definition.ts";
+import { inBackground } from "../../async/timers.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { isThenable } from "../../async/promises.ts";
 
@@ -21,7 +21,7 @@ export interface ToolLimits {
   readonly maxConcurrent?: number;
 }
 
-export const toolLimitFields: Known<ToolLimits> = { timeoutMs: true, maxConcurrent: true };
+export const toolLimitFields: Known<ToolLimits> = { timeoutMs: milliseconds, maxConcurrent: count };
 
 /** The members of a call that the limits need. */
 interface Limited {
@@ -32,7 +32,7 @@ interface Limited {
   abort(reason: DOMException): void;
 }
 
-/** Wraps the handler in the limits of its tool. Throws for an invalid limit. */
+/** Wraps the handler in the limits of its tool. */
 export function withinLimits(
   name: string,
   limits: ToolLimits,
@@ -40,12 +40,6 @@ export function withinLimits(
   logger: Logger,
 ): CheckedHandler {
   const { timeoutMs, maxConcurrent } = limits;
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimerMs)) {
-    refuseField(`tool "${name}"`, "timeoutMs", `must be more than 0 and at most ${longestTimerMs}`);
-  }
-  if (maxConcurrent !== undefined && !(Number.isInteger(maxConcurrent) && maxConcurrent > 0)) {
-    refuseField(`tool "${name}"`, "maxConcurrent", "must be a whole number of at least 1");
-  }
   const counted = maxConcurrent === undefined ? handler : atMost(name, maxConcurrent, handler);
   return timeoutMs === undefined ? counted : inTime({ name, timeoutMs, logger }, counted);
 }

@@ -1,7 +1,17 @@
 // Tools: how their definitions are checked, compiled and published.
 import { ConfigurationError } from "../../errors.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
-import type { Known } from "../../options.ts";
+import {
+  anything,
+  either,
+  flag,
+  type Known,
+  milliseconds,
+  oneOf,
+  options as optionsOf,
+  plainObject,
+  text,
+} from "../../kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ToolAnnotations } from "../../protocol/model.ts";
 import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
@@ -14,17 +24,14 @@ import {
 } from "../../schema/compile.ts";
 import { wrapSchema } from "../../schema/object-schema.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import { isTimerMs } from "../../async/timers.ts";
 import type { TaskDefinition, ToolDefinition } from "./tool-definition.ts";
 import { toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {
   type AnyHandler,
   assertObjectSchema,
-  checkChoice,
   type CheckedHandler,
   checkName,
   describedFields,
-  refuseField,
 } from "./definition.ts";
 import { shownErrors } from "../settings/checks.ts";
 import type { DefinitionKind } from "./registry.ts";
@@ -51,26 +58,33 @@ const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
 const nameRule = "must be 1 to 128 characters from A-Z a-z 0-9 _ - .";
 
 const knownAnnotations: Known<ToolAnnotations> = {
-  title: true,
-  readOnlyHint: true,
-  destructiveHint: true,
-  idempotentHint: true,
-  openWorldHint: true,
+  title: text,
+  readOnlyHint: flag,
+  destructiveHint: flag,
+  idempotentHint: flag,
+  openWorldHint: flag,
 };
 
-const knownTask: Known<TaskDefinition> = { support: true, starts: true, ttlMs: true, pollIntervalMs: true };
+const taskSupport = oneOf("optional", "required");
+
+const knownTask: Known<TaskDefinition> = {
+  support: taskSupport,
+  starts: oneOf("at once", "handler"),
+  ttlMs: milliseconds,
+  pollIntervalMs: milliseconds,
+};
 
 const fields: Known<ToolOptions> = {
   ...describedFields,
   ...toolLimitFields,
-  input: true,
-  output: true,
-  annotations: knownAnnotations,
-  requires: true,
-  task: knownTask,
-  validateInput: true,
-  validateOutput: true,
-  errors: true,
+  input: anything,
+  output: anything,
+  annotations: optionsOf(knownAnnotations),
+  requires: plainObject,
+  task: either(taskSupport, optionsOf(knownTask)),
+  validateInput: flag,
+  validateOutput: flag,
+  errors: shownErrors,
 };
 
 interface ToolSettings extends SchemaSettings {
@@ -103,7 +117,6 @@ function compileTool(
   settings: ToolSettings,
 ): CompiledTool {
   checkName("tool", name, namePattern, nameRule);
-  checkChoice(subject, "errors", options.errors, shownErrors);
   const where = { subject, field: "input" };
   const input = compileField(options.input, "input", where, settings);
   const output = compileField(options.output, "output", { subject, field: "output" }, settings);
@@ -112,7 +125,7 @@ function compileTool(
   const found = readParamHeaders(inputSchema);
   if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", where, found.problem);
   const handler = withinLimits(name, options, options.handler as CheckedHandler, settings.logger);
-  const task = readTask(options.task, subject);
+  const task = typeof options.task === "string" ? { support: options.task } : options.task;
   return { name, options, handler, inputSchema, input, output, paramHeaders: found.headers, task };
 }
 
@@ -120,20 +133,6 @@ function publishTool({ name, options, inputSchema, output, task }: CompiledTool,
   const outputSchema = output && publishedOutput(output.json, revision);
   const execution = task && { taskSupport: task.support ?? "optional" };
   return encodeShape({ ...options, name, inputSchema, outputSchema, execution }, "tool", revision);
-}
-
-function readTask(given: ToolOptions["task"], subject: string): TaskDefinition | undefined {
-  const task = typeof given === "string" ? { support: given } : given;
-  const { support = "optional", starts = "at once", ttlMs = 1, pollIntervalMs = 1 } = task ?? {};
-  const rules: Readonly<Record<string, boolean>> = {
-    'must be "optional" or "required"': ["optional", "required"].includes(support),
-    'must have starts "at once" or "handler"': ["at once", "handler"].includes(starts),
-    "must have a ttlMs from 1 to 2^31 - 1": isTimerMs(ttlMs),
-    "must have a pollIntervalMs from 1 to 2^31 - 1": isTimerMs(pollIntervalMs),
-  };
-  const [problem] = Object.entries(rules).find(([, holds]) => !holds) ?? [];
-  if (problem) refuseField(subject, "task", problem);
-  return task;
 }
 
 /** Revisions that allow only objects as structured content also need an output schema of an object. */

@@ -1,5 +1,7 @@
 // The state of one peer. Transports create it and pass it in; the server itself keeps no state of a peer.
+import { anything, filledText, flag, func, type Known, needed, text as textKind } from "../../kinds.ts";
 import type { Load } from "../../limits/loads.ts";
+import { checkOptions } from "../../options.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import type { Grant } from "../../protocol/scopes.ts";
@@ -37,6 +39,16 @@ export interface ConnectionOptions {
   /** Called with each unexpected error in a call of this peer, and the error id that the peer sees instead. */
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
+
+export const knownConnection: Known<ConnectionOptions> = {
+  transport: needed(filledText),
+  session: filledText,
+  principal: anything,
+  peerIsUser: flag,
+  caller: textKind,
+  sharesPipe: flag,
+  onFailure: func,
+};
 
 /**
  * The state of one peer. A transport creates it and passes it in with each message.
@@ -96,6 +108,7 @@ export class Connection implements Peer {
   listener: Listener | undefined;
 
   constructor(options: ConnectionOptions) {
+    checkOptions({ subject: "Connection" }, options, knownConnection);
     this.transport = options.transport;
     this.session = options.session;
     this.principal = options.principal;

@@ -1,6 +1,7 @@
 // The options of request state: their defaults and checks.
 import { ConfigurationError } from "../../errors.ts";
-import { checkOptions, type Known } from "../../options.ts";
+import { count, flag, type Known, milliseconds, text } from "../../kinds.ts";
+import { checkOptions } from "../../options.ts";
 import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
 
 /** How the server seals request state. */
@@ -33,12 +34,12 @@ export interface RequestStateSettings {
 }
 
 const knownOptions: Known<RequestStateOptions> = {
-  keys: true,
-  ttlMs: true,
-  audience: true,
-  maxBytes: true,
-  singleUse: true,
-  maxMarks: true,
+  keys: { is: isKeys, mustBe: "a list of strings or Uint8Arrays", isSecret: true },
+  ttlMs: milliseconds,
+  audience: text,
+  maxBytes: count,
+  singleUse: flag,
+  maxMarks: count,
 };
 
 /** Fills in the defaults. Throws for an invalid or unknown option: a typo would silently weaken the seal. */
@@ -46,25 +47,13 @@ export function resolveRequestState(options: RequestStateOptions, name: string):
   checkOptions({ subject: "secureRequestState" }, options, knownOptions);
   const { keys, ttlMs = 15 * 60_000, audience = name, maxBytes = 64 * 1024 } = options;
   const { singleUse = false, maxMarks = 100_000 } = options;
-  for (const [field, value] of Object.entries({ ttlMs, maxBytes, maxMarks })) {
-    if (!Number.isSafeInteger(value) || value <= 0) fail(field, "must be a positive integer");
-  }
-  if (typeof audience !== "string") fail("audience", "must be a string");
-  if (typeof singleUse !== "boolean") {
-    fail("singleUse", "must be true or false: processes that share a backplane share their marks");
-  }
   return { keys: keys && readKeys(keys), ttlMs, audience, maxBytes, singleUse, maxMarks };
 }
 
 /** Copies the secrets, since the author may wipe the originals. */
 function readKeys(keys: readonly Secret[]): Secret[] {
-  if (!Array.isArray(keys)) fail("keys", "must be an array");
   if (keys.length === 0) fail("keys", "is empty: pass at least one secret");
   return keys.map((key: Secret) => {
-    // From a number, Uint8Array would make a key of zeros.
-    if (typeof key !== "string" && !(key instanceof Uint8Array)) {
-      fail("keys", "has a secret that is neither a string nor a Uint8Array");
-    }
     const secret = secretBytes(key);
     if (secret.length >= minSecretBytes) return secret;
     return fail(
@@ -72,6 +61,11 @@ function readKeys(keys: readonly Secret[]): Secret[] {
       `has a secret of less than ${minSecretBytes} bytes: create one with openssl rand -base64 32`,
     );
   });
+}
+
+/** From a number, Uint8Array would make a key of zeros. */
+function isKeys(value: unknown): boolean {
+  return Array.isArray(value) && value.every((key) => typeof key === "string" || key instanceof Uint8Array);
 }
 
 function fail(field: string, problem: string): never {

@@ -1,5 +1,5 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
-import { type Known, nearest } from "../../options.ts";
+import { nearest } from "../../options.ts";
 import {
   type CallToolResult,
   type ContentBlock,
@@ -37,9 +37,11 @@ interface ResultShape {
   readonly fields: object;
 }
 
-const toolFields: Known<CallToolResult> = { content: 1, structuredContent: 1, isError: 1, _meta: 1 };
-const promptFields: Known<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
-const readFields: Known<ReadResourceResult> = { contents: 1, _meta: 1 };
+type Fields<T> = { readonly [Name in keyof T]-?: 1 };
+
+const toolFields: Fields<CallToolResult> = { content: 1, structuredContent: 1, isError: 1, _meta: 1 };
+const promptFields: Fields<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
+const readFields: Fields<ReadResourceResult> = { contents: 1, _meta: 1 };
 
 /** What returned a result. */
 export type ResultKind = "Tool" | "Prompt" | "Resource";

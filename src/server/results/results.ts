@@ -1,6 +1,7 @@
 // The values that handlers return, and how they become results: content helpers, questions and conversions.
 import { InputPending } from "../../errors.ts";
-import { checkOptions, type Known } from "../../options.ts";
+import { anything, flag, type Known, plainObject } from "../../kinds.ts";
+import { checkOptions } from "../../options.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { toBase64 } from "../../wire/base64.ts";
 import type {
@@ -61,11 +62,15 @@ export interface ToolResultParts<Structured> {
 }
 
 const knownParts: Known<ToolResultParts<unknown>> = {
-  content: true,
-  structured: true,
-  isError: true,
-  meta: true,
+  content: { is: isContent, mustBe: "a text, or a list of content blocks" },
+  structured: anything,
+  isError: flag,
+  meta: plainObject,
 };
+
+function isContent(value: unknown): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every(isObject));
+}
 
 /**
  * Creates a full tool result, if a plain value is not enough.

@@ -4,20 +4,27 @@ import type { Diagnostics, ServerEvent } from "../../diagnostics/events.ts";
 import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
 import { ConfigurationError } from "../../errors.ts";
-import { checkOptions, givenOf, type Known } from "../../options.ts";
-import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
-import { SpokenRevisions } from "../../protocol/revisions/index.ts";
-import type { ToJsonSchema } from "../../schema/compile.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Context } from "../context/context.ts";
 import {
-  checkCacheHint,
-  choiceProblem,
-  iconProblem,
-  knownCacheHint,
-  type ShownErrors,
-  shownErrors,
-} from "./checks.ts";
+  count,
+  flag,
+  func,
+  isPlain,
+  type Known,
+  limitsOf,
+  listOf,
+  oneOf,
+  options as optionsOf,
+  plainObject,
+  text,
+  withMethods,
+} from "../../kinds.ts";
+import { checkOptions, givenOf } from "../../options.ts";
+import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
+import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
+import type { ToJsonSchema } from "../../schema/compile.ts";
+import type { JsonObject } from "../../wire/message.ts";
+import type { Context } from "../context/context.ts";
+import { knownCacheHint, type ShownErrors, shownErrors } from "./checks.ts";
 import { defaultLimits, type ServerLimits } from "./limits.ts";
 
 /** Which clients the server accepts, and whether it keeps sessions. */
@@ -123,21 +130,25 @@ type Undefaulted =
 
 type Optional = Pick<CoreOptions, Exclude<Undefaulted, "observe">>;
 
+const declared = { is: (value: unknown) => value === true, mustBe: "true, or left out" };
+
 const knownCapabilities: Known<NonNullable<CoreOptions["capabilities"]>> = {
-  tools: true,
-  prompts: true,
-  resources: true,
-  completions: true,
-  logging: true,
-  experimental: true,
+  tools: declared,
+  prompts: declared,
+  resources: declared,
+  completions: declared,
+  logging: flag,
+  experimental: plainObject,
 };
 
+const cacheHint = optionsOf(knownCacheHint);
+
 const knownCaches: Known<NonNullable<CoreOptions["cache"]>> = {
-  "server/discover": knownCacheHint,
-  "tools/list": knownCacheHint,
-  "prompts/list": knownCacheHint,
-  "resources/list": knownCacheHint,
-  "resources/templates/list": knownCacheHint,
+  "server/discover": cacheHint,
+  "tools/list": cacheHint,
+  "prompts/list": cacheHint,
+  "resources/list": cacheHint,
+  "resources/templates/list": cacheHint,
 };
 
 /** The defaults of options that hold as they are given. */
@@ -150,43 +161,36 @@ const defaults = {
 } as const;
 
 export const knownCoreOptions: Known<CoreOptions> = {
-  ...defaults,
-  mode: true,
-  supportedRevisions: true,
-  instructions: true,
-  capabilities: knownCapabilities,
-  cache: knownCaches,
-  toJsonSchema: true,
-  authorizeSubscription: true,
-  onSubscribed: true,
-  onUnsubscribed: true,
-  scopedLists: true,
-  limits: defaultLimits,
-  backplane: true,
-  logger: true,
-  observe: true,
+  mode: oneOf("both", "stateful", "stateless"),
+  supportedRevisions: listOf(
+    text,
+    `a list of dates: choose from ${allRevisions.map(({ date }) => date).join(", ")}`,
+  ),
+  instructions: text,
+  capabilities: optionsOf(knownCapabilities),
+  pageSize: count,
+  cache: optionsOf(knownCaches),
+  validateInput: flag,
+  validateOutput: flag,
+  toJsonSchema: func,
+  errors: shownErrors,
+  requireInitialized: flag,
+  authorizeSubscription: func,
+  onSubscribed: func,
+  onUnsubscribed: func,
+  scopedLists: oneOf("usable", "all"),
+  // Both methods, since a client of ioredis has a method `cluster`, too.
+  backplane: withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
+  limits: limitsOf(defaultLimits),
+  logger: withMethods("a logger, such as console", "debug", "info", "warn", "error"),
+  observe: func,
 };
 
-/** Fills in the defaults. Throws for an invalid option; `checkServerOptions` has already rejected unknown ones. */
+/** Fills in the defaults. Throws for an option that cannot work with others; `checkServerOptions` has checked each by itself. */
 export function resolveSettings(options: CoreOptions): Settings {
   const { supportedRevisions: _, scopedLists, observe, ...given } = { ...defaults, ...givenOf(options) };
-  const { pageSize, cache = {} } = given;
-  const limits = givenOf(options.limits);
   const logger = guardedLogger(options.logger ?? stderrLogger);
   const { mode, revisions } = resolveRevisions(options);
-  const shown = choiceProblem(options.errors, shownErrors);
-  if (shown) refuseOption("errors", shown);
-  if (!isPositiveInteger(pageSize)) refuseOption("pageSize", "must be a positive integer");
-  for (const [method, hint] of Object.entries(cache)) checkCacheHint("options", `cache["${method}"]`, hint);
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!isPositiveInteger(limit)) refuseOption(`limits.${name}`, "must be a positive integer");
-  }
-  const { backplane } = options;
-  // Both, since a client of ioredis has a method `cluster`, too.
-  const isBackplane = typeof backplane?.cluster === "function" && typeof backplane.open === "function";
-  if (backplane !== undefined && !isBackplane) {
-    refuseOption("backplane", "is none: pass redisBackplane(client) or natsBackplane(connection)");
-  }
   if (mode === "stateless" && options.requireInitialized) {
     refuseOption(
       "requireInitialized",
@@ -195,12 +199,12 @@ export function resolveSettings(options: CoreOptions): Settings {
   }
   return {
     capabilities: {},
-    cache,
+    cache: {},
     ...given,
     mode,
     revisions,
     listsAll: scopedLists === "all",
-    limits: { ...defaultLimits, ...limits },
+    limits: { ...defaultLimits, ...givenOf(options.limits) },
     logger,
     ...(observe && { observe: guardedObserver(observe, logger) }),
   };
@@ -211,13 +215,10 @@ function resolveRevisions({
   mode = "both",
   supportedRevisions,
 }: CoreOptions): Pick<Settings, "mode" | "revisions"> {
-  if (!["both", "stateful", "stateless"].includes(mode))
-    refuseOption("mode", 'must be "both", "stateful" or "stateless"');
   const known = new SpokenRevisions(({ era }) => mode !== "stateful" || era === "legacy");
   if (supportedRevisions === undefined) return { mode, revisions: known };
   const choice = `${mode === "stateful" ? 'with mode "stateful" ' : ""}choose from ${known.dates().join(", ")}`;
-  if (!Array.isArray(supportedRevisions) || supportedRevisions.length === 0)
-    refuseOption("supportedRevisions", `must be a non-empty array of dates: ${choice}`);
+  if (supportedRevisions.length === 0) refuseOption("supportedRevisions", `is empty: ${choice}`);
   const unknown = supportedRevisions.find((date) => known.find(date) === undefined);
   if (unknown !== undefined) refuseOption("supportedRevisions", `has ${JSON.stringify(unknown)}: ${choice}`);
   const revisions = new SpokenRevisions(({ date }) => supportedRevisions.includes(date));
@@ -226,22 +227,11 @@ function resolveRevisions({
 }
 
 export function checkImplementation(info: Implementation): void {
-  for (const field of ["name", "version"] as const) {
-    if (!isObject(info) || typeof info[field] !== "string" || info[field] === "")
-      refuseOption(field, "must be a non-empty string");
-  }
+  if (!isPlain(info)) refuseOption("info", "must be an object with a name and a version");
   checkOptions({ subject: "server" }, info, knownImplementation);
-  for (const icon of info.icons ?? []) {
-    const problem = iconProblem(icon);
-    if (problem) refuseOption("icons", problem);
-  }
-}
-
-function isPositiveInteger(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
 /** Throws for an invalid option of the server. */
-export function refuseOption(field: string, problem: string): never {
+function refuseOption(field: string, problem: string): never {
   throw new ConfigurationError("INVALID_OPTION", { subject: "server", field }, problem);
 }

@@ -35,9 +35,9 @@ const ofAPerson: readonly Row[] = [
   [{ clientName: 5 }, "clientName must be a text"],
   [{ clientMetadataUrl: "http://app.example.com/client.json" }, "must be an https URL with a path"],
   [{ clientMetadataUrl: "https://app.example.com" }, "must be an https URL with a path"],
-  [{ signInTimeoutMs: 0 }, "signInTimeoutMs must be a positive number of milliseconds"],
-  [{ signInTimeoutMs: "5m" }, "signInTimeoutMs must be a positive number"],
-  [{ open: true }, 'open cannot be true here: pass "browser", a function'],
+  [{ signInTimeoutMs: 0 }, "signInTimeoutMs must be a whole number of milliseconds"],
+  [{ signInTimeoutMs: "5m" }, "signInTimeoutMs must be a whole number"],
+  [{ open: true }, 'open must be "browser", "popup" or "redirect", or a function, not true'],
   [{ open: "popup" }, 'open cannot be "popup" here: pass "browser", a function'],
   [{ redirectUri: new URL("http://127.0.0.1/callback") }, "redirectUri must be the text of a URL"],
   [{ redirectUri: "https://app.example.com/callback" }, "pass an address of this machine"],
@@ -66,8 +66,9 @@ test.each<Row>([
 test.each<Row>([
   [{ identityProvider }, "clientId is required"],
   [{ clientId: "app" }, "identityProvider is required"],
-  [{ clientId: "app", identityProvider: null }, "must have issuer (a URL), clientId and idToken"],
-  [{ clientId: "app", identityProvider: issuer }, "must have issuer (a URL), clientId and idToken"],
+  [{ clientId: "app", identityProvider: null }, "identityProvider must be an object, not null"],
+  [{ clientId: "app", identityProvider: issuer }, "identityProvider must be an object"],
+  [{ clientId: "app", identityProvider: { issuer } }, "identityProvider.clientId is required"],
   [
     { clientId: "app", identityProvider: { ...identityProvider, privateKey: publicKey } },
     "this one is public",
@@ -79,7 +80,10 @@ test.each<Row>([
 test.each<Row>([
   [{ issuer }, "assertion is required"],
   [{ assertion: "a JWT" }, "issuer is required with assertion"],
-  [{ issuer, assertion: Promise.resolve("a JWT") }, "must be a text, or a function that returns one"],
+  [
+    { issuer, assertion: Promise.resolve("a JWT") },
+    "must be a text that is not empty, or a function that returns one, not an instance of Promise",
+  ],
 ])("workloadIdentity refuses %o", (options, problem) => {
   expect(() => workloadIdentity(options as never)).toThrow(problem);
 });

@@ -92,10 +92,10 @@ describe("connect says why the command cannot start", () => {
 describe("connect refuses a target that cannot work", () => {
   test.each([
     [{ command: "" }, "command must be the program to start"],
-    [{ command: "node", graceMs: 0 }, "graceMs must be a number of milliseconds from 1"],
+    [{ command: "node", graceMs: 0 }, "graceMs must be a whole number of milliseconds from 1"],
     [
       { command: "node", graceMs: Number.NaN },
-      "graceMs must be a number of milliseconds from 1 to 2147483647: got NaN",
+      "graceMs must be a whole number of milliseconds from 1 to 2147483647, not NaN",
     ],
     [{ command: "node", arguments: [] } as CommandTarget, "arguments is not an option"],
   ])("%o", async (target, problem) => {

@@ -178,8 +178,9 @@ describe("cache options", () => {
 
   test.each(bad)("%j is refused wherever it is given [CACHE-TTL-NONNEG, CACHE-SCOPE-VALUES]", (hint) => {
     const cache = hint as never;
-    const mistake = expect.objectContaining({ name: "ConfigurationError", code: "INVALID_OPTION" });
-    expect(() => makeServer({ cache: { "tools/list": cache } })).toThrow(mistake);
+    const inOptions = expect.objectContaining({ name: "ConfigurationError", code: "INVALID_OPTION" });
+    expect(() => makeServer({ cache: { "tools/list": cache } })).toThrow(inOptions);
+    const mistake = expect.objectContaining({ name: "ConfigurationError", code: "INVALID_DEFINITION" });
     const { server } = makeServer();
     expect(() => server.resource("a:b", { cache }, () => "")).toThrow(mistake);
     expect(() => server.resourceTemplate("a:{b}", { cache }, () => "")).toThrow(mistake);

@@ -120,18 +120,18 @@ const mistakes: Mistake[] = [
     'tool "x"',
     "_meta",
   ],
-  ["a bad icon", (server) => server.tool("x", { icons: [{ src: "x" }] }, () => ""), 'tool "x"', "icons"],
+  ["a bad icon", (server) => server.tool("x", { icons: [{ src: "x" }] }, () => ""), 'tool "x"', "icons.src"],
   [
     "tool annotations that JSON cannot write",
     (server) => server.tool("x", { annotations: { title: 1n } as never }, () => ""),
     'tool "x"',
-    "annotations",
+    "annotations.title",
   ],
   [
     "a bad priority",
     (server) => server.resource("x:y", { annotations: { priority: 2 } }, () => ""),
     'resource "x:y"',
-    "annotations",
+    "annotations.priority",
   ],
 ];
 

@@ -1,0 +1,191 @@
+// The kinds of values that options take: the check of each, and the words for it in messages.
+import { longestTimerMs } from "./async/timers.ts";
+import { clip } from "./errors.ts";
+
+/** What an option must be. `T` is the type that it stands for; `never` fits every option. */
+export interface Kind<out T = unknown> {
+  readonly is: (value: unknown) => boolean;
+  /** The end of the sentence that begins "must be". */
+  readonly mustBe: string;
+  /** The options inside the value, or inside each item of a list. */
+  readonly inside?: Table | undefined;
+  /** Whether a wrong value may be a secret, which no message shows. */
+  readonly isSecret?: boolean | undefined;
+  /** Whether the option cannot be left out. */
+  readonly isNeeded?: boolean;
+  /** For the compiler only. */
+  readonly of?: readonly [T];
+}
+
+/** Options by name, with their kinds. */
+export type Table = Readonly<Record<string, Kind>>;
+
+/** The table of the options `T`: the compiler demands a kind for each, and one that fits its type. */
+export type Known<T> = { readonly [Name in keyof T]-?: Kind<NonNullable<T[Name]>> };
+
+type AnyFunction = (...given: never[]) => unknown;
+
+export const anything: Kind<never> = { is: () => true, mustBe: "anything" };
+export const flag: Kind<boolean> = { is: (value) => typeof value === "boolean", mustBe: "true or false" };
+export const off: Kind<false> = { is: (value) => value === false, mustBe: "false" };
+export const text: Kind<string> = { is: (value) => typeof value === "string", mustBe: "a text" };
+export const filledText: Kind<string> = { is: isFilled, mustBe: "a text that is not empty" };
+export const func: Kind<never> = { is: isFunction, mustBe: "a function" };
+export const plainObject: Kind<never> = { is: isPlain, mustBe: "an object" };
+export const texts: Kind<readonly string[]> = { is: isTexts, mustBe: "a list of texts" };
+export const signal: Kind<AbortSignal> = {
+  is: (value) => value instanceof AbortSignal,
+  mustBe: "an AbortSignal",
+};
+
+/** Names and texts, such as headers, which may hold secrets. */
+export const textRecord: Kind<Readonly<Record<string, string>>> = {
+  is: (value) => isPlain(value) && isTexts(Object.values(value)),
+  mustBe: "a plain object of names and texts",
+  isSecret: true,
+};
+
+/** A number of things or bytes. */
+export const count: Kind<number> = {
+  is: (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER),
+  mustBe: "a positive integer",
+};
+
+/** A number of something that may be none: of bytes, or of milliseconds for which no timer waits. */
+export const wholeNumber: Kind<number> = {
+  is: (value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER),
+  mustBe: "a whole number, 0 or more",
+};
+
+/** A time that a timer can wait: Node fires a longer timer at once. */
+export const milliseconds: Kind<number> = {
+  is: (value) => isWhole(value, 1, longestTimerMs),
+  mustBe: `a whole number of milliseconds from 1 to ${longestTimerMs}`,
+};
+
+/** The same, or no time at all. */
+export const pause: Kind<number> = {
+  is: (value) => isWhole(value, 0, longestTimerMs),
+  mustBe: `a whole number of milliseconds from 0 to ${longestTimerMs}`,
+};
+
+export const port: Kind<number> = {
+  is: (value) => isWhole(value, 0, 65_535),
+  mustBe: "a port from 0 to 65535; 0 is any free port",
+};
+
+/** A URL as text. It may hold secrets. */
+export const url: Kind<string> = { is: isUrl, mustBe: "the text of a URL", isSecret: true };
+
+/** A number from `least` to `most`, whole or not. */
+export function numberFrom(least: number, most: number, mustBe: string): Kind<number> {
+  return { is: (value) => typeof value === "number" && value >= least && value <= most, mustBe };
+}
+
+export function matching(pattern: RegExp, mustBe: string): Kind<string> {
+  return { is: (value) => typeof value === "string" && pattern.test(value), mustBe };
+}
+
+export function oneOf<const Text extends string>(...allowed: readonly Text[]): Kind<Text> {
+  const names = allowed.map((each) => `"${each}"`);
+  const last = names.pop();
+  return {
+    is: (value) => allowed.includes(value as Text),
+    mustBe: names.length > 0 ? `${names.join(", ")} or ${last}` : `${last}`,
+  };
+}
+
+export function listOf<T>(item: Kind<T>, mustBe: string): Kind<readonly T[]> {
+  return {
+    is: (value) => Array.isArray(value) && value.every((each) => item.is(each)),
+    mustBe,
+    inside: item.inside,
+    isSecret: item.isSecret,
+  };
+}
+
+export function either<One, Other>(one: Kind<One>, other: Kind<Other>): Kind<One | Other> {
+  return {
+    is: (value) => one.is(value) || other.is(value),
+    mustBe: `${one.mustBe}, or ${other.mustBe}`,
+    inside: one.inside ?? other.inside,
+    isSecret: one.isSecret || other.isSecret,
+  };
+}
+
+/** Further options. */
+export function options(inside: Table): Kind<never> {
+  return { ...plainObject, inside };
+}
+
+/** An object of the author's, or of a library's, with these methods. */
+export function withMethods(mustBe: string, ...methods: readonly string[]): Kind<never> {
+  return { is: (value) => hasMethods(value, ...methods), mustBe };
+}
+
+export function needed<T>(kind: Kind<T>): Kind<T> {
+  return { ...kind, isNeeded: true };
+}
+
+/** Limits: those whose name ends with `Ms` are times, all others numbers of things or bytes. */
+export function limitsOf(defaults: object): Kind<never> {
+  const names = Object.keys(defaults);
+  return options(Object.fromEntries(names.map((name) => [name, name.endsWith("Ms") ? milliseconds : count])));
+}
+
+/** What is wrong with a value; undefined if nothing is. */
+export function problemOf(kind: Kind, value: unknown): string | undefined {
+  if (kind.is(value)) return undefined;
+  const seen = shown(value, kind.isSecret);
+  return `must be ${kind.mustBe}${seen && `, not ${seen}`}`;
+}
+
+/** A wrong value as a message shows it: short, without what is inside an object, and nothing of a secret. */
+function shown(value: unknown, isSecret = false): string {
+  if (typeof value === "function") return "a function";
+  if (typeof value === "object" && value !== null) {
+    if (Array.isArray(value)) return isSecret ? "a list" : clip(`[${value.slice(0, 9).map(shownItem)}]`);
+    return isPlain(value) ? "" : `an instance of ${(value as Partial<object>).constructor?.name}`;
+  }
+  if (isSecret) return "";
+  return typeof value === "string" ? JSON.stringify(clip(value)) : String(value);
+}
+
+function shownItem(item: unknown): string {
+  return Array.isArray(item) ? "a list" : shown(item) || "an object";
+}
+
+/**
+ * Whether what an object holds is under names of its own. That of a `Map`, `Headers`, `Promise` or `AbortSignal` is not, and would be
+ * left out in silence.
+ */
+export function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Symbol.iterator in value) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null || Object.keys(value).length > 0;
+}
+
+export function isFunction(value: unknown): value is AnyFunction {
+  return typeof value === "function";
+}
+
+export function hasMethods(value: unknown, ...methods: readonly string[]): boolean {
+  return methods.every((name) => isFunction((Object(value) as Record<string, unknown>)[name]));
+}
+
+export function isFilled(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** "localhost:3000" can be parsed too. */
+export function isUrl(value: unknown): value is string {
+  return typeof value === "string" && value.includes("://") && URL.canParse(value);
+}
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+}
