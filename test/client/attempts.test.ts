@@ -190,10 +190,14 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
   return { client, events, calls };
 }
 
-const refused = new TypeError("fetch failed", {
-  cause: Object.assign(new Error(), { code: "ECONNREFUSED" }),
-});
-const reset = new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+/** A failure of fetch, as Node describes it. */
+function failed(code: string, syscall?: string): TypeError {
+  return new TypeError("fetch failed", { cause: Object.assign(new Error(), { code, syscall }) });
+}
+
+const refused = failed("ECONNREFUSED");
+const reset = failed("ECONNRESET");
+const busy = [503, { "Retry-After": "0" }] as const;
 
 describe("over HTTP", () => {
   test("a call that the server refuses for now is sent again, after the time that it asks for", async () => {
@@ -212,10 +216,13 @@ describe("over HTTP", () => {
     expect(new Set(calls().map(({ id }) => id)).size).toBe(3);
   });
 
-  test.each([
+  test.each<[string, Reply]>([
     ["429", 429],
-    ["503", 503],
+    ["503 with Retry-After", busy],
     ["a refused connection", refused],
+    ["a route that does not lead there", failed("EHOSTUNREACH", "connect")],
+    ["a name that does not exist", failed("ENOTFOUND", "getaddrinfo")],
+    ["a certificate that is not trusted", failed("DEPTH_ZERO_SELF_SIGNED_CERT")],
   ])("%s is met five times before the call fails", async (_, reply) => {
     const { client, calls } = await overHttp(Array.from({ length: 10 }, () => reply));
     const error = await client.callTool("pay").catch((reason: unknown) => reason);
@@ -240,8 +247,15 @@ describe("over HTTP", () => {
 
   test.each([
     ["502", 502],
+    ["503 from a gateway", 503],
     ["504", 504],
+    ["522", 522],
     ["a reset", reset],
+    ["a route that is lost", failed("EHOSTUNREACH", "read")],
+    ["a network that is lost", failed("ENETUNREACH", "write")],
+    ["TLS that is broken", failed("ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC")],
+    ["TLS that is refused late", failed("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED")],
+    ["a protocol error", failed("EPROTO", "write")],
   ])("%s may come after the tool has run: the call is not sent again", async (_, reply) => {
     const { client, calls } = await overHttp([reply]);
     await expect(lossOf(client.callTool("pay"))).resolves.toMatchObject({ reason: "cut", mayHaveRun: true });

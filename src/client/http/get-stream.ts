@@ -133,7 +133,7 @@ export class GetStream {
     receiver.tap?.("received", name, text);
     readIncomingText(text, limits, {
       message: (message) => receiver.message(message, name),
-      response: (response) => this.#link.respond(response),
+      response: (response) => void this.#link.respond(response),
       invalid: (problem) => receiver.ignored(problem),
     });
   }

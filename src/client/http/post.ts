@@ -35,6 +35,8 @@ export class Post implements IncomingSink {
   #attempts: Attempts | undefined;
   #silentFor: string | undefined;
   #problem: string | undefined;
+  /** Whether a response has arrived that no request waits for. */
+  #hasStray = false;
 
   constructor(
     link: Link,
@@ -64,7 +66,7 @@ export class Post implements IncomingSink {
       if (outgoing.method === "initialize") link.takeSession(reply);
       if (isJson(type)) {
         this.#receive(await reply.text(link.limits.maxBytes));
-        if (!this.#isSettled) this.fail(this.#noResponse());
+        if (!this.#isSettled) this.fail((this.#hasStray && this.#strayed(reply, this.#missing)) || this.#noResponse());
       } else if (isEventStream(reply)) await this.#readStream(reply);
       else this.fail(await wrongTypeOf(reply, url));
     } catch (error) {
@@ -83,8 +85,9 @@ export class Post implements IncomingSink {
   response(response: RpcResponse): void {
     const { id } = response;
     const isOurs = id === this.outgoing.id || (id == null && "error" in response);
-    if (!isOurs) return this.#link.respond(response);
-    if (this.#settle()) this.#resolve(response);
+    if (isOurs) {
+      if (this.#settle()) this.#resolve(response);
+    } else if (!this.#link.respond(response)) this.#hasStray = true;
   }
 
   /** Ends it with a response from the stream of another request: nothing more is expected on its own. */
@@ -128,9 +131,18 @@ export class Post implements IncomingSink {
   }
 
   #noResponse(): InvalidResponse {
-    const { method, id } = this.outgoing;
-    const problem = this.#problem ?? `the reply has no response with the id ${JSON.stringify(id)}`;
-    return new InvalidResponse(`${method}: ${problem}`);
+    return new InvalidResponse(`${this.outgoing.method}: ${this.#problem ?? this.#missing}`);
+  }
+
+  get #missing(): string {
+    return `the reply has no response with the id ${JSON.stringify(this.outgoing.id)}`;
+  }
+
+  /** The error for a reply that answers something else, if it may be one too many for an earlier request on its connection. */
+  #strayed(reply: HttpReply, problem: string): ConnectionLost | undefined {
+    if (!reply.mayBeStray) return undefined;
+    reply.distrust?.();
+    return this.#cut(problem);
   }
 
   /** Another status than 200: the response may be in the body all the same. */
@@ -146,9 +158,10 @@ export class Post implements IncomingSink {
       reply.cancel();
       const { method } = this.outgoing;
       const message = `${shownUrl(link.url)} answered ${method} with ${status}, and no response: is it an MCP endpoint?`;
-      return this.fail(new HttpFailure({ status, url: link.url, body: "" }, message));
+      const failure = new HttpFailure({ status, url: link.url, body: "" }, message);
+      return this.fail(this.#strayed(reply, `the reply is ${status}, without a response`) ?? failure);
     }
-    const mayRespond = isJson(type) && status !== 429 && status !== 503 && !isGatewayLoss(status);
+    const mayRespond = isJson(type) && status !== 429 && !isGatewayLoss(status);
     const text = mayRespond ? await reply.text(link.limits.maxBytes) : undefined;
     if (text !== undefined) {
       link.receiver.tap?.("received", this.#name, text);
@@ -188,6 +201,7 @@ export class Post implements IncomingSink {
       silence?.stop();
     }
     if (this.#isSettled) return;
+    if (this.#hasStray && reply.mayBeStray) reply.distrust?.();
     if (isLegacy && events.lastId !== undefined) return this.#resume(events);
     if (isStream) receiver.stream("lost", this.#name, this.#silentFor);
     this.fail(this.#cut(this.#silentFor ?? "the stream ended", cause));
