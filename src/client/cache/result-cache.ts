@@ -3,6 +3,7 @@ import { isThenable } from "../../async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
+import type { CallBudget } from "../channel/channel.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { freshnessOf, isCacheable } from "./freshness.ts";
 import { freeze } from "./frozen.ts";
@@ -15,6 +16,8 @@ export interface Lookup<Value extends object> {
   readonly read: (result: JsonObject) => Value;
   /** Ends the request, beside the caller's own signal. */
   readonly until?: AbortSignal | undefined;
+  /** That of the call that it belongs to. */
+  readonly budget?: CallBudget | undefined;
   /** Called each time that the request is sent. */
   readonly onSent?: (() => void) | undefined;
 }
@@ -153,7 +156,7 @@ export class ResultCache {
   }
 
   async #ask<Value extends object>(
-    { method, params, read, until, onSent }: Lookup<Value>,
+    { method, params, read, until, budget, onSent }: Lookup<Value>,
     keys: Keys,
     options: CallOptions | undefined,
     canCache: boolean,
@@ -167,6 +170,7 @@ export class ResultCache {
       const result = await this.#core.request(method, params, {
         ...options,
         ...(signal && { signal }),
+        budget,
         onSent: () => {
           timesSent++;
           flight.isCurrent = true;

@@ -11,7 +11,8 @@ import type { Peer } from "../connection/peer.ts";
 import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { Core, CoreRequestOptions } from "./core.ts";
+import type { CallSettings } from "../settings/options.ts";
+import type { CallTimes, Core, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
 import { checkMetaKeys } from "./request-text.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
@@ -87,6 +88,10 @@ export class Calls implements Core {
     return sendThrough(this.#middleware, { method, params, options }, (request) =>
       sender.send(request.method, request.params, request.options),
     );
+  }
+
+  timesOf(options: CallSettings | undefined): CallTimes {
+    return this.#sender.timesOf(options);
   }
 
   async notify(method: string, params?: JsonObject): Promise<void> {

@@ -59,7 +59,8 @@ export class Post implements IncomingSink {
       const { signal } = this.#controller;
       const headers = link.headers.ofRequest(outgoing);
       receiver.tap?.("sent", this.#name, outgoing.text);
-      const reply = await link.requester.send({ url, method: "POST", headers, body: outgoing.text, signal });
+      const { text: body, budget } = outgoing;
+      const reply = await link.requester.send({ url, method: "POST", headers, body, signal, budget });
       if (this.#isSettled) return reply.cancel();
       const type = reply.header("content-type");
       if (reply.status !== 200) return await this.#refuse(reply, type);
@@ -217,7 +218,7 @@ export class Post implements IncomingSink {
       const waitMs = this.#attempts.next(floorMs);
       if (waitMs === undefined) return this.fail(this.#cut("the stream could not be resumed"));
       await pause(waitMs, signal, floorMs);
-      const outcome = await readByGet(this.#link, events, { signal });
+      const outcome = await readByGet(this.#link, events, { signal, budget: this.outgoing.budget });
       if (this.#isSettled) return;
       if (outcome.kind === "refused") return this.fail(this.#cut(outcome.reason));
       floorMs = outcome.floorMs ?? 0;

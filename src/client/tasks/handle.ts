@@ -5,8 +5,9 @@ import type { Known } from "../../options.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
-import type { Core } from "../calls/core.ts";
+import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { beginBudget } from "../channel/channel.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -70,8 +71,6 @@ export interface TaskParts {
   readonly core: Core;
   readonly answers: Answers;
   readonly catalogue: Catalogue;
-  /** The default of the option. */
-  readonly maxTimeMs: number;
   /** Returns the result as the user receives it: checked against the tool's output schema, thrown if `throwOnError`. */
   finish(tool: string, result: JsonObject, options: CallOptions): CallToolResult | Promise<CallToolResult>;
 }
@@ -131,7 +130,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   async result(options: CallOptions = {}): Promise<CallToolResult> {
     checkCallOptions("result", options);
     const settings = { ...this.#options, ...options };
-    return this.#parts.finish(this.tool, await this.wait(settings, performance.now()), settings);
+    return this.#parts.finish(this.tool, await this.wait(settings), settings);
   }
 
   async cancel(options: TaskOptions = {}): Promise<void> {
@@ -158,12 +157,12 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   /** Waits for the result as the server sends it. However many wait, the server is asked once. */
-  async wait(options: CallOptions, startedAt: number): Promise<JsonObject> {
+  async wait(options: CoreRequestOptions): Promise<JsonObject> {
     if (this.#result !== undefined) return this.#result;
     const shared = (this.#waiting ??= { waiting: this.#beginWaiting(options), callers: 0 });
     shared.callers++;
     try {
-      return (this.#result = await this.#inTime(shared.waiting.outcome, options, startedAt));
+      return (this.#result = await this.#inTime(shared.waiting.outcome, options));
     } finally {
       shared.callers--;
       if (shared.callers === 0) {
@@ -196,10 +195,11 @@ export class OpenTask implements TaskHandle, AwaitedTask {
     return waiting;
   }
 
-  async #inTime(outcome: Promise<JsonObject>, options: CallOptions, startedAt: number): Promise<JsonObject> {
-    const { signal, maxTimeMs = this.#parts.maxTimeMs } = options;
+  async #inTime(outcome: Promise<JsonObject>, options: CoreRequestOptions): Promise<JsonObject> {
+    const { signal, budget = beginBudget() } = options;
+    const { maxTimeMs } = this.#parts.core.timesOf(options);
     const tooLate = new AbortController();
-    const leftMs = startedAt + maxTimeMs - performance.now();
+    const leftMs = budget.startedAt + maxTimeMs - performance.now();
     const timer = setTimeout(
       () => tooLate.abort(new CallTimeout("maxTimeMs", maxTimeMs, `tools/call ${this.tool}`)),
       Math.min(Math.max(0, leftMs), longestTimerMs),
@@ -207,6 +207,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
     try {
       return await untilAborted(outcome, signal ? AbortSignal.any([signal, tooLate.signal]) : tooLate.signal);
     } finally {
+      budget.heardAt = performance.now();
       clearTimeout(timer);
     }
   }
