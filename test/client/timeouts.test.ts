@@ -227,3 +227,14 @@ describe("the time of what a call does before and after itself", () => {
     expect(call.outcome).toMatchObject({ code: "TIMEOUT", limit: "maxTimeMs" });
   });
 });
+
+test("a notification waits for the next connection no longer than timeoutMs", async () => {
+  const { server, client } = await start(newestModern, { timeoutMs: 2000 });
+  server.openWire = () => {
+    throw new Error("Down");
+  };
+  server.end.cut();
+  const sent = watch(client.notify("notifications/custom"));
+  await passUntil(() => sent.outcome !== "waits", 10, 2000);
+  expect(sent.outcome).toMatchObject({ code: "TIMEOUT", limit: "timeoutMs" });
+});

@@ -1,4 +1,5 @@
 // The results of lists and reads that are still fresh. It belongs to one client, and so to one dialled address.
+import { ageOf, type Moment, thisMoment } from "../../async/age.ts";
 import { isThenable } from "../../async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -35,7 +36,7 @@ interface Kept {
   /** With its key. */
   readonly size: number;
   readonly isPrivate: boolean;
-  readonly receivedAt: number;
+  readonly receivedAt: Moment;
   readonly timeMs: number;
 }
 
@@ -134,9 +135,7 @@ export class ResultCache {
     if (kept === undefined) return undefined;
     this.#kept.delete(key);
     this.#kept.set(key, kept);
-    const age = Date.now() - kept.receivedAt;
-    // A negative age means that the clock was set back.
-    if (age >= 0 && age < kept.timeMs) return kept.found;
+    if (ageOf(kept.receivedAt) < kept.timeMs) return kept.found;
     this.#remove(key, kept);
     return undefined;
   }
@@ -194,7 +193,7 @@ export class ResultCache {
     const size = found.size + key.length;
     if (timeMs === 0 || size > maxCachedBytes) return void this.#lasting.delete(method);
     this.#lasting.add(method);
-    this.#kept.set(key, { method, request, found, size, isPrivate, receivedAt: Date.now(), timeMs });
+    this.#kept.set(key, { method, request, found, size, isPrivate, receivedAt: thisMoment(), timeMs });
     this.#size += size;
     for (const [oldest, kept] of this.#kept) {
       if (this.#kept.size <= maxCached && this.#size <= maxCachedBytes) break;

@@ -96,22 +96,26 @@ export class Calls implements Core {
 
   async notify(method: string, params?: JsonObject): Promise<void> {
     this.#closing.throwIfOver();
-    const channel = this.#connection.channel ?? (await this.#connection.ready(this.closed));
+    checkMetaKeys(params?.["_meta"]);
+    await this.#inTime(method, (signal) => this.#notify(method, params, signal));
+  }
+
+  async #notify(method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<void> {
+    const channel = this.#connection.channel ?? (await this.#connection.ready(signal));
     const { revision } = this.peer;
     if (revision.era === "modern" && legacyNotifications.has(method))
       throw new RangeError(`${method} does not exist in ${revision.date}: send it to older servers only`);
-    checkMetaKeys(params?.["_meta"]);
-    await this.#inTime(channel.send(encodeNotification(method, params)), method);
+    await channel.send(encodeNotification(method, params));
   }
 
-  /** Over HTTP and on a full pipe a message waits until the server has taken it. */
-  async #inTime(sending: Promise<void>, method: string): Promise<void> {
+  /** A message waits for the next connection, and over HTTP and on a full pipe until the server has taken it. */
+  async #inTime(method: string, send: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { timeoutMs } = this.#settings;
     const late = new AbortController();
     const tooLate = (): void =>
       late.abort(new CallTimeout("timeoutMs", timeoutMs, method, this.#connection.state.url));
     const timer = setTimeout(tooLate, timeoutMs);
-    await untilAborted(sending, late.signal).finally(() => clearTimeout(timer));
+    await untilAborted(send(late.signal), late.signal).finally(() => clearTimeout(timer));
   }
 
   onNotification(method: string, callback: (message: RpcNotification) => void): () => void {

@@ -55,8 +55,8 @@ export class Definitions {
   #isMissing(name: string): boolean {
     const missing = this.#missing.get(name);
     if (missing === undefined) return false;
-    const age = Date.now() - missing.at;
-    return missing.moment === this.#known.moment && age >= 0 && age < missingForMs;
+    const age = performance.now() - missing.at;
+    return missing.moment === this.#known.moment && age < missingForMs;
   }
 
   async #load(
@@ -70,7 +70,7 @@ export class Definitions {
     if (known !== undefined) this.#missing.delete(name);
     else {
       if (this.#missing.size >= maxMissing) this.#missing.clear();
-      this.#missing.set(name, { at: Date.now(), moment });
+      this.#missing.set(name, { at: performance.now(), moment });
     }
     return known;
   }

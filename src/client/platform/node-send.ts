@@ -8,6 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
+import { ageOf, type Moment, thisMoment } from "../../async/age.ts";
 import { collect } from "../http/body.ts";
 import { lossOf } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
@@ -36,11 +37,11 @@ export function nodeSend(): Send {
   const agents = new Set<Agent>();
   /** Whether no connection is kept, until the next request. */
   let isClosing = false;
-  /** When a connection was last kept, by the clock on the wall: it goes on while the machine sleeps, and timers do not. */
-  let keptAt = 0;
+  /** When a connection was last kept: timers may stand still while the machine sleeps. */
+  let keptAt: Moment | undefined;
   const wayOf = (request: Way["request"], agent: Agent, ready: "connect" | "secureConnect"): Way => {
     keepIdleBriefly(agent, () => {
-      keptAt = Date.now();
+      keptAt = thisMoment();
       return !isClosing;
     });
     agents.add(agent);
@@ -61,7 +62,7 @@ export function nodeSend(): Send {
   let target: { readonly url: string; readonly options: RequestOptions } = { url: "", options: {} };
   const send = async (request: HttpRequest): Promise<HttpReply> => {
     const { url } = request;
-    if (Date.now() - keptAt > idleMs) closeFree();
+    if (keptAt && ageOf(keptAt) > idleMs) closeFree();
     isClosing = false;
     if (target.url !== url) target = { url, options: urlToHttpOptions(new URL(url)) };
     const way = url.startsWith("https:") ? (secure ?? (await loadSecure())) : plain;

@@ -77,6 +77,7 @@ export interface TaskParts {
 
 /** What is known of a task from the call that created it. */
 export interface TaskOrigin {
+  /** When the server may forget the task, by `performance.now()`. */
   readonly expiresAt: number;
   /** Hold for everything that is done with the handle, unless it has its own. */
   readonly options: Omit<CallOptions, "signal">;
@@ -95,7 +96,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   #state: TaskState;
   #expiresAt: number;
   /** When the task was first seen: the time for which the server keeps it runs from then. */
-  readonly #since = Date.now();
+  readonly #since = performance.now();
   #waiting: { readonly waiting: Waiting; callers: number } | undefined;
   #result: JsonObject | undefined;
 
@@ -144,7 +145,8 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   toJSON(): StoredTask {
-    const expiresAt = Number.isFinite(this.#expiresAt) ? this.#expiresAt : undefined;
+    const leftMs = this.#expiresAt - performance.now();
+    const expiresAt = Number.isFinite(leftMs) ? Math.round(Date.now() + leftMs) : undefined;
     return { tool: this.tool, id: this.id, expiresAt, pollIntervalMs: this.#state.pollIntervalMs };
   }
 
@@ -246,7 +248,7 @@ export class FinishedTask implements TaskHandle {
   }
 }
 
-/** When the server may forget a task that exists since then. */
+/** When the server may forget a task that exists since then, by `performance.now()`. */
 export function expiryOf({ ttlMs }: TaskState, since: number): number {
   return typeof ttlMs === "number" ? since + ttlMs : Number.POSITIVE_INFINITY;
 }

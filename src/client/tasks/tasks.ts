@@ -78,7 +78,8 @@ export class Tasks {
         "task takes what toJSON() of a task returned: parse the text with JSON.parse first",
       );
     if (id === undefined) return new FinishedTask(tool, result as JsonObject, this.#parts);
-    const origin = { expiresAt: expiresAt ?? Number.POSITIVE_INFINITY, options: {} };
+    const leftMs = expiresAt === undefined ? Number.POSITIVE_INFINITY : expiresAt - Date.now();
+    const origin = { expiresAt: performance.now() + leftMs, options: {} };
     return new OpenTask(tool, id, { status: "working", pollIntervalMs }, origin, this.#parts);
   }
 
@@ -114,7 +115,7 @@ export class Tasks {
     const { id, state } = created;
     // The signal and budget of the call are for the call, and not for what is done with its handle later.
     const { signal: _, budget: __, ...kept } = options;
-    const origin = { expiresAt: expiryOf(state, Date.now()), options: kept, progressToken };
+    const origin = { expiresAt: expiryOf(state, performance.now()), options: kept, progressToken };
     return new OpenTask(tool, id, state, origin, this.#parts);
   }
 
