@@ -158,8 +158,8 @@ test("a wire that cannot be opened again fails its calls at once", async () => {
 /** What a scripted web server does with a request: a status, a status with headers, or a failure below HTTP. */
 type Reply = number | readonly [status: number, headers: Record<string, string>] | Error;
 
-/** A client over HTTP whose calls of tools meet these replies, and then succeed. */
-async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
+/** A client over HTTP whose calls of tools meet these replies, each after a delay, and then succeed. */
+async function overHttp(replies: Reply[], options: ConnectOptions = {}, delay: () => number = () => 0) {
   const events: ClientEvent[] = [];
   const sent: { method: string; id: number; headers: Headers }[] = [];
   const json = (body: object): Response => Response.json(body);
@@ -174,6 +174,8 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
       });
     if (method === "tools/list") return json({ jsonrpc: "2.0", id, result: { tools: [] } });
     const reply = replies.shift() ?? 200;
+    const delayMs = delay();
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     if (reply instanceof Error) throw reply;
     const [status, headers] = typeof reply === "number" ? [reply, {}] : reply;
     if (status !== 200) return new Response("No", { status, headers });
@@ -229,6 +231,20 @@ describe("over HTTP", () => {
     expect(calls()).toHaveLength(6);
     if (reply instanceof Error) expect(error).toMatchObject({ reason: "unreachable", mayHaveRun: false });
     else expect(error).toBeInstanceOf(HttpFailure);
+  });
+
+  test("the time that the server asked to wait for is not its silence", async () => {
+    const replies: Reply[] = [[503, { "Retry-After": "5" }]];
+    const delays = [0, 1500];
+    const { client, calls } = await overHttp(replies, { timeoutMs: 2000 }, () => delays.shift() ?? 0);
+    holdClocks("setTimeout", "clearTimeout");
+    const call = client.callTool("pay");
+    for (let steps = 0; steps < 70; steps++) {
+      await nextTurn();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    await expect(call).resolves.toMatchObject({ content: [{ text: "done" }] });
+    expect(calls()).toHaveLength(2);
   });
 
   test("closing the client ends a call that waits as the server asked", async () => {

@@ -323,6 +323,32 @@ describe("changes", () => {
     await client.close();
   });
 
+  test("a list that is under way when it changes is not shared with those who ask later", async () => {
+    const gates: (() => void)[] = [];
+    const server = new ScriptedServer({ answers: hinted(minute) });
+    const client = await connected(server);
+    // Only lists that may be cached are shared while they are under way.
+    await client.listTools();
+    server.end.notify("notifications/tools/list_changed");
+    await nextTurn();
+    server.on("tools/list", async () => {
+      const age = gates.length === 0 ? "old" : "new";
+      await new Promise<void>((resolve) => void gates.push(resolve));
+      return { tools: [{ ...tool, name: age }], ...minute };
+    });
+    const early = [client.listTools()];
+    await until(() => gates.length === 1);
+    early.push(client.listTools());
+    server.end.notify("notifications/tools/list_changed");
+    await nextTurn();
+    const late = client.listTools();
+    await until(() => gates.length === 2);
+    for (const open of gates) open();
+    for (const list of early) expect(await list).toMatchObject([{ name: "old" }]);
+    expect(await late).toMatchObject([{ name: "new" }]);
+    await client.close();
+  });
+
   test("a new connection forgets everything", async () => {
     const server = new ScriptedServer({
       answers: hinted(minute),
@@ -396,6 +422,16 @@ test("a question that is returned is not kept", async () => {
 });
 
 describe("limits", () => {
+  test("whatever was dropped before, there is room for the next result", async () => {
+    const server = new ScriptedServer();
+    server.on("resources/read", () => ({ contents: [{ text: "x".repeat(4000) }], ...minute }));
+    const client = await connected(server, { limits: { maxCachedBytes: 10_000 } });
+    for (let number = 0; number < 20; number++) await client.readResource(`a:${number}`);
+    await client.readResource("a:19");
+    expect(server.of("resources/read")).toHaveLength(20);
+    await client.close();
+  });
+
   test("past maxCached the results that were not used for longest are dropped", async () => {
     const server = new ScriptedServer({ answers: hinted(minute) });
     const client = await connected(server, { limits: { maxCached: 2 } });
