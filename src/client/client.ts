@@ -149,8 +149,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     let result = areTasksRequested(this.#calls.peer)
       ? await (await this.#tasks.get()).call(params, whole)
       : await this.#catalogue.toolCalls.request(params, whole);
-    if (result["resultType"] === "task")
-      result = await (await this.#tasks.get()).finish(name, result, whole);
+    if (result["resultType"] === "task") result = await (await this.#tasks.get()).finish(name, result, whole);
     const checked = this.#finish(name, result, whole);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
   }

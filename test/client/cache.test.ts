@@ -49,21 +49,18 @@ describe("freshness", () => {
     expect(await askedTwice(minute, 60)).toBe(2);
   });
 
-  test.each([-3600, 3600])(
-    "a clock that is set by %i seconds keeps no result longer",
-    async (seconds) => {
-      const server = new ScriptedServer({ answers: hinted(minute) });
-      const client = await connected(server);
-      holdClocks("setTimeout", "clearTimeout");
-      await client.listTools();
-      vi.advanceTimersByTime(30_000);
-      setWallClock(seconds);
-      vi.advanceTimersByTime(30_000);
-      await client.listTools();
-      expect(server.of("tools/list")).toHaveLength(2);
-      await client.close();
-    },
-  );
+  test.each([-3600, 3600])("a clock that is set by %i seconds keeps no result longer", async (seconds) => {
+    const server = new ScriptedServer({ answers: hinted(minute) });
+    const client = await connected(server);
+    holdClocks("setTimeout", "clearTimeout");
+    await client.listTools();
+    vi.advanceTimersByTime(30_000);
+    setWallClock(seconds);
+    vi.advanceTimersByTime(30_000);
+    await client.listTools();
+    expect(server.of("tools/list")).toHaveLength(2);
+    await client.close();
+  });
 
   test.each([
     ["0 [CACHE-TTL-ZERO]", 0],

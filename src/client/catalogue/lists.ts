@@ -68,10 +68,7 @@ export class Lists {
     while (!(await pages.next()).done);
   }
 
-  async #collect<Kind extends ListKind>(
-    kind: Kind,
-    options: CoreRequestOptions,
-  ): Promise<Entries[Kind][]> {
+  async #collect<Kind extends ListKind>(kind: Kind, options: CoreRequestOptions): Promise<Entries[Kind][]> {
     const { maxListItems, maxListBytes } = this.#core.limits;
     const collected: Entries[Kind][] = [];
     let bytes = 0;

@@ -56,6 +56,9 @@ function refusalOf(reply: HttpReply): GetOutcome {
   const { status } = reply;
   const floorMs = readRetryAfter(reply.header("retry-after"));
   reply.cancel();
-  const kind = isTransient(status) ? "failed" : "refused";
+  // One without a body is no reply to this request, and may be one too many for an earlier one on its connection.
+  const isStray = status < 300 && reply.mayBeStray;
+  if (isStray) reply.distrust?.();
+  const kind = isStray || isTransient(status) ? "failed" : "refused";
   return { kind, status, floorMs, reason: `the server answered ${status}` };
 }

@@ -67,7 +67,8 @@ export class Post implements IncomingSink {
       if (outgoing.method === "initialize") link.takeSession(reply);
       if (isJson(type)) {
         this.#receive(await reply.text(link.limits.maxBytes));
-        if (!this.#isSettled) this.fail((this.#hasStray && this.#strayed(reply, this.#missing)) || this.#noResponse());
+        if (!this.#isSettled)
+          this.fail((this.#hasStray && this.#strayed(reply, this.#missing)) || this.#noResponse());
       } else if (isEventStream(reply)) await this.#readStream(reply);
       else this.fail(await wrongTypeOf(reply, url));
     } catch (error) {

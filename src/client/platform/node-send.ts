@@ -110,7 +110,11 @@ function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): void {
   };
 }
 
-function sendBy({ request, agent, connections }: Way, target: RequestOptions, asked: HttpRequest): Promise<HttpReply> {
+function sendBy(
+  { request, agent, connections }: Way,
+  target: RequestOptions,
+  asked: HttpRequest,
+): Promise<HttpReply> {
   const { method, headers, body, signal } = asked;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);

@@ -47,10 +47,7 @@ export class Tasks {
   }
 
   /** Calls a tool as a task, and returns its handle. */
-  async start(
-    params: ToolCallParams,
-    options: StartTaskOptions & CoreRequestOptions,
-  ): Promise<TaskHandle> {
+  async start(params: ToolCallParams, options: StartTaskOptions & CoreRequestOptions): Promise<TaskHandle> {
     const { ttlMs, ...callOptions } = options;
     const { name: tool } = params;
     const { core } = this.#parts;
@@ -84,7 +81,10 @@ export class Tasks {
   }
 
   /** Whether a tool can be called as a task, on 2025-11-25; one that says nothing cannot. */
-  async #supportOf(tool: string, options: CoreRequestOptions): Promise<"optional" | "required" | "forbidden"> {
+  async #supportOf(
+    tool: string,
+    options: CoreRequestOptions,
+  ): Promise<"optional" | "required" | "forbidden"> {
     const known = await this.#parts.catalogue.definitions.find(tool, options);
     return known?.tool.execution?.taskSupport ?? "forbidden";
   }

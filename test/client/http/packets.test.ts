@@ -85,7 +85,13 @@ describe.each([
         const isPending = proxy.arm(undefined);
         const ran = runs.get(key) ?? 0;
         const isLost = error instanceof ConnectionLost;
-        const outcome = isPending ? "untouched" : !error ? "result" : isLost ? `lost, ${error.mayHaveRun}` : "late";
+        const outcome = isPending
+          ? "untouched"
+          : !error
+            ? "result"
+            : isLost
+              ? `lost, ${error.mayHaveRun}`
+              : "late";
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
         if (ran > 1) wrong.push(`${key} ran ${ran} times: ${String(error)}`);
         if (error === undefined && ran !== 1) wrong.push(`${key} has a result and ran ${ran} times`);

@@ -20,7 +20,11 @@ function reply(body: object | undefined, status = "200 OK"): string {
 function resultOf({ id, method, params }: Message): object {
   const complete = { resultType: "complete" };
   if (method === "server/discover")
-    return { jsonrpc: "2.0", id, result: { ...complete, supportedVersions: [newestModern], capabilities: {} } };
+    return {
+      jsonrpc: "2.0",
+      id,
+      result: { ...complete, supportedVersions: [newestModern], capabilities: {} },
+    };
   if (method === "tools/list") return { jsonrpc: "2.0", id, result: { ...complete, tools: [] } };
   const content = [{ type: "text", text: params.arguments?.key }];
   return { jsonrpc: "2.0", id, result: { ...complete, content } };
