@@ -6,11 +6,15 @@ export interface PacketFault {
   readonly kind: "flip" | "reset";
   readonly way: "up" | "down";
   readonly at: number;
+  /** How long after it the connection breaks too: whoever waits for bytes that never come would wait for long. @default {it does not} */
+  readonly brokenAfterMs?: number;
 }
 
 export class PacketProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** How many faults have happened. */
+  happened = 0;
   #fault: PacketFault | undefined;
   #passed = 0;
 
@@ -68,6 +72,8 @@ export class PacketProxy {
       this.#passed += piece.length;
       if (at >= piece.length) return void to.write(piece);
       this.#fault = undefined;
+      this.happened++;
+      if (fault.brokenAfterMs !== undefined) setTimeout(() => from.destroy(), fault.brokenAfterMs);
       if (fault.kind === "flip") {
         piece[at] = (piece[at] ?? 0) ^ 4;
         return void to.write(piece);
