@@ -17,10 +17,12 @@ import type {
 import type { RevisionDate } from "../protocol/revision.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
+import type { CoreRequestOptions } from "./calls/core.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
+import { beginBudget } from "./channel/channel.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
@@ -87,9 +89,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
       () => import("./tasks/tasks.ts"),
       ({ Tasks }) => {
         const { answers } = calls;
-        const { maxTimeMs } = settings;
         const finish = this.#finish.bind(this);
-        return new Tasks({ core: calls, answers, catalogue, maxTimeMs, finish });
+        return new Tasks({ core: calls, answers, catalogue, finish });
       },
     );
     this.#listenings = later(
@@ -144,14 +145,13 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     checkName("callTool", name, '{ city: "Oslo" }');
     checkArguments("callTool", name, args);
     checkCallOptions("callTool", options);
-    const startedAt = performance.now();
+    const whole = { ...options, budget: beginBudget() };
     const params = { name, arguments: args as JsonObject | undefined };
     let result = areTasksRequested(this.#calls.peer)
-      ? await (await this.#tasks.get()).call(params, options)
-      : await this.#catalogue.toolCalls.request(params, options);
-    if (result["resultType"] === "task")
-      result = await (await this.#tasks.get()).finish(name, result, options, startedAt);
-    const checked = this.#finish(name, result, options);
+      ? await (await this.#tasks.get()).call(params, whole)
+      : await this.#catalogue.toolCalls.request(params, whole);
+    if (result["resultType"] === "task") result = await (await this.#tasks.get()).finish(name, result, whole);
+    const checked = this.#finish(name, result, whole);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
   }
 
@@ -165,7 +165,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     checkArguments("startTask", name, args);
     checkCallOptions("startTask", options, knownStartTaskOptions);
     const tasks = await this.#tasks.get();
-    return tasks.start({ name, arguments: args as JsonObject | undefined }, options);
+    const whole = { ...options, budget: beginBudget() };
+    return tasks.start({ name, arguments: args as JsonObject | undefined }, whole);
   }
 
   /** Goes on with a task that was stored as JSON, by this client or another one of the same user. */
@@ -313,7 +314,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   #finish(
     name: string,
     result: JsonObject,
-    options: CallOptions | undefined,
+    options: CoreRequestOptions | undefined,
   ): CallToolResult | Promise<CallToolResult> {
     const { strict, throwOnError } = this.#settings;
     const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);

@@ -2,7 +2,10 @@
 
 /** One end of a wire. The client sets `onMessage` and `onClose` before it sends anything. */
 export interface Wire {
-  /** Sends the text of one message. Reject, or throw, if it cannot be sent. */
+  /**
+   * Sends the text of one message. Reject, or throw, if it cannot be sent: the client may send it again on another wire. If the server
+   * may have got it, resolve, and call `onClose`.
+   */
   send(text: string): void | Promise<void>;
   /** Called by the wire with each message that arrives. */
   onMessage: (text: string) => void;

@@ -158,8 +158,8 @@ test("a wire that cannot be opened again fails its calls at once", async () => {
 /** What a scripted web server does with a request: a status, a status with headers, or a failure below HTTP. */
 type Reply = number | readonly [status: number, headers: Record<string, string>] | Error;
 
-/** A client over HTTP whose calls of tools meet these replies, and then succeed. */
-async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
+/** A client over HTTP whose calls of tools meet these replies, each after a delay, and then succeed. */
+async function overHttp(replies: Reply[], options: ConnectOptions = {}, delay: () => number = () => 0) {
   const events: ClientEvent[] = [];
   const sent: { method: string; id: number; headers: Headers }[] = [];
   const json = (body: object): Response => Response.json(body);
@@ -174,6 +174,8 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
       });
     if (method === "tools/list") return json({ jsonrpc: "2.0", id, result: { tools: [] } });
     const reply = replies.shift() ?? 200;
+    const delayMs = delay();
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     if (reply instanceof Error) throw reply;
     const [status, headers] = typeof reply === "number" ? [reply, {}] : reply;
     if (status !== 200) return new Response("No", { status, headers });
@@ -190,10 +192,14 @@ async function overHttp(replies: Reply[], options: ConnectOptions = {}) {
   return { client, events, calls };
 }
 
-const refused = new TypeError("fetch failed", {
-  cause: Object.assign(new Error(), { code: "ECONNREFUSED" }),
-});
-const reset = new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+/** A failure of fetch, as Node describes it. */
+function failed(code: string, syscall?: string): TypeError {
+  return new TypeError("fetch failed", { cause: Object.assign(new Error(), { code, syscall }) });
+}
+
+const refused = failed("ECONNREFUSED");
+const reset = failed("ECONNRESET");
+const busy = [503, { "Retry-After": "0" }] as const;
 
 describe("over HTTP", () => {
   test("a call that the server refuses for now is sent again, after the time that it asks for", async () => {
@@ -212,16 +218,33 @@ describe("over HTTP", () => {
     expect(new Set(calls().map(({ id }) => id)).size).toBe(3);
   });
 
-  test.each([
+  test.each<[string, Reply]>([
     ["429", 429],
-    ["503", 503],
+    ["503 with Retry-After", busy],
     ["a refused connection", refused],
+    ["a route that does not lead there", failed("EHOSTUNREACH", "connect")],
+    ["a name that does not exist", failed("ENOTFOUND", "getaddrinfo")],
+    ["a certificate that is not trusted", failed("DEPTH_ZERO_SELF_SIGNED_CERT")],
   ])("%s is met five times before the call fails", async (_, reply) => {
     const { client, calls } = await overHttp(Array.from({ length: 10 }, () => reply));
     const error = await client.callTool("pay").catch((reason: unknown) => reason);
     expect(calls()).toHaveLength(6);
     if (reply instanceof Error) expect(error).toMatchObject({ reason: "unreachable", mayHaveRun: false });
     else expect(error).toBeInstanceOf(HttpFailure);
+  });
+
+  test("the time that the server asked to wait for is not its silence", async () => {
+    const replies: Reply[] = [[503, { "Retry-After": "5" }]];
+    const delays = [0, 1500];
+    const { client, calls } = await overHttp(replies, { timeoutMs: 2000 }, () => delays.shift() ?? 0);
+    holdClocks("setTimeout", "clearTimeout");
+    const call = client.callTool("pay");
+    for (let steps = 0; steps < 70; steps++) {
+      await nextTurn();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    await expect(call).resolves.toMatchObject({ content: [{ text: "done" }] });
+    expect(calls()).toHaveLength(2);
   });
 
   test("closing the client ends a call that waits as the server asked", async () => {
@@ -240,8 +263,15 @@ describe("over HTTP", () => {
 
   test.each([
     ["502", 502],
+    ["503 from a gateway", 503],
     ["504", 504],
+    ["522", 522],
     ["a reset", reset],
+    ["a route that is lost", failed("EHOSTUNREACH", "read")],
+    ["a network that is lost", failed("ENETUNREACH", "write")],
+    ["TLS that is broken", failed("ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC")],
+    ["TLS that is refused late", failed("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED")],
+    ["a protocol error", failed("EPROTO", "write")],
   ])("%s may come after the tool has run: the call is not sent again", async (_, reply) => {
     const { client, calls } = await overHttp([reply]);
     await expect(lossOf(client.callTool("pay"))).resolves.toMatchObject({ reason: "cut", mayHaveRun: true });

@@ -1,8 +1,8 @@
 // What a client keeps of lists and reads, how long, and what makes it forget.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ClientAuth, type ClientEvent, connect, type ConnectOptions } from "halyard/client";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { passSeconds, stopClock } from "../support/clock.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { holdClocks, passSeconds, setWallClock, stopClock } from "../support/clock.ts";
 import { legacyDates, newestLegacy, newestModern } from "../support/revisions.ts";
 import { Refuse, type Script, ScriptedServer } from "../support/scripted-wire.ts";
 import { nextTurn, until } from "../support/turns.ts";
@@ -49,8 +49,17 @@ describe("freshness", () => {
     expect(await askedTwice(minute, 60)).toBe(2);
   });
 
-  test("a clock that is set back makes a result stale", async () => {
-    expect(await askedTwice(minute, -1)).toBe(2);
+  test.each([-3600, 3600])("a clock that is set by %i seconds keeps no result longer", async (seconds) => {
+    const server = new ScriptedServer({ answers: hinted(minute) });
+    const client = await connected(server);
+    holdClocks("setTimeout", "clearTimeout");
+    await client.listTools();
+    vi.advanceTimersByTime(30_000);
+    setWallClock(seconds);
+    vi.advanceTimersByTime(30_000);
+    await client.listTools();
+    expect(server.of("tools/list")).toHaveLength(2);
+    await client.close();
   });
 
   test.each([
@@ -311,6 +320,32 @@ describe("changes", () => {
     await client.close();
   });
 
+  test("a list that is under way when it changes is not shared with those who ask later", async () => {
+    const gates: (() => void)[] = [];
+    const server = new ScriptedServer({ answers: hinted(minute) });
+    const client = await connected(server);
+    // Only lists that may be cached are shared while they are under way.
+    await client.listTools();
+    server.end.notify("notifications/tools/list_changed");
+    await nextTurn();
+    server.on("tools/list", async () => {
+      const age = gates.length === 0 ? "old" : "new";
+      await new Promise<void>((resolve) => void gates.push(resolve));
+      return { tools: [{ ...tool, name: age }], ...minute };
+    });
+    const early = [client.listTools()];
+    await until(() => gates.length === 1);
+    early.push(client.listTools());
+    server.end.notify("notifications/tools/list_changed");
+    await nextTurn();
+    const late = client.listTools();
+    await until(() => gates.length === 2);
+    for (const open of gates) open();
+    for (const list of early) expect(await list).toMatchObject([{ name: "old" }]);
+    expect(await late).toMatchObject([{ name: "new" }]);
+    await client.close();
+  });
+
   test("a new connection forgets everything", async () => {
     const server = new ScriptedServer({
       answers: hinted(minute),
@@ -384,6 +419,16 @@ test("a question that is returned is not kept", async () => {
 });
 
 describe("limits", () => {
+  test("whatever was dropped before, there is room for the next result", async () => {
+    const server = new ScriptedServer();
+    server.on("resources/read", () => ({ contents: [{ text: "x".repeat(4000) }], ...minute }));
+    const client = await connected(server, { limits: { maxCachedBytes: 10_000 } });
+    for (let number = 0; number < 20; number++) await client.readResource(`a:${number}`);
+    await client.readResource("a:19");
+    expect(server.of("resources/read")).toHaveLength(20);
+    await client.close();
+  });
+
   test("past maxCached the results that were not used for longest are dropped", async () => {
     const server = new ScriptedServer({ answers: hinted(minute) });
     const client = await connected(server, { limits: { maxCached: 2 } });

@@ -18,7 +18,11 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "milliseconds of the longest such wait": ["answering/rounds.ts", "longestWaitMs"],
   "milliseconds between two looks at a task, at least": ["tasks/waiting.ts", "leastPollMs"],
   "milliseconds between two looks at a task, if the server does not say": ["tasks/waiting.ts", "usualPollMs"],
-  "seconds that a call waits for the definition of its tool": ["catalogue/definitions.ts", "longestMs", 1000],
+  "seconds that a call waits for the definition of its tool, at most half of its own time": [
+    "catalogue/definitions.ts",
+    "longestMs",
+    1000,
+  ],
   "seconds in which the client does not list again for an unlisted tool": [
     "catalogue/definitions.ts",
     "missingForMs",

@@ -293,6 +293,24 @@ describe("tasks of the extension", () => {
     for (const { params } of server.of("tasks/update")) expect(params).not.toHaveProperty("requestState");
   });
 
+  test("ask a question again whose handler failed, when somebody waits for the result again", async () => {
+    let times = 0;
+    const onElicit = () => {
+      if (++times === 1) throw new Error("The window is closed");
+      return { action: "accept" as const };
+    };
+    const { server, client } = await open(newestModern, { onElicit });
+    server.on("tasks/update", () => {
+      server.shows(completed);
+      return { resultType: "complete" };
+    });
+    server.shows(asks("a"));
+    const task = await client.startTask("work");
+    await expect(task.result()).rejects.toThrow("The window is closed");
+    await expect(task.result()).resolves.toMatchObject({ content: [{ text: "done" }] });
+    expect(times).toBe(2);
+  });
+
   test("get an answer that did not arrive again, and nobody is asked again", async () => {
     const onElicit = vi.fn(() => ({ action: "accept" as const }));
     const { server, client } = await open(newestModern, { onElicit });

@@ -3,6 +3,7 @@ import { CallTimeout, connect } from "halyard/client";
 import { protocolRevisions } from "halyard/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
+import { start as overHttp } from "../support/http-script.ts";
 import { legacyDates, newestModern } from "../support/revisions.ts";
 import { said, ScriptedServer, type Sent, type ServerEnd } from "../support/scripted-wire.ts";
 import { deferred, nextTurn } from "../support/turns.ts";
@@ -24,6 +25,16 @@ async function start(revision: string, options: Options = {}) {
 async function pass(timeMs: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(timeMs);
   await nextTurn();
+}
+
+/** Lets time pass, in steps, until it holds; fails when more than `mostMs` have. */
+async function passUntil(holds: () => boolean, stepMs: number, mostMs: number): Promise<void> {
+  for (let passedMs = 0; !holds(); passedMs += stepMs) {
+    if (passedMs > mostMs) throw new Error(`Not true after ${mostMs} ms: ${holds.toString()}`);
+    // What goes over a connection takes real time.
+    for (let turn = 0; turn < 20 && !holds(); turn++) await nextTurn();
+    await pass(stepMs);
+  }
 }
 
 /** What became of a call so far. */
@@ -159,4 +170,71 @@ test("initialize is never cancelled [INIT-NOT-CANCELLABLE]", async () => {
   abort.abort(reason);
   await expect(connecting).rejects.toBe(reason);
   expect(server.of("notifications/cancelled")).toEqual([]);
+});
+
+describe("the time of what a call does before and after itself", () => {
+  const never = (): void => {};
+
+  /** A client over HTTP of a server that never lists its tools. */
+  async function unlisted(options: Options = {}) {
+    const started = await overHttp(options, (script) => script.on("tools/list", never));
+    started.server.on("tools/call", ({ result }) => result(said("done")));
+    holdClocks("setTimeout", "clearTimeout");
+    return started;
+  }
+
+  test.each([
+    { limit: "maxTimeMs", options: { maxTimeMs: 2000 }, settings: {} },
+    { limit: "maxTimeMs", options: {}, settings: { maxTimeMs: 2000 } },
+    { limit: "timeoutMs", options: { timeoutMs: 2000 }, settings: {} },
+    { limit: "timeoutMs", options: {}, settings: { timeoutMs: 2000 } },
+  ])("a call waits for a list within its $limit, given $options", async ({ limit, options, settings }) => {
+    const { server, client } = await unlisted(settings);
+    server.on("tools/call", never);
+    const call = watch(client.callTool("pay", {}, options));
+    await passUntil(() => call.outcome !== "waits", 10, 2000);
+    expect(server.of("tools/call")).toHaveLength(1);
+    expect(call.outcome).toMatchObject({ code: "TIMEOUT", limit });
+  });
+
+  test("a call whose time is over when it could be sent is not sent", async () => {
+    const { server, client } = await unlisted();
+    client.use(async ({ method }, next) => {
+      if (method === "tools/call") await vi.advanceTimersByTimeAsync(2000);
+      return next();
+    });
+    const call = watch(client.callTool("pay", {}, { maxTimeMs: 2000 }));
+    await passUntil(() => call.outcome !== "waits", 10, 2000);
+    expect(call.outcome).toMatchObject({ code: "TIMEOUT", limit: "maxTimeMs" });
+    expect(server.of("tools/call")).toEqual([]);
+  });
+
+  test("a strict call waits for the schema of its result within its maxTimeMs", async () => {
+    const { server, client } = await unlisted();
+    server.on("tools/call", ({ result }) => result({ content: [], structuredContent: {} }));
+    const call = watch(client.callTool("pay", {}, { maxTimeMs: 2000, strict: true }));
+    await passUntil(() => call.outcome !== "waits", 10, 2000);
+    expect(call.outcome).toBe("result");
+  });
+
+  test("a list of many pages takes no longer than maxTimeMs in all", async () => {
+    const { server, client } = await unlisted();
+    server.on("tools/list", ({ message, result }) => {
+      setTimeout(() => result({ tools: [], nextCursor: String(message.id) }), 500);
+    });
+    const call = watch(client.listTools({ maxTimeMs: 2000 }));
+    await passUntil(() => call.outcome !== "waits", 10, 2100);
+    expect(call.outcome).toMatchObject({ code: "TIMEOUT", limit: "maxTimeMs" });
+  });
+});
+
+test("a notification waits for the next connection no longer than timeoutMs", async () => {
+  const { server, client } = await start(newestModern, { timeoutMs: 2000 });
+  server.openWire = () => {
+    throw new Error("Down");
+  };
+  server.end.cut();
+  const sent = watch(client.notify("notifications/custom"));
+  await passUntil(() => sent.outcome !== "waits", 10, 2000);
+  expect(sent.outcome).toMatchObject({ code: "TIMEOUT", limit: "timeoutMs" });
 });

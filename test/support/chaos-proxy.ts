@@ -22,7 +22,9 @@ export type Fault =
   /** The server does not get the request. */
   | { readonly kind: "refused"; readonly status: 429 | 503 }
   /** The server gets the request, or not, and nobody gets its reply. */
-  | { readonly kind: "gateway"; readonly status: 502 | 504; readonly isForwarded: boolean }
+  | { readonly kind: "gateway"; readonly status: 502 | 503 | 504; readonly isForwarded: boolean }
+  /** The client gets one reply more, before its own or so long after it. */
+  | { readonly kind: "surplus"; readonly reply: string; readonly afterMs: number | undefined }
   | { readonly kind: "delayed"; readonly beforeMs: number };
 
 export type FaultKind = Fault["kind"];
@@ -168,7 +170,7 @@ export class ChaosProxy {
     if (this.#isCalm || !random.chance(isStream ? 0.8 : this.#options.rate)) return undefined;
     const at = random.below(random.pick([10, 150, 600, isStream ? 2000 : 300]));
     const isReset = random.chance(0.6);
-    switch (random.below(isStream ? 8 : 11)) {
+    switch (random.below(isStream ? 8 : 12)) {
       case 0:
         return { kind: "request cut", at: random.below(500), isReset };
       case 1:
@@ -186,7 +188,11 @@ export class ChaosProxy {
       case 8:
         return { kind: "refused", status: random.pick([429, 503]) };
       case 9:
-        return { kind: "gateway", status: random.pick([502, 504]), isForwarded: random.chance(0.7) };
+        return { kind: "gateway", status: random.pick([502, 503, 504]), isForwarded: random.chance(0.7) };
+      case 10: {
+        const afterMs = random.chance(0.5) ? undefined : random.below(6);
+        return { kind: "surplus", reply: random.pick(surplusReplies), afterMs };
+      }
       default:
         return { kind: "delayed", beforeMs: random.below(40) };
     }
@@ -255,7 +261,7 @@ class Exchange {
   #answer(status: number): void {
     if (this.#isOver) return;
     this.#happened();
-    const retryAfter = status === 429 || status === 503 ? "retry-after: 0\r\n" : "";
+    const retryAfter = this.#fault?.kind === "refused" ? "retry-after: 0\r\n" : "";
     this.#client.write(`HTTP/1.1 ${status} Trouble\r\ncontent-length: 4\r\n${retryAfter}\r\nbusy`);
     this.end();
   }
@@ -280,6 +286,7 @@ class Exchange {
       return this.#break(fault.isReset);
     }
     if (fault?.kind === "half-open" && fault.at < 0) return this.#halt(fault);
+    if (fault?.kind === "surplus") this.#add(fault);
     this.#client.write(head);
     reply.setEncoding("latin1");
     const { dropsIds, reader } = this.#options;
@@ -290,6 +297,7 @@ class Exchange {
     });
     reply.on("end", () => {
       if (!this.#isOver && reply.statusCode !== 204) this.#client.write("0\r\n\r\n");
+      this.#client.emit("finished");
       this.end();
     });
     reply.on("error", () => this.#break(true));
@@ -310,6 +318,15 @@ class Exchange {
       this.#client.write("0\r\n\r\n");
       this.end();
     } else if (fault.kind === "half-open") this.#halt(fault);
+  }
+
+  #add({ reply, afterMs }: Fault & { kind: "surplus" }): void {
+    const write = (): void => {
+      if (this.#client.writable) this.#client.write(reply);
+    };
+    this.#happened();
+    if (afterMs === undefined) write();
+    else this.#client.once("finished", () => this.#proxy.later(afterMs, write));
   }
 
   #halt({ heldMs }: Fault & { kind: "half-open" }): void {
@@ -338,6 +355,12 @@ class Exchange {
     this.#upstream?.destroy();
   }
 }
+
+const earlier = '{"jsonrpc":"2.0","id":1,"result":{}}';
+const surplusReplies = [
+  "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n",
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${earlier.length}\r\n\r\n${earlier}`,
+];
 
 /** Breaks a connection. One that its peer has ended cannot be reset: Node would keep it. */
 function reset(socket: Socket): void {

@@ -1,8 +1,10 @@
 // The results of lists and reads that are still fresh. It belongs to one client, and so to one dialled address.
+import { ageOf, type Moment, thisMoment } from "../../async/age.ts";
 import { isThenable } from "../../async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
+import type { CallBudget } from "../channel/channel.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { freshnessOf, isCacheable } from "./freshness.ts";
 import { freeze } from "./frozen.ts";
@@ -15,6 +17,8 @@ export interface Lookup<Value extends object> {
   readonly read: (result: JsonObject) => Value;
   /** Ends the request, beside the caller's own signal. */
   readonly until?: AbortSignal | undefined;
+  /** That of the call that it belongs to. */
+  readonly budget?: CallBudget | undefined;
   /** Called each time that the request is sent. */
   readonly onSent?: (() => void) | undefined;
 }
@@ -32,7 +36,7 @@ interface Kept {
   /** With its key. */
   readonly size: number;
   readonly isPrivate: boolean;
-  readonly receivedAt: number;
+  readonly receivedAt: Moment;
   readonly timeMs: number;
 }
 
@@ -131,9 +135,7 @@ export class ResultCache {
     if (kept === undefined) return undefined;
     this.#kept.delete(key);
     this.#kept.set(key, kept);
-    const age = Date.now() - kept.receivedAt;
-    // A negative age means that the clock was set back.
-    if (age >= 0 && age < kept.timeMs) return kept.found;
+    if (ageOf(kept.receivedAt) < kept.timeMs) return kept.found;
     this.#remove(key, kept);
     return undefined;
   }
@@ -153,7 +155,7 @@ export class ResultCache {
   }
 
   async #ask<Value extends object>(
-    { method, params, read, until, onSent }: Lookup<Value>,
+    { method, params, read, until, budget, onSent }: Lookup<Value>,
     keys: Keys,
     options: CallOptions | undefined,
     canCache: boolean,
@@ -167,6 +169,7 @@ export class ResultCache {
       const result = await this.#core.request(method, params, {
         ...options,
         ...(signal && { signal }),
+        budget,
         onSent: () => {
           timesSent++;
           flight.isCurrent = true;
@@ -190,7 +193,7 @@ export class ResultCache {
     const size = found.size + key.length;
     if (timeMs === 0 || size > maxCachedBytes) return void this.#lasting.delete(method);
     this.#lasting.add(method);
-    this.#kept.set(key, { method, request, found, size, isPrivate, receivedAt: Date.now(), timeMs });
+    this.#kept.set(key, { method, request, found, size, isPrivate, receivedAt: thisMoment(), timeMs });
     this.#size += size;
     for (const [oldest, kept] of this.#kept) {
       if (this.#kept.size <= maxCached && this.#size <= maxCachedBytes) break;

@@ -1,18 +1,12 @@
 // One request from its start to its outcome: its clock, who ends it early, and what is known of its attempts.
 import type { JsonObject, RequestId } from "../../wire/message.ts";
 import type { RequiredUrls } from "../answering/required-urls.ts";
-import type { Outgoing } from "../channel/channel.ts";
+import { beginBudget, type CallBudget, type Outgoing } from "../channel/channel.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { CallTimeout, type ConnectionLost } from "../settings/errors.ts";
 import type { ClientState } from "../settings/state.ts";
 import type { Tries } from "./attempts.ts";
-import type { CoreRequestOptions } from "./core.ts";
-
-/** How long a request may take. */
-export interface CallTimes {
-  readonly timeoutMs: number;
-  readonly maxTimeMs: number;
-}
+import type { CallTimes, CoreRequestOptions } from "./core.ts";
 
 /** What stops the clocks of all calls. */
 export interface Pauses {
@@ -41,11 +35,11 @@ export class Call implements Outgoing {
   isPaused = false;
   onAbandoned: ((reason: unknown) => void) | undefined;
   readonly startedAt: number = performance.now();
+  readonly budget: CallBudget;
   readonly #times: CallTimes;
   readonly #pauses: Pauses;
   readonly #connection: { readonly state: ClientState };
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #lastSignAt: number = this.startedAt;
   #end: { readonly reason: unknown } | undefined;
   #controller: AbortController | undefined;
 
@@ -60,12 +54,12 @@ export class Call implements Outgoing {
     this.method = method;
     this.params = params;
     this.options = options;
+    this.budget = options.budget ?? beginBudget();
     this.#times = times;
     this.#pauses = pauses;
     this.#connection = connection;
     options.signal?.addEventListener("abort", this);
-    if (options.isStream !== true)
-      this.#timer = setTimeout(onTime, Math.min(times.timeoutMs, times.maxTimeMs), this);
+    if (options.isStream !== true) this.checkTime();
   }
 
   /** Whether the server may report progress, under the id of the request: it shows that the server is at work. */
@@ -98,7 +92,7 @@ export class Call implements Outgoing {
   get leftMs(): number {
     return this.isStream
       ? Number.POSITIVE_INFINITY
-      : this.startedAt + this.#times.maxTimeMs - performance.now();
+      : this.budget.startedAt + this.#times.maxTimeMs - performance.now();
   }
 
   /** What the request is about: the name of a tool or prompt, or a URI. */
@@ -114,7 +108,7 @@ export class Call implements Outgoing {
 
   /** The server gave a sign of life for this request. */
   sign(): void {
-    this.#lastSignAt = performance.now();
+    this.budget.heardAt = performance.now();
   }
 
   /** Nobody waits any longer. */
@@ -141,9 +135,10 @@ export class Call implements Outgoing {
   checkTime(): void {
     const { timeoutMs, maxTimeMs } = this.#times;
     const now = performance.now();
-    const leftMs = this.startedAt + maxTimeMs - now;
+    const { startedAt, heardAt } = this.budget;
+    const leftMs = startedAt + maxTimeMs - now;
     const isSilent = !this.isPaused && !this.#pauses.isBusy;
-    const lastSignAt = Math.max(this.#lastSignAt, this.#pauses.lastEndedAt);
+    const lastSignAt = Math.max(heardAt, this.#pauses.lastEndedAt);
     const quietMs = isSilent ? lastSignAt + timeoutMs - now : timeoutMs;
     // A timer may fire a little before its time.
     if (leftMs < 1) this.#tooLate("maxTimeMs");

@@ -11,7 +11,8 @@ import type { Peer } from "../connection/peer.ts";
 import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { Core, CoreRequestOptions } from "./core.ts";
+import type { CallSettings } from "../settings/options.ts";
+import type { CallTimes, Core, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
 import { checkMetaKeys } from "./request-text.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
@@ -89,24 +90,32 @@ export class Calls implements Core {
     );
   }
 
+  timesOf(options: CallSettings | undefined): CallTimes {
+    return this.#sender.timesOf(options);
+  }
+
   async notify(method: string, params?: JsonObject): Promise<void> {
     this.#closing.throwIfOver();
-    const channel = this.#connection.channel ?? (await this.#connection.ready(this.closed));
+    checkMetaKeys(params?.["_meta"]);
+    await this.#inTime(method, (signal) => this.#notify(method, params, signal));
+  }
+
+  async #notify(method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<void> {
+    const channel = this.#connection.channel ?? (await this.#connection.ready(signal));
     const { revision } = this.peer;
     if (revision.era === "modern" && legacyNotifications.has(method))
       throw new RangeError(`${method} does not exist in ${revision.date}: send it to older servers only`);
-    checkMetaKeys(params?.["_meta"]);
-    await this.#inTime(channel.send(encodeNotification(method, params)), method);
+    await channel.send(encodeNotification(method, params));
   }
 
-  /** Over HTTP and on a full pipe a message waits until the server has taken it. */
-  async #inTime(sending: Promise<void>, method: string): Promise<void> {
+  /** A message waits for the next connection, and over HTTP and on a full pipe until the server has taken it. */
+  async #inTime(method: string, send: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { timeoutMs } = this.#settings;
     const late = new AbortController();
     const tooLate = (): void =>
       late.abort(new CallTimeout("timeoutMs", timeoutMs, method, this.#connection.state.url));
     const timer = setTimeout(tooLate, timeoutMs);
-    await untilAborted(sending, late.signal).finally(() => clearTimeout(timer));
+    await untilAborted(send(late.signal), late.signal).finally(() => clearTimeout(timer));
   }
 
   onNotification(method: string, callback: (message: RpcNotification) => void): () => void {

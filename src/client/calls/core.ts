@@ -1,9 +1,16 @@
 // What the features of a client stand on: requests, notifications, and news of the connection.
 import type { JsonObject, RequestId, RpcNotification } from "../../wire/message.ts";
+import type { CallBudget } from "../channel/channel.ts";
 import type { Peer } from "../connection/peer.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { CallOptions } from "../settings/options.ts";
+import type { CallOptions, CallSettings } from "../settings/options.ts";
+
+/** How long a request may take. */
+export interface CallTimes {
+  readonly timeoutMs: number;
+  readonly maxTimeMs: number;
+}
 
 /** The options of a request that a feature sends. */
 export interface CoreRequestOptions extends CallOptions {
@@ -15,6 +22,8 @@ export interface CoreRequestOptions extends CallOptions {
   readonly isStream?: boolean;
   /** The message is sent as it is given, once, under this id if there is one, and its result may be of any type: for tests of servers. */
   readonly verbatim?: { readonly id: RequestId | undefined } | undefined;
+  /** That of the call that the request belongs to. @default {one of its own} */
+  readonly budget?: CallBudget | undefined;
   /** Called with the id under which the request is sent, each time it is. */
   readonly onSent?: ((id: string | number) => void) | undefined;
 }
@@ -29,6 +38,8 @@ export interface Core {
   readonly isListening: boolean;
   /** Sends a request through its attempts and rounds, and returns the result; rejects with the errors of settings/errors.ts. */
   request(method: string, params: JsonObject | undefined, options?: CoreRequestOptions): Promise<JsonObject>;
+  /** The limits of time of a request with these options. */
+  timesOf(options: CallSettings | undefined): CallTimes;
   notify(method: string, params?: JsonObject): Promise<void>;
   /** Calls back for each notification of that method, until the returned function is called. */
   onNotification(method: string, callback: (message: RpcNotification) => void): () => void;

@@ -17,7 +17,7 @@ import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import type { CallSettings } from "../settings/options.ts";
 import { failingOf, mayRepeat, Tries } from "./attempts.ts";
 import { Call } from "./call.ts";
-import type { CoreRequestOptions } from "./core.ts";
+import type { CallTimes, CoreRequestOptions } from "./core.ts";
 import { ProgressRoutes } from "./progress.ts";
 import { RequestText } from "./request-text.ts";
 import { isUrlRequired, resultOf } from "./results.ts";
@@ -108,26 +108,29 @@ export class Sender {
   }
 
   #begin(method: string, params: JsonObject | undefined, options: CoreRequestOptions): Call {
-    const { limits, timeoutMs, maxTimeMs } = this.#settings;
+    const { limits } = this.#settings;
     this.#closing.throwIfOver();
     if (options.signal?.aborted) throw options.signal.reason;
     if (this.#inFlight >= limits.maxInFlight) throw tooManyInFlight(method, limits);
-    const times = {
-      timeoutMs: options.timeoutMs ?? timeoutMs,
-      maxTimeMs: options.maxTimeMs ?? maxTimeMs,
-    };
     this.#inFlight++;
-    return new Call(method, params, options, times, this.#answers, this.#connection);
+    return new Call(method, params, options, this.timesOf(options), this.#answers, this.#connection);
+  }
+
+  timesOf(options: CallSettings | undefined): CallTimes {
+    const { timeoutMs, maxTimeMs } = this.#settings;
+    return { timeoutMs: options?.timeoutMs ?? timeoutMs, maxTimeMs: options?.maxTimeMs ?? maxTimeMs };
   }
 
   /** Sends a call until there is a result, or an error that is the outcome. */
   async #attempt(call: Call): Promise<JsonObject> {
     for (;;) {
       let channel: Channel | undefined;
+      if (call.end !== undefined) throw call.end.reason;
       try {
         channel = this.#connection.channel ?? (await this.#wait(call, this.#connection.ready(call.signal)));
         this.#prepare(call);
         const response = await channel.request(call);
+        call.sign();
         return resultOf(call, response, this.#connection.peer.revision);
       } catch (error) {
         await this.#recover(call, channel, channel && !this.#closing.isOver ? replaced(error) : error);

@@ -1,14 +1,13 @@
 // Finds the definition of a tool that a call needs, and lists the tools if it is not known.
 import { inBackground } from "../../async/timers.ts";
 import { clip } from "../../errors.ts";
-import type { Core } from "../calls/core.ts";
+import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { CallTimeout } from "../settings/errors.ts";
-import type { CallOptions } from "../settings/options.ts";
 import type { KnownTool, KnownTools } from "./known-tools.ts";
 import type { Lists } from "./lists.ts";
 import { ignore } from "./page.ts";
 
-/** How long a listing for a definition may take, and a call waits for it; then the call goes on without. */
+/** How long a listing for a definition may take. A call waits for half of its own time at most, and then goes on without. */
 const longestMs = 30_000;
 /** How long the client does not list again for a tool that it did not find. */
 const missingForMs = 60_000;
@@ -16,7 +15,10 @@ const missingForMs = 60_000;
 const maxMissing = 1000;
 
 /** What a call says about how to list for it. */
-export type ListingOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
+export type ListingOptions = Pick<
+  CoreRequestOptions,
+  "signal" | "timeoutMs" | "maxTimeMs" | "headers" | "budget"
+>;
 
 /** Finds definitions. A listing that fails is reported, and fails nothing else. */
 export class Definitions {
@@ -53,8 +55,8 @@ export class Definitions {
   #isMissing(name: string): boolean {
     const missing = this.#missing.get(name);
     if (missing === undefined) return false;
-    const age = Date.now() - missing.at;
-    return missing.moment === this.#known.moment && age >= 0 && age < missingForMs;
+    const age = performance.now() - missing.at;
+    return missing.moment === this.#known.moment && age < missingForMs;
   }
 
   async #load(
@@ -63,27 +65,27 @@ export class Definitions {
     options: ListingOptions | undefined,
   ): Promise<KnownTool | undefined> {
     const { moment } = this.#known;
-    await this.#wait(this.#listing(source, options?.headers), options);
+    await this.#wait(this.#listing(source, options), options);
     const known = this.#known.find(name);
     if (known !== undefined) this.#missing.delete(name);
     else {
       if (this.#missing.size >= maxMissing) this.#missing.clear();
-      this.#missing.set(name, { at: Date.now(), moment });
+      this.#missing.set(name, { at: performance.now(), moment });
     }
     return known;
   }
 
   /** A listing with headers of its own may be for someone else: nobody shares it. */
-  #listing(source: "cached" | "fresh", headers: CallOptions["headers"]): Promise<void> {
-    const fresh = source === "fresh";
-    if (headers !== undefined) return this.#list({ fresh, headers });
-    return (this.#running[source] ??= this.#list({ fresh }).finally(
+  #listing(source: "cached" | "fresh", { headers, budget }: ListingOptions = {}): Promise<void> {
+    const options = { fresh: source === "fresh", budget };
+    if (headers !== undefined) return this.#list({ ...options, headers });
+    return (this.#running[source] ??= this.#list(options).finally(
       () => void (this.#running[source] = undefined),
     ));
   }
 
   /** Never rejects. */
-  async #list(options: CallOptions): Promise<void> {
+  async #list(options: CoreRequestOptions): Promise<void> {
     const end = new AbortController();
     const timeout = new CallTimeout("maxTimeMs", longestMs, "tools/list");
     const timer = inBackground(setTimeout(() => end.abort(timeout), longestMs));
@@ -98,17 +100,20 @@ export class Definitions {
     }
   }
 
-  /** Waits for a listing as long as its call would. */
+  /** Waits for a listing for half of what its call has left. */
   #wait(listing: Promise<void>, options: ListingOptions | undefined): Promise<void> | undefined {
-    const { signal, timeoutMs = longestMs } = options ?? {};
+    const { signal, budget } = options ?? {};
     if (signal?.aborted) return undefined;
+    const { timeoutMs, maxTimeMs } = this.#core.timesOf(options);
+    const spentMs = budget === undefined ? 0 : performance.now() - budget.startedAt;
+    const waitMs = Math.max(0, Math.min(longestMs, timeoutMs / 2, (maxTimeMs - spentMs) / 2));
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", end);
         resolve();
       };
-      const timer = setTimeout(end, Math.min(timeoutMs, longestMs));
+      const timer = setTimeout(end, waitMs);
       signal?.addEventListener("abort", end);
       void listing.then(end);
     });

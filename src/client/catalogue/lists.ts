@@ -1,7 +1,8 @@
 // Lists what a server offers, page by page: all at once, or one entry after the other.
 import { clip, errorCodes } from "../../errors.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
-import type { Core } from "../calls/core.ts";
+import type { Core, CoreRequestOptions } from "../calls/core.ts";
+import { beginBudget } from "../channel/channel.ts";
 import { ConnectionLost, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { type Entries, kinds, type ListKind } from "./kinds.ts";
@@ -36,13 +37,14 @@ export class Lists {
 
   /** All entries, in the order of the server. It begins anew once if a cursor becomes invalid meanwhile. */
   async all<Kind extends ListKind>(kind: Kind, options?: CallOptions): Promise<Entries[Kind][]> {
+    const budget = beginBudget();
     try {
-      return await this.#collect(kind, options);
+      return await this.#collect(kind, { ...options, budget });
     } catch (error) {
       if (!(error instanceof CursorLost)) throw error;
     }
     try {
-      return await this.#collect(kind, options);
+      return await this.#collect(kind, { ...options, budget });
     } catch (error) {
       throw reasonOf(error, kind);
     }
@@ -61,15 +63,12 @@ export class Lists {
   }
 
   /** Goes through the list of tools, so that their definitions are known. */
-  async learnTools(options: CallOptions): Promise<void> {
+  async learnTools(options: CoreRequestOptions): Promise<void> {
     const pages = this.#pages("tools", options);
     while (!(await pages.next()).done);
   }
 
-  async #collect<Kind extends ListKind>(
-    kind: Kind,
-    options: CallOptions | undefined,
-  ): Promise<Entries[Kind][]> {
+  async #collect<Kind extends ListKind>(kind: Kind, options: CoreRequestOptions): Promise<Entries[Kind][]> {
     const { maxListItems, maxListBytes } = this.#core.limits;
     const collected: Entries[Kind][] = [];
     let bytes = 0;
@@ -84,7 +83,7 @@ export class Lists {
 
   async *#pages<Kind extends ListKind>(
     kind: Kind,
-    options: CallOptions | undefined,
+    options: CoreRequestOptions | undefined,
   ): AsyncGenerator<SizedPage<Kind>, void, void> {
     const { method } = kinds[kind];
     const { maxPages } = this.#core.limits;
@@ -114,14 +113,14 @@ export class Lists {
     kind: Kind,
     cursor: string | undefined,
     { session, onSent }: { readonly session: AbortSignal; readonly onSent: () => void },
-    options: CallOptions | undefined,
+    { budget, ...options }: CoreRequestOptions = {},
   ): Promise<SizedPage<Kind>> {
     const { method } = kinds[kind];
     const read = (result: object): Page<Kind> => readPage(kind, result as never, this.#core);
-    if (cursor === undefined) return sized(await this.#cache.get({ method, read, onSent }, options));
+    if (cursor === undefined) return sized(await this.#cache.get({ method, read, onSent, budget }, options));
     session.throwIfAborted();
     try {
-      const lookup = { method, params: { cursor }, read, until: session, onSent };
+      const lookup = { method, params: { cursor }, read, until: session, onSent, budget };
       return sized(await this.#cache.get(lookup, options));
     } catch (error) {
       if (!(error instanceof RpcRejection) || error.code !== errorCodes.invalidParams) throw error;

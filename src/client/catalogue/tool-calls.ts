@@ -4,7 +4,6 @@ import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { OutputMismatch, RpcRejection } from "../settings/errors.ts";
-import type { CallOptions } from "../settings/options.ts";
 import type { Definitions } from "./definitions.ts";
 import { hasParamHeaders } from "./kinds.ts";
 import type { KnownTool } from "./known-tools.ts";
@@ -31,12 +30,15 @@ export class ToolCalls {
    * Calls a tool. Where headers repeat arguments, it lists the tools first if the definition is unknown, and if the server refuses
    * the headers it lists them again and sends the call once more: the server has not run it.
    */
-  request(params: ToolCallParams, options?: CallOptions): Promise<JsonObject> {
+  request(params: ToolCallParams, options?: CoreRequestOptions): Promise<JsonObject> {
     if (!hasParamHeaders(this.#core.peer)) return this.#send(params, options, undefined);
     return this.#requestWithHeaders(params, options);
   }
 
-  async #requestWithHeaders(params: ToolCallParams, options: CallOptions | undefined): Promise<JsonObject> {
+  async #requestWithHeaders(
+    params: ToolCallParams,
+    options: CoreRequestOptions | undefined,
+  ): Promise<JsonObject> {
     const { name } = params;
     const found = this.#definitions.find(name, options);
     const tool = found instanceof Promise ? await found : found;
@@ -50,7 +52,7 @@ export class ToolCalls {
 
   #send(
     params: ToolCallParams,
-    options: CallOptions | undefined,
+    options: CoreRequestOptions | undefined,
     tool: KnownTool | undefined,
   ): Promise<JsonObject> {
     const { name, arguments: args } = params;
@@ -63,7 +65,7 @@ export class ToolCalls {
   }
 
   /** Whether the tool's hints say that it may run twice; the core asks only where the user trusts them. */
-  async #isRepeatable(name: string, options: CallOptions | undefined): Promise<boolean> {
+  async #isRepeatable(name: string, options: CoreRequestOptions | undefined): Promise<boolean> {
     const tool = await this.#definitions.find(name, options);
     return tool?.isRepeatable === true;
   }
@@ -76,7 +78,7 @@ export class ToolCalls {
     name: string,
     result: CallToolResult,
     isStrict: boolean,
-    options?: CallOptions,
+    options?: CoreRequestOptions,
   ): CallToolResult | Promise<CallToolResult> {
     const { resultType = "complete" } = result as { readonly resultType?: string };
     const isChecked = resultType === "complete" && result.isError !== true;
@@ -94,12 +96,11 @@ export class ToolCalls {
     name: string,
     result: CallToolResult,
     isStrict: boolean,
-    options: CallOptions | undefined,
+    options: CoreRequestOptions | undefined,
   ): Promise<CallToolResult> {
     // The call has ended: only one that still waits for the check can end the listing.
-    const { headers, signal, timeoutMs } = options ?? {};
-    const listing = { headers, ...(isStrict && { signal, timeoutMs }) };
-    const tool = await this.#definitions.find(name, listing as CallOptions);
+    const { headers, ...limits } = options ?? {};
+    const tool = await this.#definitions.find(name, { ...(headers && { headers }), ...(isStrict && limits) });
     const check = await tool?.output?.compile();
     return check === undefined ? result : this.#judge(name, check, result, isStrict);
   }

@@ -50,7 +50,7 @@ export class Attempts {
 export function pause(timeMs: number, signal?: AbortSignal, floorMs: number = timeMs): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
-    const since = Date.now();
+    const since = performance.now();
     const end = (): void => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
@@ -59,7 +59,7 @@ export function pause(timeMs: number, signal?: AbortSignal, floorMs: number = ti
       else resolve();
     };
     const wake = (): void => {
-      if (Date.now() - since > floorMs) end();
+      if (performance.now() - since > floorMs) end();
     };
     const timer = setTimeout(end, timeMs);
     signal?.addEventListener("abort", end);

@@ -3,6 +3,21 @@ import type { Revision } from "../../protocol/revision.ts";
 import type { RequestId, RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
+/** What all requests that one call leads to share, hidden ones such as lists included: they stay within its limits together. */
+export interface CallBudget {
+  /** When the call began, by `performance.now()`: `maxTimeMs` runs from then. */
+  readonly startedAt: number;
+  /** When the server last gave a sign of life for it: `timeoutMs` runs from then. */
+  heardAt: number;
+  /** How often other credentials were asked for. */
+  signIns: number;
+}
+
+export function beginBudget(): CallBudget {
+  const now = performance.now();
+  return { startedAt: now, heardAt: now, signIns: 0 };
+}
+
 /** One request on its way to the server. */
 export interface Outgoing {
   readonly id: RequestId;
@@ -13,6 +28,8 @@ export interface Outgoing {
   readonly mirrored?: HeaderFields | undefined;
   /** Over HTTP, the headers that the caller added. The channel adds what it knows itself. */
   readonly headers?: HeaderFields | undefined;
+  /** That of the call that it belongs to. @default {one of its own} */
+  readonly budget?: CallBudget | undefined;
   /**
    * Set by the channel: called at most once, with the reason, when nobody waits any longer. The channel then tells the server as its
    * transport and revision demand. An AbortSignal for each request would cost more than all the rest of a call.

@@ -1,7 +1,13 @@
 // A channel over a wire: all messages share one pipe, so that responses are matched to their requests by id.
 import { isThenable } from "../../async/promises.ts";
 import { encodeNotification, isRequestId, type RequestId, type RpcResponse } from "../../wire/message.ts";
-import { CannotStart, ConnectionLost, InvalidResponse, type LossReason } from "../settings/errors.ts";
+import {
+  CannotStart,
+  ConnectionLost,
+  HttpFailure,
+  InvalidResponse,
+  type LossReason,
+} from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
 import { answersNothing, readIncomingText } from "./incoming.ts";
@@ -65,7 +71,7 @@ export class PipeChannel implements Channel {
       this.#waiting.set(id, waiting);
       outgoing.onAbandoned = (reason) => this.#cancel(outgoing, reason);
       this.#write(outgoing.text, (error) => {
-        waiting.isUnsent = true;
+        waiting.isUnsent = isUnsentBy(error);
         void this.#giveUp(error);
       });
     });
@@ -75,7 +81,10 @@ export class PipeChannel implements Channel {
     return new Promise((resolve, reject) => {
       if (this.#loss) return reject(this.#lost("A message", false));
       const sent = this.#write(text, (error) => {
-        reject(new ConnectionLost("unreachable", textOf(error), { mayHaveRun: false, cause: error }));
+        const mayHaveRun = !isUnsentBy(error);
+        reject(
+          new ConnectionLost(mayHaveRun ? "cut" : "unreachable", textOf(error), { mayHaveRun, cause: error }),
+        );
         void this.#giveUp(error);
       });
       if (sent)
@@ -187,6 +196,12 @@ export class PipeChannel implements Channel {
         (error) => void this.#giveUp(error),
       );
   }
+}
+
+/** Whether a failure to send proves that the server did not get the message. */
+function isUnsentBy(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return !error.mayHaveRun;
+  return !(error instanceof HttpFailure) || error.status < 500 || error.status === 503;
 }
 
 function textOf(error: unknown): string {

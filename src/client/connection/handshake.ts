@@ -14,7 +14,7 @@ import {
 } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
-import type { Channel, Outgoing, Transport } from "../channel/channel.ts";
+import { beginBudget, type Channel, type Outgoing, type Transport } from "../channel/channel.ts";
 import { CannotStart, ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff } from "../settings/limits.ts";
@@ -97,6 +97,7 @@ class Handshake {
   readonly #settings: HandshakeSettings;
   readonly #task: HandshakeTask;
   readonly #attempts: Attempts;
+  readonly #budget = beginBudget();
   #transport: Transport;
   #reception: Reception | undefined;
   /** The server has responded to a probe. */
@@ -204,7 +205,7 @@ class Handshake {
     const id = this.#settings.takeId();
     const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
     // A server that does not know the probe knows nothing of its end either.
-    const outgoing: Outgoing = { id, method, text, isUncancellable: true };
+    const outgoing: Outgoing = { id, method, text, isUncancellable: true, budget: this.#budget };
     const abandon = (): void => outgoing.onAbandoned?.(signal.reason);
     const waitMs = Math.min(probeMs, this.#settings.connectTimeoutMs / 2);
     const timer = isShort && setTimeout(() => outgoing.onAbandoned?.(new Silence(waitMs)), waitMs);

@@ -176,10 +176,11 @@ export class HttpChannel implements Channel, Link {
     this.#stream?.revive();
   }
 
-  respond(response: RpcResponse): void {
+  respond(response: RpcResponse): boolean {
     const post = response.id == null || !this.isLegacy ? undefined : this.#posts.get(response.id);
-    if (post) return post.respondedElsewhere(response);
-    this.receiver.ignored(answersNothing(response));
+    if (post) post.respondedElsewhere(response);
+    else this.receiver.ignored(answersNothing(response));
+    return post !== undefined;
   }
 
   async #listen(): Promise<void> {

@@ -1,5 +1,6 @@
 // Turns a reply without a JSON-RPC message into the error that says what to do.
 import { clip } from "../../errors.ts";
+import { isObject } from "../../wire/message.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown-url.ts";
 
@@ -21,9 +22,27 @@ const hints: Readonly<Record<number, string>> = {
   503: "the server is busy or starting: try again later",
 };
 
-/** A gateway gave up on the server behind it, which may have got the request. */
+/**
+ * Whether a gateway gave up on the server behind it, which may have run the request: those from 520 on are Cloudflare's. A 503 says so
+ * too, unless the server itself sent it: see `isRefusal`.
+ */
 export function isGatewayLoss(status: number): boolean {
-  return status === 502 || status === 504;
+  return (status >= 502 && status <= 504) || (status >= 520 && status <= 527) || status === 530;
+}
+
+/** Whether a reply proves that the server did not run the request, but may run the same one later. */
+function isRefusal(reply: HttpReply, body: string): boolean {
+  if (reply.status !== 503) return reply.status === 429;
+  return reply.header("retry-after") !== undefined || isErrorResponse(body);
+}
+
+function isErrorResponse(body: string): boolean {
+  try {
+    const message: unknown = JSON.parse(body);
+    return isObject(message) && message["jsonrpc"] === "2.0" && isObject(message["error"]);
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the same request may succeed later, without any change. */
@@ -42,7 +61,7 @@ export async function failureOf(
   const body = text === undefined ? await excerptOf(reply) : excerpt(text, reply);
   const [line] = body.trim().split("\n", 1);
   const said = line ? `: ${clip(line)}` : "";
-  if (isGatewayLoss(status)) {
+  if (isGatewayLoss(status) && !isRefusal(reply, body)) {
     const message = `A gateway before ${shownUrl(url)} lost the server: ${status}${said}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true });
   }

@@ -48,7 +48,7 @@ export class GetStream {
   /** The server has just answered something else: a stream that was given up is tried once more, but not all the time. */
   revive(): void {
     if (this.#givenUpAt === undefined || this.#whole.signal.aborted) return;
-    if (Date.now() - this.#givenUpAt < this.#link.backoff.maxMs) return;
+    if (performance.now() - this.#givenUpAt < this.#link.backoff.maxMs) return;
     this.#givenUpAt = undefined;
     void this.start();
   }
@@ -97,7 +97,7 @@ export class GetStream {
     receiver.stream(this.#wasOpen ? "resumed" : "opened", name);
     this.isOpen = this.#wasOpen = true;
     this.#mayHaveMissed = false;
-    this.#openedAt = Date.now();
+    this.#openedAt = performance.now();
     this.#settle();
     if (isGap) receiver.gap();
   }
@@ -118,12 +118,12 @@ export class GetStream {
       this.#mayHaveMissed = true;
       this.#events.forget();
     }
-    if (kind === "ended" && Date.now() - this.#openedAt > longLivedMs) this.#attempts.reset();
+    if (kind === "ended" && performance.now() - this.#openedAt > longLivedMs) this.#attempts.reset();
     const waitMs = this.#attempts.next(floorMs);
     if (kind === "ended" || waitMs === undefined) {
       receiver.stream(waitMs === undefined ? "given-up" : "lost", name, reason);
     }
-    if (waitMs === undefined) this.#givenUpAt = Date.now();
+    if (waitMs === undefined) this.#givenUpAt = performance.now();
     return waitMs;
   }
 
@@ -133,7 +133,7 @@ export class GetStream {
     receiver.tap?.("received", name, text);
     readIncomingText(text, limits, {
       message: (message) => receiver.message(message, name),
-      response: (response) => this.#link.respond(response),
+      response: (response) => void this.#link.respond(response),
       invalid: (problem) => receiver.ignored(problem),
     });
   }

@@ -1,4 +1,5 @@
 // Opens a stream of events with GET, anew or where it broke off, and reads it to its end.
+import type { CallBudget } from "../channel/channel.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import { type EventStream, isEventStream } from "./event-stream.ts";
 import { isTransient, readRetryAfter } from "./failure.ts";
@@ -18,6 +19,7 @@ export interface GetOutcome {
 
 export interface GetOptions {
   readonly signal: AbortSignal;
+  readonly budget?: CallBudget | undefined;
   /** Watches the connection, from the request on: the head of its reply may never come. */
   readonly silence?: Silence;
   readonly onOpen?: () => void;
@@ -25,12 +27,12 @@ export interface GetOptions {
 
 /** Rejects only when the signal is aborted. */
 export async function readByGet(link: Link, events: EventStream, options: GetOptions): Promise<GetOutcome> {
-  const { signal, silence, onOpen } = options;
+  const { signal, budget, silence, onOpen } = options;
   const { lastId } = events;
   let isOpen = false;
   try {
     const headers = link.headers.ofGet(lastId);
-    const reply = await link.requester.send({ url: link.url, method: "GET", headers, signal });
+    const reply = await link.requester.send({ url: link.url, method: "GET", headers, signal, budget });
     if (reply.status !== 200 || !isEventStream(reply)) return refusalOf(reply);
     isOpen = true;
     silence?.heard();
@@ -54,6 +56,9 @@ function refusalOf(reply: HttpReply): GetOutcome {
   const { status } = reply;
   const floorMs = readRetryAfter(reply.header("retry-after"));
   reply.cancel();
-  const kind = isTransient(status) ? "failed" : "refused";
+  // One without a body is no reply to this request, and may be one too many for an earlier one on its connection.
+  const isStray = status < 300 && reply.mayBeStray;
+  if (isStray) reply.distrust?.();
+  const kind = isStray || isTransient(status) ? "failed" : "refused";
   return { kind, status, floorMs, reason: `the server answered ${status}` };
 }

@@ -26,6 +26,6 @@ export interface Link {
   cancel(id: string | number): void;
   /** A request has its outcome. */
   settled(id: string | number): void;
-  /** Takes a response that arrived on the stream of another request. */
-  respond(response: RpcResponse): void;
+  /** Takes a response that arrived on the stream of another request. Returns whether a request waits for it. */
+  respond(response: RpcResponse): boolean;
 }

@@ -35,6 +35,8 @@ export class Post implements IncomingSink {
   #attempts: Attempts | undefined;
   #silentFor: string | undefined;
   #problem: string | undefined;
+  /** Whether a response has arrived that no request waits for. */
+  #hasStray = false;
 
   constructor(
     link: Link,
@@ -57,14 +59,16 @@ export class Post implements IncomingSink {
       const { signal } = this.#controller;
       const headers = link.headers.ofRequest(outgoing);
       receiver.tap?.("sent", this.#name, outgoing.text);
-      const reply = await link.requester.send({ url, method: "POST", headers, body: outgoing.text, signal });
+      const { text: body, budget } = outgoing;
+      const reply = await link.requester.send({ url, method: "POST", headers, body, signal, budget });
       if (this.#isSettled) return reply.cancel();
       const type = reply.header("content-type");
       if (reply.status !== 200) return await this.#refuse(reply, type);
       if (outgoing.method === "initialize") link.takeSession(reply);
       if (isJson(type)) {
         this.#receive(await reply.text(link.limits.maxBytes));
-        if (!this.#isSettled) this.fail(this.#noResponse());
+        if (!this.#isSettled)
+          this.fail((this.#hasStray && this.#strayed(reply, this.#missing)) || this.#noResponse());
       } else if (isEventStream(reply)) await this.#readStream(reply);
       else this.fail(await wrongTypeOf(reply, url));
     } catch (error) {
@@ -83,8 +87,9 @@ export class Post implements IncomingSink {
   response(response: RpcResponse): void {
     const { id } = response;
     const isOurs = id === this.outgoing.id || (id == null && "error" in response);
-    if (!isOurs) return this.#link.respond(response);
-    if (this.#settle()) this.#resolve(response);
+    if (isOurs) {
+      if (this.#settle()) this.#resolve(response);
+    } else if (!this.#link.respond(response)) this.#hasStray = true;
   }
 
   /** Ends it with a response from the stream of another request: nothing more is expected on its own. */
@@ -128,9 +133,18 @@ export class Post implements IncomingSink {
   }
 
   #noResponse(): InvalidResponse {
-    const { method, id } = this.outgoing;
-    const problem = this.#problem ?? `the reply has no response with the id ${JSON.stringify(id)}`;
-    return new InvalidResponse(`${method}: ${problem}`);
+    return new InvalidResponse(`${this.outgoing.method}: ${this.#problem ?? this.#missing}`);
+  }
+
+  get #missing(): string {
+    return `the reply has no response with the id ${JSON.stringify(this.outgoing.id)}`;
+  }
+
+  /** The error for a reply that answers something else, if it may be one too many for an earlier request on its connection. */
+  #strayed(reply: HttpReply, problem: string): ConnectionLost | undefined {
+    if (!reply.mayBeStray) return undefined;
+    reply.distrust?.();
+    return this.#cut(problem);
   }
 
   /** Another status than 200: the response may be in the body all the same. */
@@ -146,9 +160,10 @@ export class Post implements IncomingSink {
       reply.cancel();
       const { method } = this.outgoing;
       const message = `${shownUrl(link.url)} answered ${method} with ${status}, and no response: is it an MCP endpoint?`;
-      return this.fail(new HttpFailure({ status, url: link.url, body: "" }, message));
+      const failure = new HttpFailure({ status, url: link.url, body: "" }, message);
+      return this.fail(this.#strayed(reply, `the reply is ${status}, without a response`) ?? failure);
     }
-    const mayRespond = isJson(type) && status !== 429 && status !== 503 && !isGatewayLoss(status);
+    const mayRespond = isJson(type) && status !== 429 && !isGatewayLoss(status);
     const text = mayRespond ? await reply.text(link.limits.maxBytes) : undefined;
     if (text !== undefined) {
       link.receiver.tap?.("received", this.#name, text);
@@ -188,6 +203,7 @@ export class Post implements IncomingSink {
       silence?.stop();
     }
     if (this.#isSettled) return;
+    if (this.#hasStray && reply.mayBeStray) reply.distrust?.();
     if (isLegacy && events.lastId !== undefined) return this.#resume(events);
     if (isStream) receiver.stream("lost", this.#name, this.#silentFor);
     this.fail(this.#cut(this.#silentFor ?? "the stream ended", cause));
@@ -203,7 +219,7 @@ export class Post implements IncomingSink {
       const waitMs = this.#attempts.next(floorMs);
       if (waitMs === undefined) return this.fail(this.#cut("the stream could not be resumed"));
       await pause(waitMs, signal, floorMs);
-      const outcome = await readByGet(this.#link, events, { signal });
+      const outcome = await readByGet(this.#link, events, { signal, budget: this.outgoing.budget });
       if (this.#isSettled) return;
       if (outcome.kind === "refused") return this.fail(this.#cut(outcome.reason));
       floorMs = outcome.floorMs ?? 0;

@@ -13,6 +13,8 @@ export interface Refused {
   readonly signal: AbortSignal;
   /** How often it was refused before. */
   readonly times: number;
+  /** How often its call asked for other credentials, by any request. */
+  readonly budget: { signIns: number };
   /** Whether others would not help: it has what it had the last time, or credentials of the caller's own. */
   readonly isFinal: boolean;
 }
@@ -46,12 +48,15 @@ export class Refusals {
   }
 
   /** Resolves if the request is worth trying again; otherwise rejects with AuthRequired. */
-  async handle(reply: HttpReply, { url, headers, signal, times, isFinal }: Refused): Promise<void> {
+  async handle(reply: HttpReply, refused: Refused): Promise<void> {
+    const { url, headers, signal, budget } = refused;
     const status = reply.status as 401 | 403;
     const said = reply.header("www-authenticate");
     const challenge = said && withoutSecrets(said, reply);
     const cause = await failureOf(reply, url);
-    if (this.#auth?.refused && !isFinal && times < maxRefusals) {
+    if (this.#auth?.refused && !isHopeless(refused)) {
+      // A proof with the nonce of the server takes no sign-in.
+      if (!/\buse_dpop_nonce\b/.test(said ?? "")) budget.signIns++;
       const isObtained = await this.#obtain({
         status,
         url,
@@ -90,6 +95,10 @@ export class Refusals {
     this.#prompted = url;
     this.#onAuthorizing?.(true, url);
   }
+}
+
+function isHopeless({ isFinal, times, budget }: Refused): boolean {
+  return isFinal || times >= maxRefusals || budget.signIns >= maxRefusals;
 }
 
 /** What the server must do if the reply has these headers and the page cannot see them; undefined if that is not the reason. */

@@ -1,5 +1,6 @@
 // Sends the HTTP requests of a client: with its credentials, again after a refusal that they cured, and through redirects.
 import { isThenable } from "../../async/promises.ts";
+import type { CallBudget } from "../channel/channel.ts";
 import { HttpFailure } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown-url.ts";
 import type { Credentials } from "./auth.ts";
@@ -12,6 +13,8 @@ const maxRedirects = 5;
 export interface Asked extends HttpRequest {
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
+  /** That of the call that it belongs to. @default {one of its own} */
+  readonly budget?: Pick<CallBudget, "signIns"> | undefined;
   /** Whether it says goodbye: it is not worth other credentials. */
   readonly isFarewell?: boolean;
 }
@@ -28,6 +31,7 @@ export class Requester {
   /** Resolves with a reply that is neither a redirect nor a refusal of credentials. */
   async send(asked: Asked): Promise<HttpReply> {
     const hasOwn = "authorization" in asked.headers;
+    const budget = asked.budget ?? { signIns: 0 };
     let { url } = asked;
     let refused: string | undefined;
     for (let times = 0, redirects = 0; ;) {
@@ -43,7 +47,7 @@ export class Requester {
         const before = refused;
         refused = JSON.stringify(fields);
         const isFinal = hasOwn || asked.isFarewell || refused === before;
-        await this.#credentials.refused(reply, { url, headers, signal, times: times++, isFinal });
+        await this.#credentials.refused(reply, { url, headers, signal, times: times++, isFinal, budget });
       } else if (status >= 300 && status < 400) {
         url = followed(reply, url, ++redirects);
       } else return reply;

@@ -29,6 +29,7 @@ export function sendByFetch(
 }
 
 class FetchReply implements HttpReply {
+  readonly mayBeStray = true;
   readonly #request: HttpRequest;
   readonly #response: Response;
 

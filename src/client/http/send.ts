@@ -15,6 +15,8 @@ export interface HttpReply {
   readonly status: number;
   /** The headers of the request. */
   readonly sent: HeaderFields;
+  /** Whether it may be one that the server sent beyond those of earlier requests: its connection carried some, or nobody knows. */
+  readonly mayBeStray: boolean;
   /** The value of a header; names in lower case. */
   header(name: string): string | undefined;
   /** Resolves with the whole body; rejects with InvalidResponse past the limit, and with ConnectionLost when the body breaks off. */
@@ -23,6 +25,8 @@ export interface HttpReply {
   read(take: (piece: Uint8Array) => void): Promise<void>;
   /** Drops the body. */
   cancel(): void;
+  /** Closes the connection, where that is possible: replies and requests no longer match on it. */
+  distrust?(): void;
 }
 
 /**

@@ -2,7 +2,10 @@
 import { inBackground } from "../../async/timers.ts";
 
 const checkEveryMs = 15_000;
-/** A timer that fires this much too late means that the machine slept, so that its connections are gone. */
+/**
+ * A timer that fires this much too late means that the machine slept, so that its connections are gone. Where the monotonic clock stands
+ * still meanwhile, as on Linux, silence tells.
+ */
 const sleptMs = 30_000;
 /** How long a stream may be silent after comments that keep it alive: those come every 15 to 45 seconds. */
 const aliveMs = 90_000;
@@ -12,8 +15,8 @@ const quietMs = 15 * 60_000;
 export class Silence {
   readonly #onDead: (reason: string) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #heardAt = Date.now();
-  #checkedAt = Date.now();
+  #heardAt = performance.now();
+  #checkedAt = performance.now();
   #limitMs = quietMs;
 
   /** Calls back once, unless stopped. */
@@ -24,7 +27,7 @@ export class Silence {
 
   /** Something arrived. */
   heard(): void {
-    this.#heardAt = Date.now();
+    this.#heardAt = performance.now();
   }
 
   /** A comment arrived: from now on there should be more of them. */
@@ -41,7 +44,7 @@ export class Silence {
   }
 
   #check(): void {
-    const now = Date.now();
+    const now = performance.now();
     const isLate = now - this.#checkedAt > checkEveryMs + sleptMs;
     this.#checkedAt = now;
     if (isLate) this.#onDead("the machine slept");

@@ -50,7 +50,7 @@ export class Access {
     if (held === undefined) return this.#load().then(() => this.headers(url, method));
     if (held === "none") return none;
     const { tokens, proofs } = held;
-    if (isDue(tokens) && Date.now() >= this.#refreshAgainAt)
+    if (isDue(tokens) && performance.now() >= this.#refreshAgainAt)
       return this.#refresh(tokens).then(() => this.headers(url, method));
     const authorization = authorizationOf(tokens);
     if (proofs === undefined) return { authorization };
@@ -110,7 +110,7 @@ export class Access {
       const before = this.#held;
       const refreshed = await this.#acquisition.refresh(tokens).catch(() => undefined);
       if (refreshed) this.#hold(refreshed, before);
-      this.#refreshAgainAt = Date.now() + refreshAgainMs;
+      this.#refreshAgainAt = performance.now() + refreshAgainMs;
     };
     return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
   }

@@ -8,13 +8,14 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
+import { ageOf, type Moment, thisMoment } from "../../async/age.ts";
 import { collect } from "../http/body.ts";
 import { lossOf } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown-url.ts";
-import { unreachableBy } from "./node-unreachable.ts";
+import { isUnsentBy, unreachable } from "./node-unreachable.ts";
 
 /** How long a connection stays open without a request: less than the 5 seconds after which many servers close it. */
 const idleMs = 4000;
@@ -25,39 +26,43 @@ const restMs = 1000;
 interface Way {
   readonly request: (options: RequestOptions) => ClientRequest;
   readonly agent: Agent;
+  readonly connections: Connections;
 }
+
+/** The connections that an agent has made, and whether each can carry requests: with TLS, once its handshake is done. */
+type Connections = WeakMap<object, boolean>;
 
 /** Sends over connections of its own, which it keeps open between requests. An idle connection does not keep the process running. */
 export function nodeSend(): Send {
   const agents = new Set<Agent>();
   /** Whether no connection is kept, until the next request. */
   let isClosing = false;
-  /** When a connection was last kept, by the clock on the wall: it goes on while the machine sleeps, and timers do not. */
-  let keptAt = 0;
-  const wayOf = (request: Way["request"], agent: Agent): Way => {
+  /** When a connection was last kept: timers may stand still while the machine sleeps. */
+  let keptAt: Moment | undefined;
+  const wayOf = (request: Way["request"], agent: Agent, ready: "connect" | "secureConnect"): Way => {
     keepIdleBriefly(agent, () => {
-      keptAt = Date.now();
+      keptAt = thisMoment();
       return !isClosing;
     });
     agents.add(agent);
-    return { request, agent };
+    return { request, agent, connections: watchConnections(agent, ready) };
   };
   const closeFree = (): void => {
     for (const { freeSockets } of agents) {
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
     }
   };
-  const plain = wayOf(httpRequest, new Agent({ keepAlive: true }));
+  const plain = wayOf(httpRequest, new Agent({ keepAlive: true }), "connect");
   let secure: Way | undefined;
   // Loading TLS takes longer than connecting without it.
   const loadSecure = async (): Promise<Way> => {
     const { request, Agent: SecureAgent } = await import("node:https");
-    return (secure ??= wayOf(request, new SecureAgent({ keepAlive: true })));
+    return (secure ??= wayOf(request, new SecureAgent({ keepAlive: true }), "secureConnect"));
   };
   let target: { readonly url: string; readonly options: RequestOptions } = { url: "", options: {} };
   const send = async (request: HttpRequest): Promise<HttpReply> => {
     const { url } = request;
-    if (Date.now() - keptAt > idleMs) closeFree();
+    if (keptAt && ageOf(keptAt) > idleMs) closeFree();
     isClosing = false;
     if (target.url !== url) target = { url, options: urlToHttpOptions(new URL(url)) };
     const way = url.startsWith("https:") ? (secure ?? (await loadSecure())) : plain;
@@ -70,7 +75,24 @@ export function nodeSend(): Send {
   return Object.assign(send, { closeIdle });
 }
 
-/** Closes a connection that has been idle for `idleMs`, or for what the server says in `Keep-Alive` if that is less. */
+function watchConnections(agent: Agent, ready: "connect" | "secureConnect"): Connections {
+  const connections: Connections = new WeakMap();
+  const { createConnection } = agent;
+  agent.createConnection = (...options) => {
+    const socket = createConnection.apply(agent, options);
+    if (socket) {
+      connections.set(socket, false);
+      socket.once(ready, () => connections.set(socket, true));
+    }
+    return socket;
+  };
+  return connections;
+}
+
+/**
+ * Closes a connection that has been idle for `idleMs`, or for what the server says in `Keep-Alive` if that is less; and at once if
+ * something arrives on it: the next request would take that for its reply.
+ */
 function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): void {
   const { keepSocketAlive, reuseSocket } = agent;
   function close(this: Socket): void {
@@ -79,16 +101,20 @@ function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): void {
   agent.keepSocketAlive = (duplex) => {
     const isKept = mayKeep() && (keepSocketAlive.call(agent, duplex) as unknown as boolean);
     const socket = duplex as Socket;
-    if (isKept) socket.setTimeout(Math.min(socket.timeout || idleMs, idleMs), close);
+    if (isKept) socket.on("data", close).setTimeout(Math.min(socket.timeout || idleMs, idleMs), close);
     return isKept;
   };
   agent.reuseSocket = (duplex, request) => {
-    (duplex as Socket).setTimeout(0, close);
+    (duplex as Socket).off("data", close).setTimeout(0, close);
     reuseSocket.call(agent, duplex, request);
   };
 }
 
-function sendBy({ request, agent }: Way, target: RequestOptions, asked: HttpRequest): Promise<HttpReply> {
+function sendBy(
+  { request, agent, connections }: Way,
+  target: RequestOptions,
+  asked: HttpRequest,
+): Promise<HttpReply> {
   const { method, headers, body, signal } = asked;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
@@ -96,22 +122,28 @@ function sendBy({ request, agent }: Way, target: RequestOptions, asked: HttpRequ
     const abort = (): void => void sending.destroy();
     signal?.addEventListener("abort", abort);
     sending.on("close", () => signal?.removeEventListener("abort", abort));
-    sending.on("error", (error) =>
-      reject(
-        signal?.aborted ? (signal.reason as Error) : (unreachableBy(error, asked) ?? lossOf(error, asked)),
-      ),
-    );
-    sending.on("response", (message) => resolve(new NodeReply(asked, message)));
+    sending.on("error", (error) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      // Other runtimes make connections in their own way: only the error can tell.
+      const wasOpen = connections.get(sending.socket ?? sending) ?? !isUnsentBy(error);
+      reject(wasOpen ? lossOf(error, asked) : unreachable(error, asked));
+    });
+    sending.on("response", (message) => resolve(new NodeReply(asked, message, sending.reusedSocket)));
     sending.end(body);
   });
 }
 
 class NodeReply implements HttpReply {
   readonly status: number;
+  readonly mayBeStray: boolean;
   readonly #asked: HttpRequest;
   readonly #message: IncomingMessage;
+  readonly #socket: Socket;
 
-  constructor(asked: HttpRequest, message: IncomingMessage) {
+  constructor(asked: HttpRequest, message: IncomingMessage, mayBeStray: boolean) {
+    this.mayBeStray = mayBeStray;
+    // The message forgets it at its end.
+    this.#socket = message.socket;
     this.#asked = asked;
     this.#message = message;
     this.status = message.statusCode ?? 0;
@@ -168,5 +200,9 @@ class NodeReply implements HttpReply {
     message.on("close", () => clearTimeout(timer));
     message.on("error", () => {});
     message.resume();
+  }
+
+  distrust(): void {
+    this.#socket.destroy();
   }
 }

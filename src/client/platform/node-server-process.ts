@@ -26,6 +26,13 @@ export interface ServerOutput {
   tooLong(start: string): void;
 }
 
+/** A message that the system has not got yet. */
+interface Held {
+  readonly text: string;
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
+}
+
 /** A message is an object; in a batch, objects in an array. */
 const messageStart = /^\s*(?:\[\s*)?\{/;
 const brace = 0x7b;
@@ -68,7 +75,8 @@ export class ServerProcess implements Wire {
   readonly #closed: Promise<unknown>;
   #hasSpoken = false;
   #ending: Promise<void> | undefined;
-  #draining: Promise<void> | undefined;
+  /** The messages that wait for the system to take the one before. */
+  readonly #held = new Set<Held>();
 
   constructor(child: ChildProcessWithoutNullStreams, command: ServerCommand, output: ServerOutput) {
     this.#child = child;
@@ -86,11 +94,36 @@ export class ServerProcess implements Wire {
     this.#readErrors(output);
   }
 
+  /** Resolves when the system has taken the message; rejects with ConnectionLost if the server may have read it all the same. */
   send(text: string): void | Promise<void> {
     const { stdin } = this.#child;
-    if (this.#ending || !stdin.writable) throw new Error(`${this.#command.command} takes no more input`);
-    if (stdin.write(`${text}\n`)) return undefined;
-    return (this.#draining ??= this.#drain());
+    if (this.#ending || !stdin.writable) throw this.#unread();
+    const isFree = this.#held.size === 0 && stdin.writableLength === 0;
+    if (isFree) return this.#write(text);
+    return new Promise((resolve, reject) => void this.#held.add({ text, resolve, reject }));
+  }
+
+  /** Hands a message to the system. From then on the server may read it, whatever becomes of the rest. */
+  #write(text: string): void | Promise<void> {
+    const { stdin } = this.#child;
+    let settle: ((error?: Error | null) => void) | undefined;
+    stdin.write(`${text}\n`, (error) => settle?.(error));
+    if (stdin.writableLength === 0) return undefined;
+    return new Promise((resolve, reject) => {
+      settle = (error) => {
+        if (error) return reject(this.#halfRead(error));
+        resolve();
+        this.#writeHeld();
+      };
+    });
+  }
+
+  #writeHeld(): void {
+    for (const held of this.#held) {
+      if (this.#child.stdin.writableLength > 0) return;
+      this.#held.delete(held);
+      Promise.resolve(this.#write(held.text)).then(held.resolve, held.reject);
+    }
   }
 
   /** Closes the input of the server, waits for it to end, and ends it by force if it does not. */
@@ -101,6 +134,8 @@ export class ServerProcess implements Wire {
 
   async #end(): Promise<void> {
     const { stdin, stdout, stderr } = this.#child;
+    for (const { reject } of this.#held) reject(this.#unread());
+    this.#held.clear();
     stdin.end();
     await this.#tree.end(this.#command.graceMs);
     await within(drainMs, this.#closed);
@@ -108,18 +143,13 @@ export class ServerProcess implements Wire {
     this.onClose(this.#reason());
   }
 
-  /** Resolves when the server has read what was written, and rejects when it ends before. */
-  #drain(): Promise<void> {
-    const { stdin } = this.#child;
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        stdin.off("drain", settle).off("close", settle);
-        this.#draining = undefined;
-        if (stdin.writable) resolve();
-        else reject(new Error(`${this.#command.command} ended before it read its input`));
-      };
-      stdin.on("drain", settle).on("close", settle);
-    });
+  #unread(): Error {
+    return new Error(`${this.#command.command} takes no more input`);
+  }
+
+  #halfRead(cause: Error): ConnectionLost {
+    const message = `${this.#command.command} ended before it read its input`;
+    return new ConnectionLost("exited", message, { mayHaveRun: true, cause });
   }
 
   #readOutput({ stray, tooLong }: ServerOutput): void {

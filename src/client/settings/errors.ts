@@ -33,7 +33,7 @@ export class RpcRejection extends Error {
 export type LossReason =
   /** The server could not be reached: it did not receive the request. */
   | "unreachable"
-  /** The connection broke after the request was sent, or a gateway gave up (502, 504). */
+  /** The connection broke after the request was sent, or a gateway gave up (502, 504, 503 without `Retry-After`). */
   | "cut"
   /** The server no longer knows the session (404), and did not run the request. */
   | "session-gone"

@@ -23,7 +23,7 @@ export type Reissue = "safe" | "always" | "never";
 export interface CallSettings {
   /** How long a request may take without a sign of progress. @default {60000} */
   readonly timeoutMs?: number;
-  /** How long a request may take in all, with its attempts, rounds and progress. @default {3600000} */
+  /** How long a call may take in all, with its attempts, rounds, pages and hidden lists. @default {3600000} */
   readonly maxTimeMs?: number;
   /** Which tools are called again after a lost connection. @default {"safe"} */
   readonly reissue?: Reissue;

@@ -5,8 +5,9 @@ import { type Known, milliseconds, signal as abortSignal, textRecord } from "../
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
-import type { Core } from "../calls/core.ts";
+import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { beginBudget } from "../channel/channel.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -74,14 +75,13 @@ export interface TaskParts {
   readonly core: Core;
   readonly answers: Answers;
   readonly catalogue: Catalogue;
-  /** The default of the option. */
-  readonly maxTimeMs: number;
   /** Returns the result as the user receives it: checked against the tool's output schema, thrown if `throwOnError`. */
   finish(tool: string, result: JsonObject, options: CallOptions): CallToolResult | Promise<CallToolResult>;
 }
 
 /** What is known of a task from the call that created it. */
 export interface TaskOrigin {
+  /** When the server may forget the task, by `performance.now()`. */
   readonly expiresAt: number;
   /** Hold for everything that is done with the handle, unless it has its own. */
   readonly options: Omit<CallOptions, "signal">;
@@ -100,7 +100,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   #state: TaskState;
   #expiresAt: number;
   /** When the task was first seen: the time for which the server keeps it runs from then. */
-  readonly #since = Date.now();
+  readonly #since = performance.now();
   #waiting: { readonly waiting: Waiting; callers: number } | undefined;
   #result: JsonObject | undefined;
 
@@ -135,7 +135,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   async result(options: CallOptions = {}): Promise<CallToolResult> {
     checkCallOptions("result", options);
     const settings = { ...this.#options, ...options };
-    return this.#parts.finish(this.tool, await this.wait(settings, performance.now()), settings);
+    return this.#parts.finish(this.tool, await this.wait(settings), settings);
   }
 
   async cancel(options: TaskOptions = {}): Promise<void> {
@@ -149,7 +149,8 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   toJSON(): StoredTask {
-    const expiresAt = Number.isFinite(this.#expiresAt) ? this.#expiresAt : undefined;
+    const leftMs = this.#expiresAt - performance.now();
+    const expiresAt = Number.isFinite(leftMs) ? Math.round(Date.now() + leftMs) : undefined;
     return { tool: this.tool, id: this.id, expiresAt, pollIntervalMs: this.#state.pollIntervalMs };
   }
 
@@ -162,12 +163,12 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   /** Waits for the result as the server sends it. However many wait, the server is asked once. */
-  async wait(options: CallOptions, startedAt: number): Promise<JsonObject> {
+  async wait(options: CoreRequestOptions): Promise<JsonObject> {
     if (this.#result !== undefined) return this.#result;
     const shared = (this.#waiting ??= { waiting: this.#beginWaiting(options), callers: 0 });
     shared.callers++;
     try {
-      return (this.#result = await this.#inTime(shared.waiting.outcome, options, startedAt));
+      return (this.#result = await this.#inTime(shared.waiting.outcome, options));
     } finally {
       shared.callers--;
       if (shared.callers === 0) {
@@ -200,10 +201,11 @@ export class OpenTask implements TaskHandle, AwaitedTask {
     return waiting;
   }
 
-  async #inTime(outcome: Promise<JsonObject>, options: CallOptions, startedAt: number): Promise<JsonObject> {
-    const { signal, maxTimeMs = this.#parts.maxTimeMs } = options;
+  async #inTime(outcome: Promise<JsonObject>, options: CoreRequestOptions): Promise<JsonObject> {
+    const { signal, budget = beginBudget() } = options;
+    const { maxTimeMs } = this.#parts.core.timesOf(options);
     const tooLate = new AbortController();
-    const leftMs = startedAt + maxTimeMs - performance.now();
+    const leftMs = budget.startedAt + maxTimeMs - performance.now();
     const timer = setTimeout(
       () => tooLate.abort(new CallTimeout("maxTimeMs", maxTimeMs, `tools/call ${this.tool}`)),
       Math.min(Math.max(0, leftMs), longestTimerMs),
@@ -211,6 +213,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
     try {
       return await untilAborted(outcome, signal ? AbortSignal.any([signal, tooLate.signal]) : tooLate.signal);
     } finally {
+      budget.heardAt = performance.now();
       clearTimeout(timer);
     }
   }
@@ -249,7 +252,7 @@ export class FinishedTask implements TaskHandle {
   }
 }
 
-/** When the server may forget a task that exists since then. */
+/** When the server may forget a task that exists since then, by `performance.now()`. */
 export function expiryOf({ ttlMs }: TaskState, since: number): number {
   return typeof ttlMs === "number" ? since + ttlMs : Number.POSITIVE_INFINITY;
 }

@@ -32,28 +32,22 @@ export class Tasks {
   }
 
   /** Calls a tool where the client decides: as a task if the tool requires it. Returns the result of the call or of its task. */
-  async call(params: ToolCallParams, options: CallOptions = {}): Promise<JsonObject> {
-    const startedAt = performance.now();
+  async call(params: ToolCallParams, options: CoreRequestOptions): Promise<JsonObject> {
     if ((await this.#supportOf(params.name, options)) !== "required")
       return this.#parts.catalogue.toolCalls.request(params, options);
     const sent = await this.#send(params, options, {});
-    return sent instanceof OpenTask ? this.#await(sent, options, startedAt) : sent;
+    return sent instanceof OpenTask ? this.#await(sent, options) : sent;
   }
 
   /** Waits for the task that a call of a modern client has become. */
-  finish(
-    tool: string,
-    created: JsonObject,
-    options: CallOptions | undefined,
-    startedAt: number,
-  ): Promise<JsonObject> {
-    const task = this.#open(tool, created, options ?? {});
+  finish(tool: string, created: JsonObject, options: CoreRequestOptions): Promise<JsonObject> {
+    const task = this.#open(tool, created, options);
     if (task === undefined) throw new InvalidResponse(`${tool}: the server's result is not a task`);
-    return this.#await(task, options ?? {}, startedAt);
+    return this.#await(task, options);
   }
 
   /** Calls a tool as a task, and returns its handle. */
-  async start(params: ToolCallParams, options: StartTaskOptions = {}): Promise<TaskHandle> {
+  async start(params: ToolCallParams, options: StartTaskOptions & CoreRequestOptions): Promise<TaskHandle> {
     const { ttlMs, ...callOptions } = options;
     const { name: tool } = params;
     const { core } = this.#parts;
@@ -81,12 +75,16 @@ export class Tasks {
         "task takes what toJSON() of a task returned: parse the text with JSON.parse first",
       );
     if (id === undefined) return new FinishedTask(tool, result as JsonObject, this.#parts);
-    const origin = { expiresAt: expiresAt ?? Number.POSITIVE_INFINITY, options: {} };
+    const leftMs = expiresAt === undefined ? Number.POSITIVE_INFINITY : expiresAt - Date.now();
+    const origin = { expiresAt: performance.now() + leftMs, options: {} };
     return new OpenTask(tool, id, { status: "working", pollIntervalMs }, origin, this.#parts);
   }
 
   /** Whether a tool can be called as a task, on 2025-11-25; one that says nothing cannot. */
-  async #supportOf(tool: string, options: CallOptions): Promise<"optional" | "required" | "forbidden"> {
+  async #supportOf(
+    tool: string,
+    options: CoreRequestOptions,
+  ): Promise<"optional" | "required" | "forbidden"> {
     const known = await this.#parts.catalogue.definitions.find(tool, options);
     return known?.tool.execution?.taskSupport ?? "forbidden";
   }
@@ -94,7 +92,7 @@ export class Tasks {
   /** Sends the call, and returns its task, or the result if there is none. */
   async #send(
     params: ToolCallParams,
-    options: CallOptions,
+    options: CoreRequestOptions,
     task: JsonObject,
   ): Promise<OpenTask | JsonObject> {
     const { core, catalogue } = this.#parts;
@@ -109,22 +107,22 @@ export class Tasks {
   #open(
     tool: string,
     result: JsonObject,
-    options: CallOptions,
+    options: CoreRequestOptions,
     progressToken?: string | number,
   ): OpenTask | undefined {
     const created = createdTask(result, this.#parts.core.peer.revision);
     if (created === undefined) return undefined;
     const { id, state } = created;
-    // The signal of the call ends the call, and not what is done with its handle later.
-    const { signal: _, ...kept } = options;
-    const origin = { expiresAt: expiryOf(state, Date.now()), options: kept, progressToken };
+    // The signal and budget of the call are for the call, and not for what is done with its handle later.
+    const { signal: _, budget: __, ...kept } = options;
+    const origin = { expiresAt: expiryOf(state, performance.now()), options: kept, progressToken };
     return new OpenTask(tool, id, state, origin, this.#parts);
   }
 
   /** Waits for a task that nobody else knows of: if the call ends before, the task is cancelled. */
-  async #await(task: OpenTask, options: CallOptions, startedAt: number): Promise<JsonObject> {
+  async #await(task: OpenTask, options: CoreRequestOptions): Promise<JsonObject> {
     try {
-      return await task.wait(options, startedAt);
+      return await task.wait(options);
     } catch (error) {
       task.abandon(error);
       throw error;

@@ -25,7 +25,7 @@ export interface AwaitedTask {
   readonly tool: string;
   readonly requests: TaskRequests;
   readonly state: TaskState;
-  /** When the server may forget the task, in milliseconds since 1970. */
+  /** When the server may forget the task, by `performance.now()`. */
   readonly expiresAt: number;
   /** The keys of the questions that were asked. */
   readonly asked: Set<string>;
@@ -118,7 +118,7 @@ export class Waiting {
 
   async #waitAfter(error: Error): Promise<void> {
     const { requests, expiresAt, state } = this.#task;
-    if (Date.now() >= expiresAt) {
+    if (performance.now() >= expiresAt) {
       const problem = `it has expired, and the server could not be asked before: ${error.message}`;
       throw new TaskEnded(requests.id, "expired", problem, { cause: error });
     }

@@ -64,7 +64,7 @@ export class Follower implements Listening {
   /** The client, which is followed from now on, for as long as somebody asks. */
   follow(peer: string): Followed {
     const followed = this.#followed.get(peer) ?? this.#begin(peer);
-    followed.askedAt = Date.now();
+    followed.askedAt = performance.now();
     return followed;
   }
 
@@ -107,14 +107,13 @@ export class Follower implements Listening {
   }
 
   #begin(peer: string): Followed {
-    const now = Date.now();
     this.#prefix ??= randomId(6);
     const track = new Track(`${this.#prefix}-${++this.#count}`, () => this.mark());
     const conversation = new Conversation(track);
     const past = this.#history?.of(peer) ?? [];
     for (const heard of past.length > 0 ? past : this.#hearing.present(peer, this.#endpoint))
       this.#understand(conversation, heard);
-    const followed = { track, conversation, since: this.#history?.since ?? now, askedAt: now };
+    const followed = { track, conversation, since: this.#history?.since ?? Date.now(), askedAt: 0 };
     if (this.#followed.size >= followingLimits.maxFollowed) this.#dropUnasked();
     this.#followed.set(peer, followed);
     this.#hear();
@@ -132,7 +131,7 @@ export class Follower implements Listening {
   /** Drops the clients that nobody asks about, again and again until none is left. */
   #wait(): ReturnType<typeof setTimeout> {
     const check = (): void => {
-      const latest = Date.now() - followingLimits.unaskedMs;
+      const latest = performance.now() - followingLimits.unaskedMs;
       for (const [peer, { askedAt }] of this.#followed) if (askedAt <= latest) this.#followed.delete(peer);
       if (this.#followed.size > 0) this.#timer = this.#wait();
       else this.#rest();

@@ -17,6 +17,7 @@ const rows = [
   { name: "modern", ...modern, cuts: isLong ? 800 : 20 },
   { name: "legacy, streams that resume", ...legacy, cuts: isLong ? 500 : 20 },
   { name: "legacy, streams that do not resume", ...legacy, dropsIds: true, cuts: isLong ? 500 : 20 },
+  { name: "modern, over TLS", ...modern, hasTls: true, cuts: isLong ? 300 : 20 },
   // Connections of the global fetch stay open for a while.
   ...(isLong ? [{ name: "modern, by fetch", ...modern, fetch: globalThis.fetch, cuts: 200 }] : []),
 ];

@@ -1,7 +1,7 @@
 // A listen stream that nobody closes and that is dead all the same: its server fell silent, or the machine of the client slept.
 import type { Change, ClientEvent } from "halyard/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { holdClocks, passSeconds } from "../../support/clock.ts";
+import { holdClocks, passSeconds, setWallClock } from "../../support/clock.ts";
 import { type Asked, event, start, type Started } from "../../support/http-script.ts";
 import { metaKeys } from "../../support/revisions.ts";
 import { nextTurn } from "../../support/turns.ts";
@@ -27,9 +27,10 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-/** Lets time pass until it holds. */
+/** Lets time pass until it holds, but not a minute. */
 async function passUntil(holds: () => boolean): Promise<void> {
-  while (!holds()) {
+  for (let steps = 0; !holds(); steps++) {
+    if (steps > 5999) throw new Error(`Not true within a minute: ${holds.toString()}`);
     vi.advanceTimersByTime(10);
     await nextTurn();
   }
@@ -69,6 +70,28 @@ describe("a listen stream that is silent", () => {
     await pass(75);
     await passUntil(() => changes.length > 0);
     expect(changes).toEqual([{ kind: "tools", cause: "gap" }]);
+  });
+
+  test("is opened again as soon when somebody sets the clock back", async () => {
+    const { events, changes } = await silent(": alive\n\n");
+    await pass(10);
+    setWallClock(-3600);
+    await pass(75);
+    expect(events.filter(isLost)).toEqual([]);
+    await pass(20);
+    await passUntil(() => events.some(isLost));
+    await passUntil(() => changes.length > 0);
+    expect(changes).toEqual([{ kind: "tools", cause: "gap" }]);
+  });
+
+  test("and alive is kept when somebody sets the clock forward", async () => {
+    const { server, events, changes } = await silent(": alive\n\n");
+    await pass(10);
+    setWallClock(3600);
+    await pass(60);
+    expect(events.filter(isLost)).toEqual([]);
+    expect(changes).toEqual([]);
+    expect(server.of("subscriptions/listen")).toHaveLength(1);
   });
 
   test("while the machine slept is opened again at once", async () => {

@@ -245,7 +245,8 @@ describe("an error, never an era", () => {
   test.each<[what: string, probe: OnRequest, kind: abstract new (...args: never) => Error]>([
     ["429", at(429), HttpFailure],
     ["502", at(502), ConnectionLost],
-    ["503", at(503), HttpFailure],
+    ["503 with Retry-After", at(503, "", { "retry-after": "0" }), HttpFailure],
+    ["503 from a gateway", at(503), ConnectionLost],
     ["504", at(504), ConnectionLost],
     ["a connection that breaks", (_, reply) => void reply.destroy(), ConnectionLost],
   ])("%s, after three tries that are reported", async (_, probe, kind) => {

@@ -109,6 +109,46 @@ describe.each([newestModern, newestLegacy])("auth on %s", (revision) => {
     expect(obtained).toBe(3);
   });
 
+  test("that always obtains others is asked three times for one call, whatever the call leads to", async () => {
+    let obtained = 0;
+    const auth = { headers: () => ({ authorization: String(obtained) }), refused: () => ++obtained > 0 };
+    const { server, client } = await start({ revision, auth });
+    const refuseAll = ({ refuse }: Asked): void => refuse(401);
+    server.on("tools/list", refuseAll).on("tools/call", refuseAll);
+    expect(await failing(client.callTool("pay"))).toBeInstanceOf(AuthRequired);
+    expect(server.of("tools/call")).toHaveLength(revision === newestModern ? 1 : 4);
+    expect(obtained).toBe(3);
+  });
+
+  test("that obtains others is asked three times for one call, however often that is sent", async () => {
+    let obtained = 0;
+    const auth = { headers: () => ({ authorization: String(obtained) }), refused: () => ++obtained > 0 };
+    const { server, client } = await start({ revision, auth });
+    server.on("work", ({ refuse }) =>
+      server.of("work").length % 2 === 1 ? refuse(401) : refuse(503, "", { "retry-after": "0" }),
+    );
+    expect(await failing(client.request("work"))).toBeInstanceOf(AuthRequired);
+    expect(obtained).toBe(3);
+  });
+
+  test("is asked for proofs with other nonces as often as requests need them", async () => {
+    let proofs = 0;
+    const auth = {
+      headers: () => ({ authorization: "DPoP one", dpop: String(++proofs) }),
+      refused: () => true,
+    };
+    const { server, client } = await start({ revision, auth });
+    let refused = 0;
+    const nonce = { "www-authenticate": 'DPoP error="use_dpop_nonce"' };
+    server.on("tools/list", ({ message, refuse, result }) => {
+      if (refused++ % 2 === 0) return refuse(401, "", nonce);
+      const page = Number(message.params?.["cursor"] ?? 0) + 1;
+      result({ tools: [], ...(page < 6 && { nextCursor: String(page) }) });
+    });
+    expect(await client.listTools()).toEqual([]);
+    expect(server.of("tools/list")).toHaveLength(12);
+  });
+
   test("is asked again while anything in its headers is new, and told of the nonces that replies carry", async () => {
     let nonce = "";
     let proofs = 0;

@@ -158,3 +158,17 @@ test("closing the client closes its stream, and the process keeps no connection 
   await client.close();
   await until(() => response.destroyed && old.server.sockets.size === 0);
 });
+
+test.each<[string, boolean, (asked: Asked) => void]>([
+  ["that breaks after it arrived may have run", true, ({ socket }) => socket.destroy()],
+  ["that a gateway lost may have run", true, ({ refuse }) => refuse(503)],
+  ["that the server failed to take may have run", true, ({ refuse }) => refuse(500)],
+  ["that the server refuses has not run", false, ({ refuse }) => refuse(404)],
+])("a message %s", async (_, mayHaveRun, answer) => {
+  const old = await oldServer();
+  const client = await open(old);
+  old.server.on("pay", answer);
+  expect(await failing(client.request("pay"))).toMatchObject({ code: "CONNECTION_LOST", mayHaveRun });
+  if (mayHaveRun) expect(old.server.of("pay")).toHaveLength(1);
+  expect(await client.request("work")).toEqual({ a: 1 });
+});

@@ -40,7 +40,7 @@ describe.each([newestModern, newestLegacy])("a refusal on %s", (revision) => {
     },
   );
 
-  test.each([502, 504])(
+  test.each([502, 504, 520, 524, 530])(
     "with %i means that a gateway lost the server, which may have run the request",
     async (status) => {
       const { server, client } = await start({ revision });
@@ -52,6 +52,26 @@ describe.each([newestModern, newestLegacy])("a refusal on %s", (revision) => {
       expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
     },
   );
+
+  test.each([
+    ["nothing", ""],
+    ["a page", "<h1>Service unavailable</h1>"],
+    ["JSON of a gateway", { error: { message: "upstream" } }],
+  ])("with 503 and %s may come from a gateway: the server may have run the request", async (_, body) => {
+    const { server, client } = await start({ revision });
+    server.on("work", ({ refuse }) => refuse(503, body));
+    const error = await failing(client.request("work"));
+    expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
+    expect(server.of("work")).toHaveLength(1);
+  });
+
+  test("with 503 and Retry-After is tried again: the server says that it did not run the request", async () => {
+    const { server, client } = await start({ revision });
+    server.on("work", ({ refuse, result }) =>
+      server.of("work").length < 3 ? refuse(503, "", { "retry-after": "0" }) : result({ a: 1 }),
+    );
+    expect(await client.request("work", {}, once)).toMatchObject({ a: 1 });
+  });
 
   test.each([429, 503])("with %i is tried again, even if it has a JSON-RPC body", async (status) => {
     const { server, client, events } = await start({ revision });

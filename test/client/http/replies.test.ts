@@ -12,7 +12,7 @@ import {
   start,
 } from "../../support/http-script.ts";
 import { legacyDates } from "../../support/revisions.ts";
-import { until } from "../../support/turns.ts";
+import { nextTurn, until } from "../../support/turns.ts";
 
 describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
   test("may be JSON [HTTP-POST-CLIENT-BOTH, HTTP26-REPLY-BOTH]", async () => {
@@ -90,14 +90,23 @@ describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
     await until(() => response.destroyed);
   });
 
-  test("with a response to another request is no response", async () => {
+  test.each([
+    ["that was used before may be one too many: the request may have run", true],
+    ["of its own is no response", false],
+  ])("with a response to another request, on a connection %s", async (_, isKept) => {
     const { server, client, events } = await start({ revision });
     server.on("work", (asked) => {
       asked.response.writeHead(200, { "content-type": "application/json" });
       asked.response.end(JSON.stringify({ jsonrpc: "2.0", id: 4711, result: {} }));
     });
+    if (!isKept) {
+      for (const socket of server.sockets) socket.destroy();
+      await until(() => server.sockets.size === 0);
+      await nextTurn();
+    }
     const error = await failing(client.request("work"));
-    expect(error).toBeInstanceOf(InvalidResponse);
+    if (isKept) expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
+    else expect(error).toBeInstanceOf(InvalidResponse);
     expect(events).toContainEqual({ type: "ignored", reason: expect.stringContaining("4711") });
   });
 
@@ -112,9 +121,18 @@ describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
     expect(events).toContainEqual({ type: "ignored", reason: expect.stringContaining("JSON") });
   });
 
+  test.each([202, 204])(
+    "that is %i, on a connection that was used before, may be one too many: the request may have run",
+    async (status) => {
+      const { server, client } = await start({ revision });
+      server.on("work", ({ refuse }) => refuse(status));
+      const error = await failing(client.request("work"));
+      expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
+      expect(error.message).toContain(`the reply is ${status}, without a response`);
+    },
+  );
+
   test.each([
-    ["202", 202, "", {}],
-    ["204", 204, "", {}],
     ["nothing", 200, "", {}],
     ["a page", 200, "<html>Sign in</html>", { "content-type": "text/html" }],
   ])(

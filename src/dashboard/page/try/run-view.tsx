@@ -62,9 +62,9 @@ function OutcomeBadge({ outcome }: { readonly outcome: Outcome }): VNode {
 const tickMs = 100;
 
 function Elapsed({ since }: { readonly since: number }): VNode {
-  const [now, setNow] = useState(Date.now());
+  const [now, setNow] = useState(performance.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), tickMs);
+    const timer = setInterval(() => setNow(performance.now()), tickMs);
     return () => clearInterval(timer);
   }, []);
   return <span class="figure muted">{(Math.max(0, now - since) / 1_000).toFixed(1)} s</span>;

@@ -44,7 +44,7 @@ export async function start(client: McpClient, entry: Entry, sent: Sent): Promis
   const began = performance.now();
   let run: Run = {
     what: sent.uri ?? entry.id,
-    startedAt: Date.now(),
+    startedAt: began,
     durationMs: undefined,
     progress: undefined,
     outcome: undefined,
