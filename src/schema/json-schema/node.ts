@@ -105,7 +105,9 @@ function kindOf(value: unknown): number {
     case "string":
       return kinds.string;
     case "number":
-      return Number.isInteger(value) ? kinds.integer : kinds.number;
+      if (Number.isInteger(value)) return kinds.integer;
+      if (!Number.isFinite(value)) throw new NotJson();
+      return kinds.number;
     case "boolean":
       return kinds.boolean;
     case "object":

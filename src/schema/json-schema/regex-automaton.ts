@@ -1,8 +1,8 @@
-// Matches in one pass with a deterministic automaton. It creates states when a text first needs them, and bounds their number.
-import { type CodePoints, contains, countUpTo, wordCharacters } from "./code-points.ts";
+// Matches in one pass with a deterministic automaton. It creates states and classes of characters when a text first needs them.
+import type { Payer } from "./budget.ts";
+import { type CharacterSet, contains, setOf, wordCharacters } from "./code-points.ts";
 import type { Assertion } from "./regex-parse.ts";
 import type { Instruction, Program } from "./regex-program.ts";
-import type { Payer } from "./value-table.ts";
 
 /** The instructions at which the program may be between two characters. */
 interface State {
@@ -38,63 +38,75 @@ const makeState = (places: readonly number[], isStart: boolean, afterWord: boole
 const matched = makeState([], false, false);
 const failed = makeState([], false, false);
 
-const asciiSize = 128;
-/** The most entries in all cached states; a full cache starts again empty. */
+/** How much the automatons of one document may keep, in places of states; when it is full, all of them start again empty. */
 const maxKept = 200_000;
-/** Beyond ASCII, the classes of this many code points are computed together and cached. */
+
+/** What the automatons of one document keep together. */
+export class StateCache {
+  kept = 0;
+  /** Changes when all automatons must start again. */
+  generation = 0;
+
+  renew(): number {
+    if (this.kept > maxKept) {
+      this.kept = 0;
+      this.generation++;
+    }
+    return this.generation;
+  }
+}
+
+/** The classes of this many code points are cached together. */
 const pageSize = 256;
+const keptOfPage = 64;
+const maxCachedClass = 0xffff;
 
 export class Automaton {
   readonly #program: Program;
-  /** The first code point of each interval that every set contains as a whole or not at all, and the class of each. */
-  readonly #intervals: Uint32Array;
-  readonly #classes: Uint32Array;
-  readonly #asciiClasses = new Uint32Array(asciiSize);
-  /** For each class, which sets contain it, and whether it holds word characters. */
-  readonly #members: boolean[][] = [];
-  readonly #words: boolean[] = [];
+  readonly #sets: readonly CharacterSet[];
+  readonly #cache: StateCache;
+  readonly #needsWords: boolean;
   /** Whether a match can begin only at the start. */
   readonly #isAnchored: boolean;
-  readonly #start: State;
-  readonly #pages: (Uint8Array | undefined)[] = [];
   /** The number of the walk that last visited an instruction. */
   readonly #walks: Uint32Array;
   #walk = 0;
+  /** Classes, which begin with 1, by the sets that contain them: a text of a 0 or 1 for each set. */
+  #classes = new Map<string, number>();
+  #members: string[] = [""];
+  /** The class of each code point; 0 if it is not known yet. */
+  #pages: (Uint16Array | undefined)[] = [];
   #states = new Map<string, State>();
-  #kept = 0;
+  #start = makeState([0], true, false);
+  #generation: number;
 
-  constructor(program: Program) {
+  constructor(program: Program, cache: StateCache) {
     this.#program = program;
+    this.#cache = cache;
+    this.#generation = cache.generation;
     const [first] = program.instructions;
     this.#isAnchored = first?.kind === "assert" && first.assertion === "start";
-    const needsWords = program.instructions.some(
+    this.#needsWords = program.instructions.some(
       (one) => one.kind === "assert" && one.assertion.endsWith("boundary"),
     );
-    const sets = needsWords ? [...program.sets, wordCharacters] : program.sets;
-    this.#intervals = intervalsOf(sets);
-    this.#classes = this.#classify(sets, needsWords);
-    for (let point = 0; point < asciiSize; point++) this.#asciiClasses[point] = this.#classOf(point);
-    this.#start = makeState([0], true, false);
+    this.#sets = this.#needsWords ? [...program.sets, setOf(wordCharacters)] : program.sets;
     this.#walks = new Uint32Array(program.instructions.length);
   }
 
   /** Whether the expression matches anywhere in `text`. */
   test(text: string, payer: Payer): boolean {
+    if (this.#cache.renew() !== this.#generation) this.#forget();
     let state = this.#start;
     let at = 0;
     let rare = 0;
     while (at < text.length) {
-      let unit = text.charCodeAt(at++);
-      let symbol: number;
-      if (unit < asciiSize) symbol = this.#asciiClasses[unit] as number;
-      else {
-        if ((unit & 0xfc00) === 0xd800) {
-          unit = text.codePointAt(at - 1) as number;
-          if (unit > 0xffff) at++;
-          rare++;
-        }
-        symbol = this.#pageOf(unit)?.[unit % pageSize] ?? this.#classOf(unit);
+      let point = text.charCodeAt(at++);
+      if ((point & 0xfc00) === 0xd800) {
+        point = text.codePointAt(at - 1) as number;
+        if (point > 0xffff) at++;
+        rare++;
       }
+      const symbol = this.#pages[point >> 8]?.[point % pageSize] || this.#classify(point, payer);
       state = state.next[symbol] ?? this.#advance(state, symbol, payer);
       if (state === matched || state === failed) break;
     }
@@ -106,41 +118,29 @@ export class Automaton {
     return state.matchesAtEnd;
   }
 
-  #classOf(point: number): number {
-    return this.#classes[countUpTo(this.#intervals, point) - 1] as number;
-  }
-
-  /** The classes of the code points around this one, if it has at most 16 bits and classes fit into 8. */
-  #pageOf(point: number): Uint8Array | undefined {
-    const number = point >> 8;
-    const known = this.#pages[number];
-    if (known !== undefined || point > 0xffff || this.#members.length > 256) return known;
-    const page = Uint8Array.from({ length: pageSize }, (_, index) =>
-      this.#classOf(number * pageSize + index),
-    );
-    this.#pages[number] = page;
-    return page;
-  }
-
-  /** Gives intervals in the same sets the same class. */
-  #classify(sets: readonly CodePoints[], lastIsWords: boolean): Uint32Array {
-    const known = new Map<string, number>();
-    return Uint32Array.from(this.#intervals, (point) => {
-      const members = sets.map((set) => contains(set, point));
-      const key = members.map(Number).join("");
-      let id = known.get(key);
-      if (id === undefined) {
-        known.set(key, (id = known.size));
-        this.#members.push(members);
-        this.#words.push(lastIsWords && members.at(-1) === true);
-      }
-      return id;
-    });
+  /** Finds the class of a code point: those in the same sets have the same one. */
+  #classify(point: number, payer: Payer): number {
+    payer.spend(10 + this.#sets.length);
+    let key = "";
+    for (const set of this.#sets) key += contains(set, point) ? "1" : "0";
+    let symbol = this.#classes.get(key);
+    if (symbol === undefined) {
+      symbol = this.#members.push(key) - 1;
+      this.#classes.set(key, symbol);
+      this.#cache.kept += 1 + (key.length >> 3);
+    }
+    let page = this.#pages[point >> 8];
+    if (page === undefined) {
+      page = this.#pages[point >> 8] = new Uint16Array(pageSize);
+      this.#cache.kept += keptOfPage;
+    }
+    if (symbol <= maxCachedClass) page[point % pageSize] = symbol;
+    return symbol;
   }
 
   /** The state after a character of a class. */
   #advance(state: State, symbol: number, payer: Payer): State {
-    const isWord = this.#words[symbol] === true;
+    const isWord = this.#needsWords && this.#members[symbol]?.endsWith("1") === true;
     const at = { isStart: state.isStart, isEnd: false, isBoundary: state.afterWord !== isWord };
     const reads = this.#follow(state, at, payer);
     const next = reads === undefined ? matched : this.#after(reads, symbol, isWord);
@@ -157,10 +157,10 @@ export class Automaton {
       places.push(place);
     };
     if (!this.#isAnchored) add(0);
-    const members = this.#members[symbol] as readonly boolean[];
+    const members = this.#members[symbol] as string;
     for (const place of reads) {
       const instruction = this.#program.instructions[place];
-      if (instruction?.kind === "read" && members[instruction.set]) add(instruction.next);
+      if (instruction?.kind === "read" && members[instruction.set] === "1") add(instruction.next);
     }
     return places.length === 0 ? failed : this.#stateOf(places, isWord);
   }
@@ -171,16 +171,18 @@ export class Automaton {
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     const state = makeState(places, false, afterWord);
-    this.#kept += places.length + this.#members.length;
-    if (this.#kept > maxKept) this.#forget();
+    this.#cache.kept += places.length + this.#members.length;
     this.#states.set(key, state);
     return state;
   }
 
   #forget(): void {
+    this.#generation = this.#cache.generation;
+    this.#classes = new Map();
+    this.#members = [""];
+    this.#pages = [];
     this.#states = new Map();
-    this.#kept = 0;
-    this.#start.next.length = 0;
+    this.#start = makeState([0], true, false);
   }
 
   /** The `read` instructions reachable without reading a character; undefined if the program matches on the way. */
@@ -207,12 +209,4 @@ export class Automaton {
     }
     return reads;
   }
-}
-
-/** The code points where one of the sets begins or ends, and 0. */
-function intervalsOf(sets: readonly CodePoints[]): Uint32Array {
-  const starts = new Set([0]);
-  for (const set of sets)
-    for (const [index, point] of set.entries()) starts.add(index % 2 === 0 ? point : point + 1);
-  return Uint32Array.from(starts).toSorted();
 }
