@@ -23,7 +23,7 @@ import { type Backtracking, Patterns } from "./pattern.ts";
 import type { Run } from "./run.ts";
 import { stringKeywords, textKeywords } from "./string-keywords.ts";
 
-/** In order of evaluation: cheap keywords first, those that read the whole value later. */
+/** In order of evaluation: cheap keywords first, those that read the whole value later, and those that need its outcome last. */
 const keywords: KeywordTable = [
   ...numberKeywords,
   ...stringKeywords,
@@ -34,8 +34,10 @@ const keywords: KeywordTable = [
   ...objectKeywords,
   ...arrayKeywords,
   ...inPlaceKeywords,
+  ...unevaluatedItems,
+  ...unevaluatedProperties,
 ];
-const lastKeywords: KeywordTable = [...unevaluatedItems, ...unevaluatedProperties];
+const positions: ReadonlyMap<string, number> = new Map(keywords.map(([name], position) => [name, position]));
 
 export interface CompiledDocument {
   readonly root: Node;
@@ -109,7 +111,7 @@ class Compiler {
       run.entered.pop();
       return fits;
     };
-    for (const checks of entering.checks) checks.push(check);
+    for (const kind of Object.values(kinds)) entering.checks[kind] = [check];
     return entering;
   }
 
@@ -127,29 +129,20 @@ class Compiler {
     const isReference = draft <= 7 && typeof schema["$ref"] === "string";
     const { type } = schema;
     if (type !== undefined && !isReference) restrict(node, [type].flat() as (keyof typeof kinds)[]);
-    for (const [name, { about, compile }] of keywords) {
-      if (isReference && name !== "$ref") continue;
-      this.#add(node.checks, name, about, compile, surroundings);
-    }
-    if (isReference) return;
-    for (const [name, { about, compile }] of lastKeywords)
-      if (this.#add(node.last, name, about, compile, surroundings)) node.tracks = true;
+    const found = isReference ? ["$ref"] : Object.keys(schema);
+    const used = found.flatMap((name) => positions.get(name) ?? []).toSorted((a, b) => a - b);
+    for (const position of used) this.#add(node, keywords[position] as KeywordTable[number], surroundings);
   }
 
-  #add(
-    checks: Check<unknown>[][],
-    name: string,
-    about: KeywordTable[number][1]["about"],
-    compile: KeywordTable[number][1]["compile"],
-    surroundings: Surroundings,
-  ): boolean {
-    const { schema } = surroundings;
-    const setting = Object.hasOwn(schema, name) ? schema[name] : undefined;
-    if (setting === undefined) return false;
+  #add(node: Node, [name, { about, compile }]: KeywordTable[number], surroundings: Surroundings): void {
+    const setting = surroundings.schema[name];
+    if (setting === undefined) return;
     const check = compile(setting as never, surroundings) as Check<unknown> | undefined;
-    if (check === undefined) return false;
-    for (const kind of about) checks[kinds[kind]]?.push(check);
-    return true;
+    if (check === undefined) return;
+    const isLast = name.startsWith("unevaluated");
+    if (isLast) node.tracks = true;
+    const checks = isLast ? node.last : node.checks;
+    for (const kind of about) (checks[kinds[kind]] ??= []).push(check);
   }
 
   #referred(keyword: string, reference: string, base: Resource): Check<unknown> {
