@@ -16,6 +16,12 @@ export function setOf(ranges: CodePoints): CharacterSet {
   return { ranges, properties: [], isNegated: false };
 }
 
+/** The only character of a set, or undefined if it has several or none. */
+export function singleOf({ ranges, properties, isNegated }: CharacterSet): number | undefined {
+  const [first, last] = ranges;
+  return ranges.length === 2 && first === last && properties.length === 0 && !isNegated ? first : undefined;
+}
+
 /** The union of ranges in any order. */
 export function union(ranges: readonly (readonly [number, number])[]): CodePoints {
   const merged: number[] = [];

@@ -1,6 +1,6 @@
 // Matches in one pass with a deterministic automaton. It creates states and classes of characters when a text first needs them.
 import type { Payer } from "./budget.ts";
-import { type CharacterSet, contains, setOf, wordCharacters } from "./code-points.ts";
+import { type CharacterSet, contains, setOf, singleOf, wordCharacters } from "./code-points.ts";
 import type { Assertion } from "./regex-parse.ts";
 import type { Instruction, Program } from "./regex-program.ts";
 
@@ -60,20 +60,23 @@ export class StateCache {
 const pageSize = 256;
 const keptOfPage = 64;
 const maxCachedClass = 0xffff;
+/** The index of the word characters, which `\\b` needs. */
+const words = -1;
 
 export class Automaton {
   readonly #program: Program;
-  readonly #sets: readonly CharacterSet[];
   readonly #cache: StateCache;
-  readonly #needsWords: boolean;
+  /** The indexes of the sets of one character, by that character, and the other sets with their indexes. */
+  readonly #singles = new Map<number, number>();
+  readonly #wide: (readonly [index: number, set: CharacterSet])[] = [];
   /** Whether a match can begin only at the start. */
   readonly #isAnchored: boolean;
   /** The number of the walk that last visited an instruction. */
   readonly #walks: Uint32Array;
   #walk = 0;
-  /** Classes, which begin with 1, by the sets that contain them: a text of a 0 or 1 for each set. */
+  /** Classes, which begin with 1, by the sets that contain them. */
   #classes = new Map<string, number>();
-  #members: string[] = [""];
+  #setsOfClass: ReadonlySet<number>[] = [new Set()];
   /** The class of each code point; 0 if it is not known yet. */
   #pages: (Uint16Array | undefined)[] = [];
   #states = new Map<string, State>();
@@ -86,10 +89,15 @@ export class Automaton {
     this.#generation = cache.generation;
     const [first] = program.instructions;
     this.#isAnchored = first?.kind === "assert" && first.assertion === "start";
-    this.#needsWords = program.instructions.some(
+    const needsWords = program.instructions.some(
       (one) => one.kind === "assert" && one.assertion.endsWith("boundary"),
     );
-    this.#sets = this.#needsWords ? [...program.sets, setOf(wordCharacters)] : program.sets;
+    if (needsWords) this.#wide.push([words, setOf(wordCharacters)]);
+    for (const [index, set] of program.sets.entries()) {
+      const single = singleOf(set);
+      if (single === undefined) this.#wide.push([index, set]);
+      else this.#singles.set(single, index);
+    }
     this.#walks = new Uint32Array(program.instructions.length);
   }
 
@@ -120,14 +128,17 @@ export class Automaton {
 
   /** Finds the class of a code point: those in the same sets have the same one. */
   #classify(point: number, payer: Payer): number {
-    payer.spend(10 + this.#sets.length);
-    let key = "";
-    for (const set of this.#sets) key += contains(set, point) ? "1" : "0";
+    payer.spend(10 + this.#wide.length);
+    const sets: number[] = [];
+    for (const [index, set] of this.#wide) if (contains(set, point)) sets.push(index);
+    const single = this.#singles.get(point);
+    if (single !== undefined) sets.push(single);
+    const key = sets.join();
     let symbol = this.#classes.get(key);
     if (symbol === undefined) {
-      symbol = this.#members.push(key) - 1;
+      symbol = this.#setsOfClass.push(new Set(sets)) - 1;
       this.#classes.set(key, symbol);
-      this.#cache.kept += 1 + (key.length >> 3);
+      this.#cache.kept += 4 + sets.length;
     }
     let page = this.#pages[point >> 8];
     if (page === undefined) {
@@ -140,7 +151,7 @@ export class Automaton {
 
   /** The state after a character of a class. */
   #advance(state: State, symbol: number, payer: Payer): State {
-    const isWord = this.#needsWords && this.#members[symbol]?.endsWith("1") === true;
+    const isWord = this.#setsOfClass[symbol]?.has(words) === true;
     const at = { isStart: state.isStart, isEnd: false, isBoundary: state.afterWord !== isWord };
     const reads = this.#follow(state, at, payer);
     const next = reads === undefined ? matched : this.#after(reads, symbol, isWord);
@@ -157,10 +168,10 @@ export class Automaton {
       places.push(place);
     };
     if (!this.#isAnchored) add(0);
-    const members = this.#members[symbol] as string;
+    const sets = this.#setsOfClass[symbol] as ReadonlySet<number>;
     for (const place of reads) {
       const instruction = this.#program.instructions[place];
-      if (instruction?.kind === "read" && members[instruction.set] === "1") add(instruction.next);
+      if (instruction?.kind === "read" && sets.has(instruction.set)) add(instruction.next);
     }
     return places.length === 0 ? failed : this.#stateOf(places, isWord);
   }
@@ -171,7 +182,7 @@ export class Automaton {
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     const state = makeState(places, false, afterWord);
-    this.#cache.kept += places.length + this.#members.length;
+    this.#cache.kept += places.length + this.#setsOfClass.length;
     this.#states.set(key, state);
     return state;
   }
@@ -179,7 +190,7 @@ export class Automaton {
   #forget(): void {
     this.#generation = this.#cache.generation;
     this.#classes = new Map();
-    this.#members = [""];
+    this.#setsOfClass = [new Set()];
     this.#pages = [];
     this.#states = new Map();
     this.#start = makeState([0], true, false);

@@ -1,5 +1,5 @@
 // A regular expression as a list of instructions, each with its successors: a nondeterministic automaton.
-import type { CharacterSet } from "./code-points.ts";
+import { type CharacterSet, singleOf } from "./code-points.ts";
 import { type Assertion, NotLinear, type ParsedRegex, type Tree } from "./regex-parse.ts";
 
 export type Instruction =
@@ -17,12 +17,13 @@ export interface Program {
 /** Counted repetitions are written out, so a program can grow large; a longer one is not written. */
 const maxInstructions = 25_000;
 
-/** A character costs time for each set when a text first has it. */
-const maxSets = 1000;
+/** A character costs time for each class when a text first has it. */
+const maxClasses = 1000;
 
 /** The number of instructions that a program will have, found before any is written. Throws {@link NotLinear} for too many. */
 export function programSize({ tree, sets }: ParsedRegex): number {
-  if (sets.length > maxSets) throw new NotLinear(`has more than ${maxSets} different characters and classes`);
+  const classes = sets.filter((set) => singleOf(set) === undefined).length;
+  if (classes > maxClasses) throw new NotLinear(`has more than ${maxClasses} different classes of characters`);
   const size = sizeOf(tree) + 1;
   if (size > maxInstructions)
     throw new NotLinear(`has more than ${maxInstructions} steps when its repetitions are written out`);
