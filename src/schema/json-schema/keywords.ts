@@ -69,7 +69,9 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
     (name) => [name, schema] as const,
   ),
   ...["allOf", "anyOf", "oneOf", "prefixItems"].map((name) => [name, schemas] as const),
-  ...["properties", "$defs", "definitions", "dependentSchemas", "patternProperties"].map((name) => [name, schemaMap] as const),
+  ...["properties", "$defs", "definitions", "dependentSchemas", "patternProperties"].map(
+    (name) => [name, schemaMap] as const,
+  ),
   ["items", items],
   ["dependencies", dependencies],
   ["dependentRequired", nameMap],
@@ -96,7 +98,11 @@ export function keywordProblem(root: unknown): string | undefined {
   return problemInside(root, "", { schemas: 0, depth: 0 });
 }
 
-function problemInside(node: unknown, at: string, size: { schemas: number; depth: number }): string | undefined {
+function problemInside(
+  node: unknown,
+  at: string,
+  size: { schemas: number; depth: number },
+): string | undefined {
   if (!isObject(node)) return undefined;
   if (++size.schemas > maxSchemas) return `has more than ${maxSchemas} schemas inside it`;
   if (++size.depth > maxDepth) return `nests more than ${maxDepth} schemas deep`;

@@ -66,7 +66,9 @@ export class Patterns {
       new RegExp(plain, "u");
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      throw new TypeError(`the pattern ${source.slice(0, 200)} is not a regular expression`, { cause: error });
+      throw new TypeError(`the pattern ${source.slice(0, 200)} is not a regular expression`, {
+        cause: error,
+      });
     }
   }
 
@@ -92,8 +94,7 @@ export class Patterns {
       return undefined;
     }
     this.#instructions += size;
-    if (this.#instructions > this.#maxInstructions)
-      throw new TypeError("its patterns are too long in total");
+    if (this.#instructions > this.#maxInstructions) throw new TypeError("its patterns are too long in total");
     this.#payer.spend(size * stepsOfInstruction);
     const program = writeProgram(parsed);
     const cache = this.#cache;

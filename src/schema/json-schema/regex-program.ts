@@ -23,7 +23,8 @@ const maxClasses = 1000;
 /** The number of instructions that a program will have, found before any is written. Throws {@link NotLinear} for too many. */
 export function programSize({ tree, sets }: ParsedRegex): number {
   const classes = sets.filter((set) => singleOf(set) === undefined).length;
-  if (classes > maxClasses) throw new NotLinear(`has more than ${maxClasses} different classes of characters`);
+  if (classes > maxClasses)
+    throw new NotLinear(`has more than ${maxClasses} different classes of characters`);
   const size = sizeOf(tree) + 1;
   if (size > maxInstructions)
     throw new NotLinear(`has more than ${maxInstructions} steps when its repetitions are written out`);
