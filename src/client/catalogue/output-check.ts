@@ -60,7 +60,7 @@ async function compileCheck(schema: unknown): Promise<Check> {
   const [pattern] = backtracking;
   if (pattern !== undefined)
     throw new TypeError(
-      `has the pattern ${clip(pattern.source)}, which could block this process: it ${pattern.reason}`,
+      `could block this process: it has a pattern that ${pattern.reason}: ${clip(pattern.source)}`,
     );
   return (value) => {
     const outcome = validate(value);

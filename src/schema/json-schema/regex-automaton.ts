@@ -10,6 +10,8 @@ interface State {
   readonly places: readonly number[];
   readonly isStart: boolean;
   readonly afterWord: boolean;
+  /** What `#follow` returns before a character, if that begins or ends no word and if it does. */
+  readonly reads: (readonly number[] | undefined)[];
   /** The next state by the class of the next character, created on first use. */
   readonly next: (State | undefined)[];
   matchesAtEnd: boolean | undefined;
@@ -32,11 +34,14 @@ const makeState = (places: readonly number[], isStart: boolean, afterWord: boole
   places,
   isStart,
   afterWord,
+  reads: [],
   next: [],
   matchesAtEnd: undefined,
 });
 const matched = makeState([], false, false);
 const failed = makeState([], false, false);
+/** In place of instructions that read: the program matches before it reads. */
+const matches: readonly number[] = [];
 
 /** How much the automatons of one document may keep, in places of states; when it is full, all of them start again empty. */
 const maxKept = 200_000;
@@ -122,7 +127,7 @@ export class Automaton {
     if (state === matched || state === failed) return state === matched;
     state.matchesAtEnd ??=
       this.#follow(state, { isStart: state.isStart, isEnd: true, isBoundary: state.afterWord }, payer) ===
-      undefined;
+      matches;
     return state.matchesAtEnd;
   }
 
@@ -152,9 +157,11 @@ export class Automaton {
   /** The state after a character of a class. */
   #advance(state: State, symbol: number, payer: Payer): State {
     const isWord = this.#setsOfClass[symbol]?.has(words) === true;
-    const at = { isStart: state.isStart, isEnd: false, isBoundary: state.afterWord !== isWord };
-    const reads = this.#follow(state, at, payer);
-    const next = reads === undefined ? matched : this.#after(reads, symbol, isWord);
+    const isBoundary = state.afterWord !== isWord;
+    const at = { isStart: state.isStart, isEnd: false, isBoundary };
+    const reads = (state.reads[Number(isBoundary)] ??= this.#follow(state, at, payer));
+    payer.spend(10 + (reads.length >> 2));
+    const next = reads === matches ? matched : this.#after(reads, symbol, isWord);
     state.next[symbol] = next;
     return next;
   }
@@ -196,8 +203,8 @@ export class Automaton {
     this.#start = makeState([0], true, false);
   }
 
-  /** The `read` instructions reachable without reading a character; undefined if the program matches on the way. */
-  #follow({ places }: State, at: Surroundings, payer: Payer): number[] | undefined {
+  /** The `read` instructions reachable without reading a character; {@link matches} if the program matches on the way. */
+  #follow({ places }: State, at: Surroundings, payer: Payer): readonly number[] {
     const walk = ++this.#walk;
     const waiting: number[] = [];
     const reads: number[] = [];
@@ -210,7 +217,7 @@ export class Automaton {
     for (const place of places) add(place);
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
       const instruction = this.#program.instructions[place] as Instruction;
-      if (instruction.kind === "match") return undefined;
+      if (instruction.kind === "match") return matches;
       payer.spend(5);
       if (instruction.kind === "read") reads.push(place);
       else if (instruction.kind === "fork") {
@@ -218,6 +225,7 @@ export class Automaton {
         add(instruction.next);
       } else if (holds[instruction.assertion](at)) add(instruction.next);
     }
+    this.#cache.kept += reads.length;
     return reads;
   }
 }

@@ -53,7 +53,25 @@ export function writeProgram({ tree, sets }: ParsedRegex): Program {
   const writer = new Writer();
   writer.write(tree);
   writer.add({ kind: "match" });
-  return { instructions: writer.instructions, sets };
+  const { instructions } = writer;
+  // From the end, so that the jumps after a place already lead to their destinations.
+  for (const instruction of instructions.toReversed()) {
+    if (instruction.kind !== "match") instruction.next = destination(instructions, instruction.next);
+    if (instruction.kind === "fork") instruction.other = destination(instructions, instruction.other);
+  }
+  return { instructions, sets };
+}
+
+/** Where the jumps at a place lead, so that alternatives with the same continuation become the same state. */
+function destination(instructions: readonly Instruction[], place: number): number {
+  let at = place;
+  for (
+    let next = instructions[at];
+    next?.kind === "fork" && next.next === next.other;
+    next = instructions[at]
+  )
+    at = next.next;
+  return at;
 }
 
 class Writer {
