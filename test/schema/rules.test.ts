@@ -60,6 +60,23 @@ test("schemas that nest too deeply in a value are refused in words that say so",
   await expect(judging(endless, async () => {})).rejects.toThrow(/nests more than 1000 schemas deep/);
 });
 
+test("an alternative that fails evaluates nothing, whatever it has seen before", async () => {
+  const failing = { properties: { a: true }, prefixItems: [true], not: {} };
+  const rest = { unevaluatedProperties: false, unevaluatedItems: false };
+  for (const alternatives of [
+    { anyOf: [failing, true] },
+    { oneOf: [failing, true] },
+    { if: failing },
+    { not: { not: { properties: { a: true }, prefixItems: [true] } } },
+  ])
+    expect(await judgeAll({ ...alternatives, ...rest }, [{ a: 1 }, [1], {}, []])).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+});
+
 test("items that match contains count as evaluated in 2020-12, not in 2019-09", async () => {
   const schema = { contains: { type: "string" }, unevaluatedItems: { type: "number" } };
   const dialect = "https://json-schema.org/draft/2019-09/schema";
