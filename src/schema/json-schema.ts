@@ -1,12 +1,16 @@
 // Checks and compiles plain JSON Schemas once, at registration, and validates values in time linear in their size.
 import type { JsonObject } from "../wire/message.ts";
+import { type Budget, ownBudget } from "./json-schema/budget.ts";
 import { compileDocument } from "./json-schema/compile.ts";
 import type { Draft } from "./json-schema/keyword.ts";
 import { keywordProblem } from "./json-schema/keywords.ts";
 import { evaluate, type Node } from "./json-schema/node.ts";
+import type { Backtracking } from "./json-schema/pattern.ts";
 import { Run } from "./json-schema/run.ts";
 import { Stopped } from "./json-schema/stops.ts";
 import { failure, type Validation } from "./validation.ts";
+
+export { remoteBudget } from "./json-schema/budget.ts";
 
 /** A JSON Schema document. */
 export type JsonSchema = JsonObject;
@@ -28,33 +32,42 @@ export function jsonSchemaProblem(schema: JsonSchema): string | undefined {
 
 export interface CompiledJsonSchema {
   readonly validate: (value: unknown) => Validation;
-  /** Patterns with look-around or back-references, which only a backtracking matcher can match. */
-  readonly backtracking: readonly string[];
+  /** Patterns that only a backtracking matcher can match. */
+  readonly backtracking: readonly Backtracking[];
 }
 
-/** Compiles a schema without problems. Throws if a reference has no target or refers to itself without end. */
-export function compileJsonSchema(schema: JsonSchema): CompiledJsonSchema {
-  // Cloned, so that the author can change the object later.
-  const { root, backtracking } = compileDocument(structuredClone(schema), draftOf(schema) ?? 2020);
+/** A compiled schema, and the steps that one validation may take. */
+interface Validator {
+  readonly root: Node;
+  readonly maxSteps: number;
+}
+
+/**
+ * Compiles a schema without problems. Throws if a reference has no target or refers to itself without end, or if the schema
+ * costs more than the budget.
+ */
+export function compileJsonSchema(schema: JsonSchema, budget: Budget = ownBudget): CompiledJsonSchema {
+  const { root, backtracking } = compileDocument(schema, draftOf(schema) ?? 2020, budget);
+  const validator = { root, maxSteps: budget.validateSteps };
   // Only evaluation finds a schema that refers to itself without end, so try one value now.
-  evaluate(root, {}, new Run({}));
-  return { validate: (value) => validateAsJson(root, value), backtracking };
+  evaluate(root, {}, new Run({}, budget.validateSteps));
+  return { validate: (value) => validateAsJson(validator, value), backtracking };
 }
 
 /** Validates a value that JSON cannot represent, such as one with an undefined member, as JSON would write it. */
-function validateAsJson(root: Node, value: unknown): Validation {
+function validateAsJson(validator: Validator, value: unknown): Validation {
   try {
-    return validate(root, value, value);
+    return validate(validator, value, value);
   } catch {
     const text: string | undefined = JSON.stringify(value);
     return text === undefined
       ? failure(["is not JSON"], String)
-      : validate(root, JSON.parse(text) as unknown, value);
+      : validate(validator, JSON.parse(text) as unknown, value);
   }
 }
 
-function validate(root: Node, value: unknown, given: unknown): Validation {
-  const run = new Run(value);
+function validate({ root, maxSteps }: Validator, value: unknown, given: unknown): Validation {
+  const run = new Run(value, maxSteps);
   try {
     if (evaluate(root, value, run)) return { ok: true, value: given };
   } catch (error) {

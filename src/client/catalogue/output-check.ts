@@ -1,7 +1,7 @@
 // Checks structured results against the output schema of their tool. The validator is loaded when the first one is checked.
 import { clip } from "../../errors.ts";
 import type { Tool } from "../../protocol/model.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
 import { ignore } from "./page.ts";
 
@@ -53,22 +53,24 @@ export class OutputCheck {
 async function compileCheck(schema: unknown): Promise<Check> {
   if (!isObject(schema)) throw new TypeError("is not an object");
   if (exceeds(schema, maxSchemaElements)) throw new RangeError(`has more than ${maxSchemaElements} values`);
-  const { compileJsonSchema, jsonSchemaProblem } = await import("../../schema/json-schema.ts");
+  const { compileJsonSchema, jsonSchemaProblem, remoteBudget } = await import("../../schema/json-schema.ts");
   const problem = jsonSchemaProblem(schema);
   if (problem !== undefined) throw new TypeError(problem);
-  const { validate, backtracking } = compile(schema, compileJsonSchema);
-  const pattern = backtracking[0];
+  const { validate, backtracking } = compile(() => compileJsonSchema(schema, remoteBudget));
+  const [pattern] = backtracking;
   if (pattern !== undefined)
-    throw new TypeError(`has the pattern ${clip(pattern)}, which could block this process`);
+    throw new TypeError(
+      `could block this process: it has a pattern that ${pattern.reason}: ${clip(pattern.source)}`,
+    );
   return (value) => {
     const outcome = validate(value);
     return outcome.ok ? undefined : outcome.issues.join("; ");
   };
 }
 
-function compile<Compiled>(schema: JsonObject, compileSchema: (schema: JsonObject) => Compiled): Compiled {
+function compile<Compiled>(compileSchema: () => Compiled): Compiled {
   try {
-    return compileSchema(schema);
+    return compileSchema();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TypeError(`is not a valid JSON Schema: ${reason}`, { cause });

@@ -1,8 +1,26 @@
-// Sets of characters, as sorted ranges of code points: [first, last, first, last, …].
+// Sets of characters: ranges of code points, and properties of Unicode, which the engine tests for one character at a time.
 
+/** Sorted ranges: [first, last, first, last, …]. */
 export type CodePoints = readonly number[];
 
+export interface CharacterSet {
+  readonly ranges: CodePoints;
+  /** Each matches a single character that has the property. */
+  readonly properties: readonly RegExp[];
+  readonly isNegated: boolean;
+}
+
 const lastCodePoint = 0x10ffff;
+
+export function setOf(ranges: CodePoints): CharacterSet {
+  return { ranges, properties: [], isNegated: false };
+}
+
+/** The only character of a set, or undefined if it has several or none. */
+export function singleOf({ ranges, properties, isNegated }: CharacterSet): number | undefined {
+  const [first, last] = ranges;
+  return ranges.length === 2 && first === last && properties.length === 0 && !isNegated ? first : undefined;
+}
 
 /** The union of ranges in any order. */
 export function union(ranges: readonly (readonly [number, number])[]): CodePoints {
@@ -21,33 +39,34 @@ export function pairsOf(set: CodePoints): [number, number][] {
   return pairs;
 }
 
-export function complement(set: CodePoints): CodePoints {
+function complement(set: CodePoints): CodePoints {
   const others: number[] = [];
   let start = 0;
   for (const [first, last] of pairsOf(set)) {
     if (first > start) others.push(start, first - 1);
     start = last + 1;
   }
-  if (start <= lastCodePoint) others.push(start, lastCodePoint);
+  others.push(start, lastCodePoint);
   return others;
 }
 
-/** Whether `point` is in the set, by binary search. */
-export function contains(set: CodePoints, point: number): boolean {
-  const before = countUpTo(set, point);
-  return before % 2 === 1 || set[before - 1] === point;
+export function contains({ ranges, properties, isNegated }: CharacterSet, point: number): boolean {
+  const isInside =
+    isInRanges(ranges, point) ||
+    (properties.length > 0 && properties.some((property) => property.test(String.fromCodePoint(point))));
+  return isInside !== isNegated;
 }
 
-/** How many numbers of a sorted list are at most `limit`. */
-export function countUpTo(sorted: ArrayLike<number>, limit: number): number {
+/** By binary search. */
+function isInRanges(ranges: CodePoints, point: number): boolean {
   let low = 0;
-  let high = sorted.length;
+  let high = ranges.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((sorted[middle] as number) <= limit) low = middle + 1;
+    if ((ranges[middle] as number) <= point) low = middle + 1;
     else high = middle;
   }
-  return low;
+  return low % 2 === 1 || ranges[low - 1] === point;
 }
 
 const digits: CodePoints = [0x30, 0x39];
@@ -76,30 +95,3 @@ export const classEscapes: Readonly<Record<string, CodePoints>> = {
   s: spaces,
   S: complement(spaces),
 };
-
-const properties = new Map<string, CodePoints>();
-/** How many properties one process computes. Each costs about ten milliseconds when a pattern first uses it. */
-const maxProperties = 40;
-
-/** The set of a property escape such as `\p{Lu}`, found by testing every code point; undefined past the limit. */
-export function propertySet(escape: string): CodePoints | undefined {
-  const property = escape.replace("\\P", "\\p");
-  let set = properties.get(property);
-  if (set === undefined) {
-    if (properties.size >= maxProperties) return undefined;
-    set = readProperty(new RegExp(`^${property}$`, "u"));
-    properties.set(property, set);
-  }
-  return property === escape ? set : complement(set);
-}
-
-function readProperty(property: RegExp): CodePoints {
-  const found: [number, number][] = [];
-  let last: [number, number] | undefined;
-  for (let point = 0; point <= lastCodePoint; point++) {
-    if (!property.test(String.fromCodePoint(point))) last = undefined;
-    else if (last !== undefined) last[1] = point;
-    else found.push((last = [point, point]));
-  }
-  return union(found);
-}

@@ -1,10 +1,11 @@
 // Compiles a schema and everything that it refers to into nodes.
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import { type Budget, CompileSteps, measure, type Payer } from "./budget.ts";
 import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
 import { recursiveAnchor, type Resource, SchemaDocument, type Target } from "./document.ts";
 import { constantKeywords, inPlaceKeywords } from "./in-place-keywords.ts";
 import type { Draft, KeywordTable, Surroundings } from "./keyword.ts";
-import { keywordProblem } from "./keywords.ts";
+import { ownKeywordProblem } from "./keywords.ts";
 import {
   anything,
   type Check,
@@ -18,11 +19,11 @@ import {
 } from "./node.ts";
 import { numberKeywords } from "./number-keywords.ts";
 import { objectKeywords, sizeKeywords, unevaluatedProperties } from "./object-keywords.ts";
-import { compilePattern, type Pattern } from "./pattern.ts";
+import { type Backtracking, Patterns } from "./pattern.ts";
 import type { Run } from "./run.ts";
 import { stringKeywords, textKeywords } from "./string-keywords.ts";
 
-/** In order of evaluation: cheap keywords first, those that read the whole value later. */
+/** In order of evaluation: cheap keywords first, those that read the whole value later, and those that need its outcome last. */
 const keywords: KeywordTable = [
   ...numberKeywords,
   ...stringKeywords,
@@ -33,36 +34,45 @@ const keywords: KeywordTable = [
   ...objectKeywords,
   ...arrayKeywords,
   ...inPlaceKeywords,
+  ...unevaluatedItems,
+  ...unevaluatedProperties,
 ];
-const lastKeywords: KeywordTable = [...unevaluatedItems, ...unevaluatedProperties];
+const positions: ReadonlyMap<string, number> = new Map(keywords.map(([name], position) => [name, position]));
 
 export interface CompiledDocument {
   readonly root: Node;
   /** Patterns that need a backtracking matcher. */
-  readonly backtracking: readonly string[];
+  readonly backtracking: readonly Backtracking[];
 }
 
-/** Throws a TypeError if a reference has no target. */
-export function compileDocument(schema: JsonObject, draft: Draft): CompiledDocument {
-  return new Compiler(new SchemaDocument(schema, draft)).compile();
+/** The steps that each value and each character of a schema costs, whatever its keywords are. */
+const stepsOfElement = 20;
+const stepsOfCharacter = 1 / 16;
+
+/** Throws if a reference has no target, a pattern is not a regular expression, or the schema costs more than the budget. */
+export function compileDocument(schema: JsonObject, draft: Draft, budget: Budget): CompiledDocument {
+  const payer = new CompileSteps(budget.compileSteps);
+  const { elements, characters } = measure(schema);
+  payer.spend(elements * stepsOfElement + characters * stepsOfCharacter);
+  // Cloned, so that the author can change the object later.
+  const document = new SchemaDocument(structuredClone(schema), draft, payer);
+  return new Compiler(document, new Patterns(payer, budget.maxInstructions), payer).compile();
 }
 
 /** Steps after which a validation remembers outcomes; for smaller ones that would cost more than it saves. */
 const rememberFrom = 5000;
 
-/** The most instructions in all patterns of a document: some tens of megabytes. */
-const maxPatternSize = 250_000;
-
 class Compiler {
   readonly #document: SchemaDocument;
-  readonly #backtracking = new Set<string>();
-  readonly #patterns = new Map<string, Pattern>();
+  readonly #patterns: Patterns;
+  readonly #payer: Payer;
   readonly #anchored = new Map<string, Map<object, Node>>();
-  #patternSize = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(document: SchemaDocument) {
+  constructor(document: SchemaDocument, patterns: Patterns, payer: Payer) {
     this.#document = document;
+    this.#patterns = patterns;
+    this.#payer = payer;
   }
 
   compile(): CompiledDocument {
@@ -72,7 +82,7 @@ class Compiler {
     for (const target of this.#document.targets()) this.#node(target);
     // A queue instead of recursion, because references can form a chain of any length.
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) next();
-    return { root: node, backtracking: [...this.#backtracking] };
+    return { root: node, backtracking: this.#patterns.backtracking };
   }
 
   #node({ schema, resource: found }: Target): Node {
@@ -101,7 +111,7 @@ class Compiler {
       run.entered.pop();
       return fits;
     };
-    for (const checks of entering.checks) checks.push(check);
+    for (const kind of Object.values(kinds)) entering.checks[kind] = [check];
     return entering;
   }
 
@@ -113,35 +123,26 @@ class Compiler {
       draft,
       inner: (inner) => this.#entering({ schema: inner, resource }, resource),
       referred: (keyword, reference) => this.#referred(keyword, reference, resource),
-      pattern: (source) => this.#pattern(source),
+      pattern: (source) => this.#patterns.compile(source),
     };
     // Up to draft 7, other keywords beside `$ref` are ignored.
     const isReference = draft <= 7 && typeof schema["$ref"] === "string";
     const { type } = schema;
     if (type !== undefined && !isReference) restrict(node, [type].flat() as (keyof typeof kinds)[]);
-    for (const [name, { about, compile }] of keywords) {
-      if (isReference && name !== "$ref") continue;
-      this.#add(node.checks, name, about, compile, surroundings);
-    }
-    if (isReference) return;
-    for (const [name, { about, compile }] of lastKeywords)
-      if (this.#add(node.last, name, about, compile, surroundings)) node.tracks = true;
+    const found = isReference ? ["$ref"] : Object.keys(schema);
+    const used = found.flatMap((name) => positions.get(name) ?? []).toSorted((a, b) => a - b);
+    for (const position of used) this.#add(node, keywords[position] as KeywordTable[number], surroundings);
   }
 
-  #add(
-    checks: Check<unknown>[][],
-    name: string,
-    about: KeywordTable[number][1]["about"],
-    compile: KeywordTable[number][1]["compile"],
-    surroundings: Surroundings,
-  ): boolean {
-    const { schema } = surroundings;
-    const setting = Object.hasOwn(schema, name) ? schema[name] : undefined;
-    if (setting === undefined) return false;
+  #add(node: Node, [name, { about, compile }]: KeywordTable[number], surroundings: Surroundings): void {
+    const setting = surroundings.schema[name];
+    if (setting === undefined) return;
     const check = compile(setting as never, surroundings) as Check<unknown> | undefined;
-    if (check === undefined) return false;
-    for (const kind of about) checks[kinds[kind]]?.push(check);
-    return true;
+    if (check === undefined) return;
+    const isLast = name.startsWith("unevaluated");
+    if (isLast) node.tracks = true;
+    const checks = isLast ? node.last : node.checks;
+    for (const kind of about) (checks[kinds[kind]] ??= []).push(check);
   }
 
   #referred(keyword: string, reference: string, base: Resource): Check<unknown> {
@@ -163,7 +164,10 @@ class Compiler {
     const { root } = this.#document;
     const candidates = this.#candidates(name);
     return (value, run, seen) => {
-      const outermost = [root, ...run.entered].find((resource) => candidates.has(resource));
+      run.spend(run.entered.length >> 1);
+      const outermost = candidates.has(root)
+        ? root
+        : run.entered.find((resource) => candidates.has(resource));
       return evaluate((outermost && candidates.get(outermost)) ?? otherwise, value, run, seen);
     };
   }
@@ -173,24 +177,13 @@ class Compiler {
     let candidates = this.#anchored.get(name);
     if (candidates === undefined) {
       this.#anchored.set(name, (candidates = new Map()));
+      this.#payer.spend(this.#document.resources.size);
       for (const resource of this.#document.resources.values()) {
         const schema = resource.dynamicAnchors.get(name);
         if (schema !== undefined) candidates.set(resource, this.#entering({ schema, resource }));
       }
     }
     return candidates;
-  }
-
-  #pattern(source: string): Pattern {
-    let pattern = this.#patterns.get(source);
-    if (pattern === undefined) {
-      pattern = compilePattern(source);
-      this.#patterns.set(source, pattern);
-      this.#patternSize += pattern.size;
-      if (this.#patternSize > maxPatternSize) throw new TypeError("its patterns are too long in total");
-      if (!pattern.isLinear) this.#backtracking.add(source);
-    }
-    return pattern;
   }
 }
 
@@ -203,6 +196,6 @@ function refer(node: Node, canRemember: boolean): Check<unknown> {
 }
 
 function checkKeywords(schema: JsonObject): void {
-  const problem = keywordProblem(schema);
+  const problem = ownKeywordProblem(schema);
   if (problem !== undefined) throw new TypeError(`the target of a reference ${problem}`);
 }

@@ -1,5 +1,6 @@
 // Finds the schemas of one document by identifier, anchor or pointer. It never looks outside the document.
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { Payer } from "./budget.ts";
 import type { Draft } from "./keyword.ts";
 import { innerSchemas } from "./keywords.ts";
 import type { Node } from "./node.ts";
@@ -32,9 +33,11 @@ export class SchemaDocument {
   /** Whether the target of a dynamic reference can depend on the resources that were entered. */
   readonly isDynamic: boolean;
   readonly #owners = new Map<JsonObject, Resource>();
+  readonly #payer: Payer;
 
-  constructor(schema: JsonObject, draft: Draft) {
+  constructor(schema: JsonObject, draft: Draft, payer: Payer) {
     this.draft = draft;
+    this.#payer = payer;
     this.root = this.#addResource(schema, this.#identifier(schema), noBase);
     this.#index(schema, this.root);
     const all = [...this.resources.values()];
@@ -57,7 +60,7 @@ export class SchemaDocument {
 
   /** The target of a reference, or undefined if the document does not contain it. */
   find(reference: string, base: Resource): Target | undefined {
-    const [uri, fragment = ""] = splitUri(absolute(reference, base.uri));
+    const [uri, fragment = ""] = splitUri(this.#absolute(reference, base.uri));
     const resource = this.resources.get(uri);
     if (resource === undefined) return undefined;
     const name = decode(fragment);
@@ -113,7 +116,7 @@ export class SchemaDocument {
   }
 
   #addResource(root: JsonObject, identifier: string | undefined, base: string): Resource {
-    const [uri] = splitUri(absolute(identifier ?? "", base));
+    const [uri] = splitUri(this.#absolute(identifier ?? "", base));
     const known = this.resources.get(uri);
     if (known !== undefined && known.root !== root)
       throw new TypeError(`two schemas have the identifier "${uri}"`);
@@ -128,6 +131,17 @@ export class SchemaDocument {
     if (this.resources.size > maxResources)
       throw new TypeError(`more than ${maxResources} schemas have identifiers`);
     return resource;
+  }
+
+  /** Costs time for each character of the base, which one long identifier would multiply by all references. */
+  #absolute(reference: string, base: string): string {
+    this.#payer.spend(20 + ((reference.length + base.length) >> 2));
+    if (reference === "" || reference.startsWith("#")) return splitUri(base)[0] + reference;
+    try {
+      return new URL(reference, base).href;
+    } catch {
+      return reference;
+    }
   }
 
   #follow(pointer: string, from: Resource): Target | undefined {
@@ -146,15 +160,6 @@ export class SchemaDocument {
 function splitUri(uri: string): [uri: string, fragment: string | undefined] {
   const hash = uri.indexOf("#");
   return hash === -1 ? [uri, undefined] : [uri.slice(0, hash), uri.slice(hash + 1)];
-}
-
-function absolute(reference: string, base: string): string {
-  if (reference === "" || reference.startsWith("#")) return splitUri(base)[0] + reference;
-  try {
-    return new URL(reference, base).href;
-  } catch {
-    return reference;
-  }
 }
 
 function decode(fragment: string): string | undefined {

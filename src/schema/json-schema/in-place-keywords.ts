@@ -1,8 +1,9 @@
 // Keywords that validate the value itself: against constants or against further schemas.
+import type { Payer } from "./budget.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
 import { type Check, evaluate, evaluateAlternative, kinds, type Node } from "./node.ts";
 import type { Failure, Run } from "./run.ts";
-import { type Payer, ValueTable } from "./value-table.ts";
+import { ValueTable } from "./value-table.ts";
 
 const everyKind = Object.keys(kinds) as (keyof typeof kinds)[];
 
@@ -56,7 +57,7 @@ function oneOfValues(constants: readonly unknown[], words: string): Check<unknow
   };
 }
 
-/** The author's constants cost no steps: they are read once, at registration. */
+/** Constants are paid for by the size of their schema. */
 const free: Payer = { spend() {} };
 
 function allOf(nodes: readonly Node[]): Check<unknown> {

@@ -59,12 +59,6 @@ const count: Kind = {
   words: "an integer of 0 or more",
   fits: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 };
-const patternMap: Kind = {
-  ...schemaMap,
-  words: "an object of schemas by regular expressions",
-  fits: (value) => schemaMap.fits(value) && Object.keys(value as object).every(isPattern),
-};
-const pattern: Kind = { words: "a regular expression", fits: isPattern };
 
 const kinds: ReadonlyMap<string, Kind> = new Map([
   ["type", type],
@@ -75,8 +69,9 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
     (name) => [name, schema] as const,
   ),
   ...["allOf", "anyOf", "oneOf", "prefixItems"].map((name) => [name, schemas] as const),
-  ...["properties", "$defs", "definitions", "dependentSchemas"].map((name) => [name, schemaMap] as const),
-  ["patternProperties", patternMap],
+  ...["properties", "$defs", "definitions", "dependentSchemas", "patternProperties"].map(
+    (name) => [name, schemaMap] as const,
+  ),
   ["items", items],
   ["dependencies", dependencies],
   ["dependentRequired", nameMap],
@@ -91,8 +86,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
     (name) => [name, count] as const,
   ),
   ...["minContains", "maxContains"].map((name) => [name, count] as const),
-  ["pattern", pattern],
-  ...["$ref", "$dynamicRef", "$recursiveRef", "format"].map((name) => [name, text] as const),
+  ...["pattern", "$ref", "$dynamicRef", "$recursiveRef", "format"].map((name) => [name, text] as const),
 ]);
 
 /** Far more than authors need; a schema from an untrusted source must not fill the memory. */
@@ -101,24 +95,39 @@ const maxDepth = 200;
 
 /** What is wrong with a keyword of a schema or of one inside it, or undefined. */
 export function keywordProblem(root: unknown): string | undefined {
-  return problemIn(root, "", { schemas: 0, depth: 0 });
+  return problemInside(root, "", { schemas: 0, depth: 0 });
 }
 
-function problemIn(node: unknown, at: string, size: { schemas: number; depth: number }): string | undefined {
+function problemInside(
+  node: unknown,
+  at: string,
+  size: { schemas: number; depth: number },
+): string | undefined {
   if (!isObject(node)) return undefined;
   if (++size.schemas > maxSchemas) return `has more than ${maxSchemas} schemas inside it`;
   if (++size.depth > maxDepth) return `nests more than ${maxDepth} schemas deep`;
+  const own = ownKeywordProblem(node, at);
+  if (own !== undefined) return own;
   for (const [keyword, value] of Object.entries(node)) {
-    const kind = kinds.get(keyword);
-    if (kind === undefined || value === undefined) continue;
-    const where = at === "" ? keyword : `${at}.${keyword}`;
-    if (!kind.fits(value)) return `has ${where}, which must be ${kind.words}`;
-    for (const inner of kind.inside?.(value) ?? []) {
-      const problem = problemIn(inner, where, size);
+    const inside = value === undefined ? undefined : kinds.get(keyword)?.inside?.(value);
+    if (inside === undefined) continue;
+    const where = `${at}${keyword}.`;
+    for (const inner of inside) {
+      const problem = problemInside(inner, where, size);
       if (problem !== undefined) return problem;
     }
   }
   size.depth--;
+  return undefined;
+}
+
+/** The same for the keywords of one schema, without those inside it. */
+export function ownKeywordProblem(schema: JsonObject, at = ""): string | undefined {
+  for (const [keyword, value] of Object.entries(schema)) {
+    const kind = kinds.get(keyword);
+    if (kind !== undefined && value !== undefined && !kind.fits(value))
+      return `has ${at}${keyword}, which must be ${kind.words}`;
+  }
   return undefined;
 }
 
@@ -127,12 +136,4 @@ export function innerSchemas(outer: JsonObject): unknown[] {
   return Object.entries(outer).flatMap(([keyword, value]) =>
     value === undefined ? [] : (kinds.get(keyword)?.inside?.(value) ?? []),
   );
-}
-
-function isPattern(value: unknown): boolean {
-  try {
-    return typeof value === "string" && new RegExp(value, "u") instanceof RegExp;
-  } catch {
-    return false;
-  }
 }

@@ -5,7 +5,6 @@ import { NotJson } from "./stops.ts";
 /** The kinds of JSON values, as positions in the tables below. */
 export const kinds = { null: 0, boolean: 1, number: 2, integer: 3, string: 4, array: 5, object: 6 } as const;
 const articles = ["null", "a boolean", "a number", "an integer", "a string", "an array", "an object"];
-const kindCount = articles.length;
 
 /** The members or indexes of one value that schemas have evaluated so far; `true` means all of them. */
 export type Seen = (string | number | true)[];
@@ -13,26 +12,23 @@ export type Seen = (string | number | true)[];
 /** Validates a value of the kind it is registered for, and adds the members that it evaluates to `seen`, if given. */
 export type Check<Value = never> = (value: Value, run: Run, seen: Seen | undefined) => boolean;
 
+/** By kind of value; a kind without checks may be absent. */
+export type Checks = Check<unknown>[][];
+
 export interface Node {
   /** A bit for each kind. */
   types: number;
   typeProblems: readonly string[];
-  readonly checks: Check<unknown>[][];
+  readonly checks: Checks;
   /** Runs after all checks, because it needs the members that they have evaluated. */
-  readonly last: Check<unknown>[][];
+  readonly last: Checks;
   tracks: boolean;
 }
 
-const everyType = 2 ** kindCount - 1;
+const everyType = 2 ** articles.length - 1;
 
 export function makeNode(): Node {
-  const checks: Check<unknown>[][] = [];
-  const last: Check<unknown>[][] = [];
-  for (let kind = 0; kind < kindCount; kind++) {
-    checks.push([]);
-    last.push([]);
-  }
-  return { types: everyType, typeProblems: [], checks, last, tracks: false };
+  return { types: everyType, typeProblems: [], checks: [], last: [], tracks: false };
 }
 
 export const anything: Node = makeNode();
@@ -65,14 +61,10 @@ export function evaluate(node: Node, value: unknown, run: Run, seen?: Seen): boo
   return fits;
 }
 
-function every(
-  checks: readonly Check<unknown>[][],
-  kind: number,
-  value: unknown,
-  run: Run,
-  seen?: Seen,
-): boolean {
-  for (const check of checks[kind] as Check<unknown>[]) if (!check(value, run, seen)) return false;
+function every(checks: Checks, kind: number, value: unknown, run: Run, seen?: Seen): boolean {
+  const ofKind = checks[kind];
+  if (ofKind === undefined) return true;
+  for (const check of ofKind) if (!check(value, run, seen)) return false;
   return true;
 }
 
@@ -105,7 +97,9 @@ function kindOf(value: unknown): number {
     case "string":
       return kinds.string;
     case "number":
-      return Number.isInteger(value) ? kinds.integer : kinds.number;
+      if (Number.isInteger(value)) return kinds.integer;
+      if (!Number.isFinite(value)) throw new NotJson();
+      return kinds.number;
     case "boolean":
       return kinds.boolean;
     case "object":

@@ -1,4 +1,5 @@
 // Keywords about numbers.
+import type { Payer } from "./budget.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
 import type { Check } from "./node.ts";
 
@@ -38,12 +39,25 @@ const precision = 2 ** -51;
 
 function multipleOf(divisor: number): Check<number> {
   const problem = `must be a multiple of ${divisor}`;
-  return (value, run) => isMultiple(value, divisor) || run.fail(problem);
+  return (value, run) => isMultiple(value, divisor, run) || run.fail(problem);
 }
 
-function isMultiple(value: number, divisor: number): boolean {
+function isMultiple(value: number, divisor: number, payer: Payer): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   const quotient = value / divisor;
-  if (!Number.isFinite(quotient)) return value % divisor === 0;
-  return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * precision;
+  // Rounding hides whether a quotient near an integer is one, so only the decimals tell.
+  if (Math.abs(quotient - Math.round(quotient)) > Math.abs(quotient) * precision) return false;
+  payer.spend(40);
+  const [digits, exponent] = decimalOf(value);
+  const [divisorDigits, divisorExponent] = decimalOf(divisor);
+  const least = Math.min(exponent, divisorExponent);
+  const scaled = digits * 10n ** BigInt(exponent - least);
+  return scaled % (divisorDigits * 10n ** BigInt(divisorExponent - least)) === 0n;
+}
+
+/** The decimal that JSON writes for a number: digits, and the power of ten to multiply them by. */
+function decimalOf(value: number): [digits: bigint, exponent: number] {
+  const [digits = "", exponent] = value.toExponential().split("e");
+  const [whole = "", fraction = ""] = digits.split(".");
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 }

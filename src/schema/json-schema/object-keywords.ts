@@ -64,7 +64,7 @@ function minProperties(limit: number): Check<JsonObject> {
 
 function requires(names: readonly string[]): Check<JsonObject> {
   return (value, run) => {
-    if (names.length > 8) run.spend(names.length >> 3);
+    if (names.length > 4) run.spend(names.length >> 2);
     for (const name of names) {
       if (memberOf(value, name) !== undefined) continue;
       run.fail("is required");
@@ -77,6 +77,7 @@ function requires(names: readonly string[]): Check<JsonObject> {
 function dependentRequired(lists: Record<string, string[]>): Check<JsonObject> {
   const rules = Object.entries(lists).map(([name, names]) => [name, requires(names)] as const);
   return (value, run, seen) => {
+    run.spend(rules.length >> 2);
     for (const [name, check] of rules)
       if (memberOf(value, name) !== undefined && !check(value, run, seen)) return false;
     return true;
@@ -85,6 +86,7 @@ function dependentRequired(lists: Record<string, string[]>): Check<JsonObject> {
 
 function dependentSchemas(nodes: NodeTable): Check<JsonObject> {
   return (value, run, seen) => {
+    run.spend(nodes.length >> 2);
     for (const [name, node] of nodes)
       if (memberOf(value, name) !== undefined && !evaluateAlternative(node, value, run, seen)) return false;
     return true;
@@ -119,6 +121,7 @@ function members({ schema, inner, pattern }: Surroundings): Check<JsonObject> {
 
 function membersByName(named: NodeTable): Check<JsonObject> {
   return (value, run, seen) => {
+    run.spend(named.length >> 2);
     for (const [name, node] of named) {
       if (!Object.hasOwn(value, name)) continue;
       if (!evaluate(node, value[name], run)) return run.failAt(name);

@@ -1,46 +1,119 @@
-// Compiles the patterns of a schema to an automaton that matches in one pass; others run in the engine, on short texts only.
-import { NotRegular, parseRegex } from "./regex-parse.ts";
-import { Automaton } from "./regex-automaton.ts";
-import { writeProgram } from "./regex-program.ts";
-import type { Payer } from "./value-table.ts";
+// Compiles the patterns of a schema to automatons that match in one pass; others run in the engine, on short texts only.
+import type { Payer } from "./budget.ts";
+import { NotLinear, type ParsedRegex, parseRegex } from "./regex-parse.ts";
+import { Automaton, StateCache } from "./regex-automaton.ts";
+import { programSize, writeProgram } from "./regex-program.ts";
 
-/** The longest text for a pattern with look-around or back-references: on a longer one, backtracking could take forever. */
+/** The longest text for a pattern that needs backtracking: on a longer one, that could take forever. */
 export const nativeLimit = 256;
 
 /** Warns the author of such a pattern. */
-export function nativeWarning(source: string): string {
-  const reason = "needs look-around or back-references, or repeats too often";
+export function nativeWarning({ source, reason }: Backtracking): string {
   return `has the pattern ${source}, which ${reason}: it matches texts of at most ${nativeLimit} characters, and may block the process`;
+}
+
+/** A pattern that only a backtracking matcher can match. */
+export interface Backtracking {
+  readonly source: string;
+  /** Continues "which …". */
+  readonly reason: string;
 }
 
 export interface Pattern {
   readonly source: string;
-  readonly isLinear: boolean;
-  /** Its memory, in instructions. */
-  readonly size: number;
   /** Whether it matches anywhere in `text`; undefined if the text is too long. */
   test(text: string, payer: Payer): boolean | undefined;
 }
 
-/** Compiles an expression that is valid with the flag u. */
-export function compilePattern(source: string): Pattern {
-  try {
-    const program = writeProgram(parseRegex(source));
+/** The engine takes about 100 microseconds to prepare a property of Unicode. */
+const stepsOfProperty = 2000;
+const stepsOfCharacter = 4;
+const stepsOfInstruction = 2;
+
+/** The patterns of one document. Nothing here is shared with other documents, so none can make another one slower. */
+export class Patterns {
+  readonly backtracking: Backtracking[] = [];
+  readonly #payer: Payer;
+  readonly #maxInstructions: number;
+  readonly #known = new Map<string, Pattern>();
+  readonly #properties = new Map<string, RegExp>();
+  readonly #cache = new StateCache();
+  #instructions = 0;
+
+  constructor(payer: Payer, maxInstructions: number) {
+    this.#payer = payer;
+    this.#maxInstructions = maxInstructions;
+  }
+
+  /** Throws a TypeError if `source` is not a regular expression. */
+  compile(source: string): Pattern {
+    let pattern = this.#known.get(source);
+    if (pattern === undefined) {
+      this.#payer.spend(source.length * stepsOfCharacter);
+      this.#checkSyntax(source);
+      pattern = this.#linear(source) ?? native(source);
+      this.#known.set(source, pattern);
+    }
+    return pattern;
+  }
+
+  /** Lets the engine check the syntax. It would read the table of a property again at each appearance, so those are replaced. */
+  #checkSyntax(source: string): void {
+    try {
+      const plain = source.replace(/\\(?:[pP]\{[^{}]*\}|[^])/g, (escape) =>
+        escape.length === 2 ? escape : this.#propertyOf(escape) && "\\d",
+      );
+      new RegExp(plain, "u");
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new TypeError(`the pattern ${source.slice(0, 200)} is not a regular expression`, {
+        cause: error,
+      });
+    }
+  }
+
+  #propertyOf = (escape: string): RegExp => {
+    let property = this.#properties.get(escape);
+    if (property === undefined) {
+      this.#payer.spend(stepsOfProperty);
+      property = new RegExp(`^${escape}$`, "u");
+      this.#properties.set(escape, property);
+    }
+    return property;
+  };
+
+  #linear(source: string): Pattern | undefined {
+    let parsed: ParsedRegex;
+    let size: number;
+    try {
+      parsed = parseRegex(source, this.#propertyOf);
+      size = programSize(parsed);
+    } catch (error) {
+      if (!(error instanceof NotLinear)) throw error;
+      this.backtracking.push({ source, reason: error.message });
+      return undefined;
+    }
+    this.#instructions += size;
+    if (this.#instructions > this.#maxInstructions) throw new TypeError("its patterns are too long in total");
+    this.#payer.spend(size * stepsOfInstruction);
+    const program = writeProgram(parsed);
+    const cache = this.#cache;
     // Created on first use: most patterns of a large document are never used.
     let automaton: Automaton | undefined;
-    const test: Pattern["test"] = (text, payer) => (automaton ??= new Automaton(program)).test(text, payer);
-    return { source, isLinear: true, size: program.instructions.length, test };
-  } catch (error) {
-    if (!(error instanceof NotRegular)) throw error;
+    return {
+      source,
+      test: (text, payer) => (automaton ??= new Automaton(program, cache)).test(text, payer),
+    };
   }
-  const native = new RegExp(source, "u");
+}
+
+function native(source: string): Pattern {
+  let expression: RegExp | undefined;
   return {
     source,
-    isLinear: false,
-    size: 1,
     test(text, payer) {
       payer.spend(20 + text.length);
-      return text.length > nativeLimit ? undefined : native.test(text);
+      return text.length > nativeLimit ? undefined : (expression ??= new RegExp(source, "u")).test(text);
     },
   };
 }

@@ -1,8 +1,8 @@
-// Matches in one pass with a deterministic automaton. It creates states when a text first needs them, and bounds their number.
-import { type CodePoints, contains, countUpTo, wordCharacters } from "./code-points.ts";
+// Matches in one pass with a deterministic automaton. It creates states and classes of characters when a text first needs them.
+import type { Payer } from "./budget.ts";
+import { type CharacterSet, contains, setOf, singleOf, wordCharacters } from "./code-points.ts";
 import type { Assertion } from "./regex-parse.ts";
 import type { Instruction, Program } from "./regex-program.ts";
-import type { Payer } from "./value-table.ts";
 
 /** The instructions at which the program may be between two characters. */
 interface State {
@@ -10,6 +10,8 @@ interface State {
   readonly places: readonly number[];
   readonly isStart: boolean;
   readonly afterWord: boolean;
+  /** What `#follow` returns before a character, if that begins or ends no word and if it does. */
+  readonly reads: (readonly number[] | undefined)[];
   /** The next state by the class of the next character, created on first use. */
   readonly next: (State | undefined)[];
   matchesAtEnd: boolean | undefined;
@@ -32,69 +34,92 @@ const makeState = (places: readonly number[], isStart: boolean, afterWord: boole
   places,
   isStart,
   afterWord,
+  reads: [],
   next: [],
   matchesAtEnd: undefined,
 });
 const matched = makeState([], false, false);
 const failed = makeState([], false, false);
+/** In place of instructions that read: the program matches before it reads. */
+const matches: readonly number[] = [];
 
-const asciiSize = 128;
-/** The most entries in all cached states; a full cache starts again empty. */
+/** How much the automatons of one document may keep, in places of states; when it is full, all of them start again empty. */
 const maxKept = 200_000;
-/** Beyond ASCII, the classes of this many code points are computed together and cached. */
+
+/** What the automatons of one document keep together. */
+export class StateCache {
+  kept = 0;
+  /** Changes when all automatons must start again. */
+  generation = 0;
+
+  renew(): number {
+    if (this.kept > maxKept) {
+      this.kept = 0;
+      this.generation++;
+    }
+    return this.generation;
+  }
+}
+
+/** The classes of this many code points are cached together. */
 const pageSize = 256;
+const keptOfPage = 64;
+const maxCachedClass = 0xffff;
+/** The index of the word characters, which `\\b` needs. */
+const words = -1;
 
 export class Automaton {
   readonly #program: Program;
-  /** The first code point of each interval that every set contains as a whole or not at all, and the class of each. */
-  readonly #intervals: Uint32Array;
-  readonly #classes: Uint32Array;
-  readonly #asciiClasses = new Uint32Array(asciiSize);
-  /** For each class, which sets contain it, and whether it holds word characters. */
-  readonly #members: boolean[][] = [];
-  readonly #words: boolean[] = [];
+  readonly #cache: StateCache;
+  /** The indexes of the sets of one character, by that character, and the other sets with their indexes. */
+  readonly #singles = new Map<number, number>();
+  readonly #wide: (readonly [index: number, set: CharacterSet])[] = [];
   /** Whether a match can begin only at the start. */
   readonly #isAnchored: boolean;
-  readonly #start: State;
-  readonly #pages: (Uint8Array | undefined)[] = [];
   /** The number of the walk that last visited an instruction. */
   readonly #walks: Uint32Array;
   #walk = 0;
+  /** Classes, which begin with 1, by the sets that contain them. */
+  #classes = new Map<string, number>();
+  #setsOfClass: ReadonlySet<number>[] = [new Set()];
+  /** The class of each code point; 0 if it is not known yet. */
+  #pages: (Uint16Array | undefined)[] = [];
   #states = new Map<string, State>();
-  #kept = 0;
+  #start = makeState([0], true, false);
+  #generation: number;
 
-  constructor(program: Program) {
+  constructor(program: Program, cache: StateCache) {
     this.#program = program;
+    this.#cache = cache;
+    this.#generation = cache.generation;
     const [first] = program.instructions;
     this.#isAnchored = first?.kind === "assert" && first.assertion === "start";
     const needsWords = program.instructions.some(
       (one) => one.kind === "assert" && one.assertion.endsWith("boundary"),
     );
-    const sets = needsWords ? [...program.sets, wordCharacters] : program.sets;
-    this.#intervals = intervalsOf(sets);
-    this.#classes = this.#classify(sets, needsWords);
-    for (let point = 0; point < asciiSize; point++) this.#asciiClasses[point] = this.#classOf(point);
-    this.#start = makeState([0], true, false);
+    if (needsWords) this.#wide.push([words, setOf(wordCharacters)]);
+    for (const [index, set] of program.sets.entries()) {
+      const single = singleOf(set);
+      if (single === undefined) this.#wide.push([index, set]);
+      else this.#singles.set(single, index);
+    }
     this.#walks = new Uint32Array(program.instructions.length);
   }
 
   /** Whether the expression matches anywhere in `text`. */
   test(text: string, payer: Payer): boolean {
+    if (this.#cache.renew() !== this.#generation) this.#forget();
     let state = this.#start;
     let at = 0;
     let rare = 0;
     while (at < text.length) {
-      let unit = text.charCodeAt(at++);
-      let symbol: number;
-      if (unit < asciiSize) symbol = this.#asciiClasses[unit] as number;
-      else {
-        if ((unit & 0xfc00) === 0xd800) {
-          unit = text.codePointAt(at - 1) as number;
-          if (unit > 0xffff) at++;
-          rare++;
-        }
-        symbol = this.#pageOf(unit)?.[unit % pageSize] ?? this.#classOf(unit);
+      let point = text.charCodeAt(at++);
+      if ((point & 0xfc00) === 0xd800) {
+        point = text.codePointAt(at - 1) as number;
+        if (point > 0xffff) at++;
+        rare++;
       }
+      const symbol = this.#pages[point >> 8]?.[point % pageSize] || this.#classify(point, payer);
       state = state.next[symbol] ?? this.#advance(state, symbol, payer);
       if (state === matched || state === failed) break;
     }
@@ -102,48 +127,41 @@ export class Automaton {
     if (state === matched || state === failed) return state === matched;
     state.matchesAtEnd ??=
       this.#follow(state, { isStart: state.isStart, isEnd: true, isBoundary: state.afterWord }, payer) ===
-      undefined;
+      matches;
     return state.matchesAtEnd;
   }
 
-  #classOf(point: number): number {
-    return this.#classes[countUpTo(this.#intervals, point) - 1] as number;
-  }
-
-  /** The classes of the code points around this one, if it has at most 16 bits and classes fit into 8. */
-  #pageOf(point: number): Uint8Array | undefined {
-    const number = point >> 8;
-    const known = this.#pages[number];
-    if (known !== undefined || point > 0xffff || this.#members.length > 256) return known;
-    const page = Uint8Array.from({ length: pageSize }, (_, index) =>
-      this.#classOf(number * pageSize + index),
-    );
-    this.#pages[number] = page;
-    return page;
-  }
-
-  /** Gives intervals in the same sets the same class. */
-  #classify(sets: readonly CodePoints[], lastIsWords: boolean): Uint32Array {
-    const known = new Map<string, number>();
-    return Uint32Array.from(this.#intervals, (point) => {
-      const members = sets.map((set) => contains(set, point));
-      const key = members.map(Number).join("");
-      let id = known.get(key);
-      if (id === undefined) {
-        known.set(key, (id = known.size));
-        this.#members.push(members);
-        this.#words.push(lastIsWords && members.at(-1) === true);
-      }
-      return id;
-    });
+  /** Finds the class of a code point: those in the same sets have the same one. */
+  #classify(point: number, payer: Payer): number {
+    payer.spend(10 + this.#wide.length);
+    const sets: number[] = [];
+    for (const [index, set] of this.#wide) if (contains(set, point)) sets.push(index);
+    const single = this.#singles.get(point);
+    if (single !== undefined) sets.push(single);
+    const key = sets.join();
+    let symbol = this.#classes.get(key);
+    if (symbol === undefined) {
+      symbol = this.#setsOfClass.push(new Set(sets)) - 1;
+      this.#classes.set(key, symbol);
+      this.#cache.kept += 4 + sets.length;
+    }
+    let page = this.#pages[point >> 8];
+    if (page === undefined) {
+      page = this.#pages[point >> 8] = new Uint16Array(pageSize);
+      this.#cache.kept += keptOfPage;
+    }
+    if (symbol <= maxCachedClass) page[point % pageSize] = symbol;
+    return symbol;
   }
 
   /** The state after a character of a class. */
   #advance(state: State, symbol: number, payer: Payer): State {
-    const isWord = this.#words[symbol] === true;
-    const at = { isStart: state.isStart, isEnd: false, isBoundary: state.afterWord !== isWord };
-    const reads = this.#follow(state, at, payer);
-    const next = reads === undefined ? matched : this.#after(reads, symbol, isWord);
+    const isWord = this.#setsOfClass[symbol]?.has(words) === true;
+    const isBoundary = state.afterWord !== isWord;
+    const at = { isStart: state.isStart, isEnd: false, isBoundary };
+    const reads = (state.reads[Number(isBoundary)] ??= this.#follow(state, at, payer));
+    payer.spend(10 + (reads.length >> 2));
+    const next = reads === matches ? matched : this.#after(reads, symbol, isWord);
     state.next[symbol] = next;
     return next;
   }
@@ -157,10 +175,10 @@ export class Automaton {
       places.push(place);
     };
     if (!this.#isAnchored) add(0);
-    const members = this.#members[symbol] as readonly boolean[];
+    const sets = this.#setsOfClass[symbol] as ReadonlySet<number>;
     for (const place of reads) {
       const instruction = this.#program.instructions[place];
-      if (instruction?.kind === "read" && members[instruction.set]) add(instruction.next);
+      if (instruction?.kind === "read" && sets.has(instruction.set)) add(instruction.next);
     }
     return places.length === 0 ? failed : this.#stateOf(places, isWord);
   }
@@ -171,20 +189,22 @@ export class Automaton {
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     const state = makeState(places, false, afterWord);
-    this.#kept += places.length + this.#members.length;
-    if (this.#kept > maxKept) this.#forget();
+    this.#cache.kept += places.length + this.#setsOfClass.length;
     this.#states.set(key, state);
     return state;
   }
 
   #forget(): void {
+    this.#generation = this.#cache.generation;
+    this.#classes = new Map();
+    this.#setsOfClass = [new Set()];
+    this.#pages = [];
     this.#states = new Map();
-    this.#kept = 0;
-    this.#start.next.length = 0;
+    this.#start = makeState([0], true, false);
   }
 
-  /** The `read` instructions reachable without reading a character; undefined if the program matches on the way. */
-  #follow({ places }: State, at: Surroundings, payer: Payer): number[] | undefined {
+  /** The `read` instructions reachable without reading a character; {@link matches} if the program matches on the way. */
+  #follow({ places }: State, at: Surroundings, payer: Payer): readonly number[] {
     const walk = ++this.#walk;
     const waiting: number[] = [];
     const reads: number[] = [];
@@ -197,7 +217,7 @@ export class Automaton {
     for (const place of places) add(place);
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
       const instruction = this.#program.instructions[place] as Instruction;
-      if (instruction.kind === "match") return undefined;
+      if (instruction.kind === "match") return matches;
       payer.spend(5);
       if (instruction.kind === "read") reads.push(place);
       else if (instruction.kind === "fork") {
@@ -205,14 +225,7 @@ export class Automaton {
         add(instruction.next);
       } else if (holds[instruction.assertion](at)) add(instruction.next);
     }
+    this.#cache.kept += reads.length;
     return reads;
   }
-}
-
-/** The code points where one of the sets begins or ends, and 0. */
-function intervalsOf(sets: readonly CodePoints[]): Uint32Array {
-  const starts = new Set([0]);
-  for (const set of sets)
-    for (const [index, point] of set.entries()) starts.add(index % 2 === 0 ? point : point + 1);
-  return Uint32Array.from(starts).toSorted();
 }

@@ -1,45 +1,60 @@
 // Parses an ECMAScript regular expression with the flag u to a tree. The engine has already accepted its syntax.
 import {
+  type CharacterSet,
   classEscapes,
   type CodePoints,
-  complement,
   notLineEnds,
   pairsOf,
-  propertySet,
+  setOf,
   union,
 } from "./code-points.ts";
 
 export type Assertion = "start" | "end" | "boundary" | "no boundary";
 
 export type Tree =
-  | { readonly kind: "set"; readonly set: CodePoints }
+  | { readonly kind: "set"; readonly set: number }
   | { readonly kind: "assertion"; readonly assertion: Assertion }
   | { readonly kind: "sequence"; readonly parts: readonly Tree[] }
   | { readonly kind: "choice"; readonly options: readonly Tree[] }
   | { readonly kind: "repeat"; readonly part: Tree; readonly min: number; readonly max: number };
 
-/** Thrown for an expression that this automaton cannot match. */
-export class NotRegular extends Error {}
+export interface ParsedRegex {
+  readonly tree: Tree;
+  /** The sets of the tree, without duplicates; the tree has their indexes. */
+  readonly sets: readonly CharacterSet[];
+}
 
-const maxDepth = 100;
+/** Returns an expression that matches one character with the property of an escape such as `\\p{Lu}`. */
+export type PropertyOf = (escape: string) => RegExp;
+
+/** Thrown for an expression that the automaton cannot match in linear time. The message continues "which …". */
+export class NotLinear extends Error {}
+
+/** How deep groups may nest: more could overflow the stack. */
+const maxDepth = 500;
 
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, "0": 0 };
 
-/** Parses an expression. Throws {@link NotRegular} for look-around and back-references. */
-export function parseRegex(source: string): Tree {
-  return new Parser(source).choice(0);
+/** Parses an expression, in time linear in its length. Throws {@link NotLinear} for look-around and back-references. */
+export function parseRegex(source: string, propertyOf: PropertyOf): ParsedRegex {
+  const parser = new Parser(source, propertyOf);
+  return { tree: parser.choice(0), sets: parser.sets };
 }
 
 class Parser {
+  readonly sets: CharacterSet[] = [];
   readonly #source: string;
+  readonly #propertyOf: PropertyOf;
+  readonly #known = new Map<string, Tree>();
   #at = 0;
 
-  constructor(source: string) {
+  constructor(source: string, propertyOf: PropertyOf) {
     this.#source = source;
+    this.#propertyOf = propertyOf;
   }
 
   choice(depth: number): Tree {
-    if (depth > maxDepth) throw new NotRegular();
+    if (depth > maxDepth) throw new NotLinear(`nests more than ${maxDepth} groups`);
     const options = [this.#sequence(depth)];
     while (this.#take("|")) options.push(this.#sequence(depth));
     return options.length === 1 ? (options[0] as Tree) : { kind: "choice", options };
@@ -78,29 +93,45 @@ class Parser {
     if (this.#take("\\b")) return { kind: "assertion", assertion: "boundary" };
     if (this.#take("\\B")) return { kind: "assertion", assertion: "no boundary" };
     if (this.#take("(")) return this.#group(depth);
-    if (this.#take("[")) return { kind: "set", set: this.#class() };
-    if (this.#take(".")) return { kind: "set", set: notLineEnds };
-    const set = this.#classEscape();
-    if (set !== undefined) return { kind: "set", set };
+    if (this.#take("[")) return this.#set(this.#class());
+    if (this.#take(".")) return this.#set(setOf(notLineEnds));
+    const property = this.#property();
+    if (property !== undefined) return this.#set({ ...setOf([]), properties: [property] });
+    const escape = this.#classEscape();
+    if (escape !== undefined) return this.#set(setOf(escape));
     const point = this.#character();
-    return { kind: "set", set: [point, point] };
+    return this.#set(setOf([point, point]));
+  }
+
+  #set(set: CharacterSet): Tree {
+    const { ranges, properties, isNegated } = set;
+    const key = `${isNegated ? "^" : ""}${ranges.join()}${properties.map(String).join("")}`;
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      known = { kind: "set", set: this.sets.push(set) - 1 };
+      this.#known.set(key, known);
+    }
+    return known;
   }
 
   #group(depth: number): Tree {
     if (this.#sees("?") && !this.#take("?:") && this.#match(/\?<[^=!>][^>]*>/y) === null)
-      throw new NotRegular();
+      throw new NotLinear("needs look-around");
     const inside = this.choice(depth + 1);
     this.#take(")");
     return inside;
   }
 
-  #class(): CodePoints {
+  #class(): CharacterSet {
     const isNegated = this.#take("^");
     const ranges: (readonly [number, number])[] = [];
+    const properties = new Set<RegExp>();
     while (!this.#take("]")) {
-      const set = this.#classEscape();
-      if (set !== undefined) {
-        ranges.push(...pairsOf(set));
+      const property = this.#property();
+      const escape = property === undefined ? this.#classEscape() : [];
+      if (property !== undefined) properties.add(property);
+      if (escape !== undefined) {
+        ranges.push(...pairsOf(escape));
         continue;
       }
       const first = this.#classCharacter();
@@ -108,8 +139,7 @@ class Parser {
       if (isRange) this.#take("-");
       ranges.push([first, isRange ? this.#classCharacter() : first]);
     }
-    const set = union(ranges);
-    return isNegated ? complement(set) : set;
+    return { ranges: union(ranges), properties: [...properties], isNegated };
   }
 
   /** Inside a class, `\b` is a backspace. */
@@ -117,19 +147,19 @@ class Parser {
     return this.#take("\\b") ? 8 : this.#character();
   }
 
+  #property(): RegExp | undefined {
+    const escape = this.#match(/\\[pP]\{[^}]*\}/y)?.[0];
+    return escape === undefined ? undefined : this.#propertyOf(escape);
+  }
+
   #classEscape(): CodePoints | undefined {
     const letter = this.#match(/\\([dDwWsS])/y)?.[1];
-    if (letter !== undefined) return classEscapes[letter];
-    const property = this.#match(/\\[pP]\{[^}]*\}/y)?.[0];
-    if (property === undefined) return undefined;
-    const set = propertySet(property);
-    if (set === undefined) throw new NotRegular();
-    return set;
+    return letter === undefined ? undefined : classEscapes[letter];
   }
 
   #character(): number {
     if (!this.#take("\\")) return this.#next();
-    if (this.#match(/[1-9k]/y) !== null) throw new NotRegular();
+    if (this.#match(/[1-9k]/y) !== null) throw new NotLinear("needs back-references");
     const hex = this.#match(/x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]+)\}/y);
     if (hex !== null) return Number.parseInt(hex[1] ?? hex[2] ?? "", 16);
     const units = this.#match(

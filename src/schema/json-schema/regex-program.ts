@@ -1,6 +1,6 @@
 // A regular expression as a list of instructions, each with its successors: a nondeterministic automaton.
-import type { CodePoints } from "./code-points.ts";
-import { type Assertion, NotRegular, type Tree } from "./regex-parse.ts";
+import { type CharacterSet, singleOf } from "./code-points.ts";
+import { type Assertion, NotLinear, type ParsedRegex, type Tree } from "./regex-parse.ts";
 
 export type Instruction =
   | { readonly kind: "read"; readonly set: number; next: number }
@@ -10,33 +10,74 @@ export type Instruction =
 
 export interface Program {
   readonly instructions: readonly Instruction[];
-  /** The sets that the instructions read, without duplicates. */
-  readonly sets: readonly CodePoints[];
+  /** The sets that the instructions read. */
+  readonly sets: readonly CharacterSet[];
 }
 
-/** Counted repetitions are written out, so a program can grow large; a longer one is not used. */
+/** Counted repetitions are written out, so a program can grow large; a longer one is not written. */
 const maxInstructions = 25_000;
 
-/** The most entries in the table of characters and sets. */
-const maxTable = 2_000_000;
+/** A character costs time for each class when a text first has it. */
+const maxClasses = 1000;
 
-/** Throws {@link NotRegular} if the program is too long or distinguishes too many characters. */
-export function writeProgram(tree: Tree): Program {
+/** The number of instructions that a program will have, found before any is written. Throws {@link NotLinear} for too many. */
+export function programSize({ tree, sets }: ParsedRegex): number {
+  const classes = sets.filter((set) => singleOf(set) === undefined).length;
+  if (classes > maxClasses)
+    throw new NotLinear(`has more than ${maxClasses} different classes of characters`);
+  const size = sizeOf(tree) + 1;
+  if (size > maxInstructions)
+    throw new NotLinear(`has more than ${maxInstructions} steps when its repetitions are written out`);
+  return size;
+}
+
+function sizeOf(tree: Tree): number {
+  switch (tree.kind) {
+    case "set":
+    case "assertion":
+      return 1;
+    case "sequence":
+      return tree.parts.reduce((size, part) => size + sizeOf(part), 0);
+    case "choice":
+      return tree.options.reduce((size, option) => size + sizeOf(option) + 2, -2);
+    case "repeat": {
+      const size = sizeOf(tree.part);
+      // An empty part is written once at most.
+      if (size === 0) return 2;
+      return tree.min * size + (tree.max === Infinity ? size + 2 : (tree.max - tree.min) * (size + 1));
+    }
+  }
+}
+
+export function writeProgram({ tree, sets }: ParsedRegex): Program {
   const writer = new Writer();
   writer.write(tree);
   writer.add({ kind: "match" });
-  const sets = [...writer.sets.values()].map(({ set }) => set);
-  const ends = sets.reduce((sum, set) => sum + set.length, 0);
-  if (ends * sets.length > maxTable) throw new NotRegular();
-  return { instructions: writer.instructions, sets };
+  const { instructions } = writer;
+  // From the end, so that the jumps after a place already lead to their destinations.
+  for (const instruction of instructions.toReversed()) {
+    if (instruction.kind !== "match") instruction.next = destination(instructions, instruction.next);
+    if (instruction.kind === "fork") instruction.other = destination(instructions, instruction.other);
+  }
+  return { instructions, sets };
+}
+
+/** Where the jumps at a place lead, so that alternatives with the same continuation become the same state. */
+function destination(instructions: readonly Instruction[], place: number): number {
+  let at = place;
+  for (
+    let next = instructions[at];
+    next?.kind === "fork" && next.next === next.other;
+    next = instructions[at]
+  )
+    at = next.next;
+  return at;
 }
 
 class Writer {
   readonly instructions: Instruction[] = [];
-  readonly sets = new Map<string, { readonly id: number; readonly set: CodePoints }>();
 
   add<I extends Instruction>(instruction: I): I {
-    if (this.instructions.length >= maxInstructions) throw new NotRegular();
     this.instructions.push(instruction);
     return instruction;
   }
@@ -49,7 +90,7 @@ class Writer {
   write(tree: Tree): void {
     switch (tree.kind) {
       case "set":
-        this.add({ kind: "read", set: this.#idOf(tree.set), next: this.#here + 1 });
+        this.add({ kind: "read", set: tree.set, next: this.#here + 1 });
         break;
       case "assertion":
         this.add({ kind: "assert", assertion: tree.assertion, next: this.#here + 1 });
@@ -64,13 +105,6 @@ class Writer {
         this.#repeat(tree.part, tree.min, tree.max);
         break;
     }
-  }
-
-  #idOf(set: CodePoints): number {
-    const key = set.join();
-    let known = this.sets.get(key);
-    if (known === undefined) this.sets.set(key, (known = { id: this.sets.size, set }));
-    return known.id;
   }
 
   #fork(): Instruction & { kind: "fork" } {

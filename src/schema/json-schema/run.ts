@@ -1,12 +1,11 @@
 // One validation: the steps that it has spent, its depth, and the failure that it found.
+import { measure, type Payer } from "./budget.ts";
 import { NotJson, Stopped } from "./stops.ts";
 import { ValueTable } from "./value-table.ts";
 
-/** How many steps one validation may take; a step takes about 50 nanoseconds. */
-const maxSteps = 1_000_000;
-/** The default limits of a message. A larger value, such as a handler's result, gets a proportionally larger budget. */
-const elementsOfBudget = 100_000;
-const charactersOfBudget = 4 * 1024 * 1024;
+/** A value may take this many steps for its size, even if that exceeds the budget. */
+const stepsOfElement = 10;
+const stepsOfCharacter = 1 / 4;
 /** How deep schemas may nest: more would overflow the stack. */
 const maxDepth = 1000;
 
@@ -18,22 +17,23 @@ export interface Failure {
   readonly path: Path | undefined;
 }
 
-export class Run {
+export class Run implements Payer {
   steps = 0;
   problem = "";
   path: (string | number)[] | undefined;
   /** The entered resources, outermost first, if the schema has dynamic references. */
   readonly entered: object[] = [];
   readonly #root: unknown;
-  #budget = maxSteps;
+  #budget: number;
   #depth = 0;
   #values: ValueTable | undefined;
   #named: object | undefined;
   #names: readonly string[] = [];
   #remembered: Map<object, Map<object, Failure | true>> | undefined;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, budget: number) {
     this.#root = root;
+    this.#budget = budget;
   }
 
   /** The values that this validation has compared so far. */
@@ -83,6 +83,7 @@ export class Run {
   }
 
   failWith({ problem, path }: Failure): false {
+    if (path !== undefined) this.spend(path.length >> 3);
     this.problem = problem;
     this.path = path && [...path];
     return false;
@@ -103,29 +104,8 @@ export class Run {
 
   #stretch(): void {
     const { elements, characters } = measure(this.#root);
-    const times = Math.max(1, elements / elementsOfBudget, characters / charactersOfBudget);
-    this.#budget = maxSteps * times;
+    this.#budget = Math.max(this.#budget, elements * stepsOfElement, characters * stepsOfCharacter);
     if (this.steps > this.#budget)
       throw new Stopped("takes too many steps to validate: send less, or simplify the schema");
   }
-}
-
-function measure(root: unknown): { elements: number; characters: number } {
-  const known = new Set<unknown>();
-  const waiting = [root];
-  let elements = 0;
-  let characters = 0;
-  while (waiting.length > 0) {
-    const value = waiting.pop();
-    elements++;
-    if (typeof value === "string") characters += value.length;
-    if (typeof value !== "object" || value === null || known.has(value)) continue;
-    known.add(value);
-    if (Array.isArray(value)) {
-      for (const item of value) waiting.push(item);
-      continue;
-    }
-    for (const name of Object.keys(value)) waiting.push((value as Record<string, unknown>)[name]);
-  }
-  return { elements, characters };
 }

@@ -65,7 +65,7 @@ function format(name: string): Check<string> | undefined {
   const problem = `must be in the format "${name}"`;
   return (value, run) => {
     if (value.length > known.maxLength) return run.fail(problem);
-    run.spend(1 + value.length * known.stepsOfCharacter);
+    run.spend(1 + known.stepsOf(value));
     return known.fits(value) || run.fail(problem);
   };
 }
