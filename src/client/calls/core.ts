@@ -1,6 +1,7 @@
 // What the features of a client stand on: requests, notifications, and news of the connection.
 import type { JsonObject, RequestId, RpcNotification } from "../../wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -23,6 +24,8 @@ export interface CoreRequestOptions extends CallOptions {
 export interface Core {
   readonly peer: Peer;
   readonly limits: ClientLimits;
+  /** What errors must not show of what the server says. */
+  readonly secrets: Secrets;
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   /** Whether messages outside requests can arrive at the moment. */

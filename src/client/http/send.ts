@@ -13,8 +13,6 @@ export interface HttpRequest {
 /** The reply to it, whose body has not been read. Read it with one of `text` and `read`, or `cancel` it. */
 export interface HttpReply {
   readonly status: number;
-  /** The headers of the request. */
-  readonly sent: HeaderFields;
   /** The value of a header; names in lower case. */
   header(name: string): string | undefined;
   /** Resolves with the whole body; rejects with InvalidResponse past the limit, and with ConnectionLost when the body breaks off. */

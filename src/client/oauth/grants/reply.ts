@@ -1,7 +1,7 @@
 // What an endpoint of an authorization server replied, and how errors say it.
 import { isObject } from "../../../wire/message.ts";
 import { shown } from "../net/shown.ts";
-import { withoutSecrets } from "../settings/secrets.ts";
+import { Secrets } from "../../redaction/secrets.ts";
 
 export interface Reply {
   readonly response: Response;
@@ -14,14 +14,20 @@ export interface Reply {
 }
 
 /** `secrets`: what the request contained. Some servers show in an error what they received. */
-export async function readReply(response: Response, secrets: readonly string[] = []): Promise<Reply> {
+export async function readReply(response: Response, secrets: Secrets = new Secrets()): Promise<Reply> {
   const text = await response.text();
   const body = parse(text);
   const { error, error_description: description } = body ?? {};
-  const show = (said: string): string => shown(withoutSecrets(said, secrets));
+  const redactor = response.ok && error === undefined ? undefined : await secrets.redactor();
+  const show = (said: string): string => shown(redactor?.text(said) ?? said);
   const inBrackets = (said: unknown): string => (said && typeof said === "string" ? ` (${show(said)})` : "");
   if (typeof error === "string")
-    return { response, body, error, problem: show(error) + inBrackets(description) };
+    return {
+      response,
+      body,
+      error: redactor?.text(error),
+      problem: show(error) + inBrackets(description),
+    };
   const { ok, status } = response;
   const isPage = /^\s*</.test(text);
   // What is not a refusal may contain tokens.
