@@ -77,8 +77,9 @@ const enough = Symbol("enough");
 /** The start of a body without secrets: some servers show in an error what they received. `text`: the body, if it has been read. */
 async function excerptOf(reply: HttpReply, secrets: Secrets, text?: string): Promise<string> {
   const start = text ?? (await startOf(reply));
-  const redactor = await secrets.redactor();
-  return redactor.start(start.slice(0, maxRead), maxExcerpt, start.length >= maxRead);
+  const isCut = start.length >= maxRead;
+  const safe = await secrets.clean(isCut ? `${start.slice(0, maxRead)}…` : start);
+  return safe.slice(0, maxExcerpt);
 }
 
 /** The start of a body. Whatever goes wrong with the rest does not matter. */

@@ -11,8 +11,8 @@ export interface Secret {
 /** How many characters of a secret in a row are replaced: all of a short one. */
 const leastRun = 16;
 const leastUnsureRun = 32;
-/** Characters that one character of a secret can take in a text, at most: `&#x2b;` or `%25252b`. */
-const longestEscape = 7;
+/** The shortest start of a secret that is replaced where a text is cut off. */
+const leastStart = 4;
 
 const gramLength = 4;
 /** The places of a gram that are looked at. The others of a run have grams, too. */
@@ -30,6 +30,7 @@ interface Place {
 }
 
 export class Redactor {
+  readonly #forms: Form[] = [];
   readonly #places = new Map<string, Place[]>();
   /** Each run that is long enough has a gram at one of the places that are looked at. */
   #step = leastRun - gramLength + 1;
@@ -39,11 +40,12 @@ export class Redactor {
       for (const text of formsOf(value)) this.#add(text, isUnsure ? leastUnsureRun : leastRun);
   }
 
-  /** The text without secrets. */
+  /** The text without secrets. One that ends with "…" was cut off: the start of a secret before that is replaced, too. */
   text(said: string): string {
-    if (this.#places.size === 0) return said;
+    if (this.#forms.length === 0) return said;
     const view = viewOf(said);
     const spans = this.#find(view.text);
+    if (said.endsWith("…")) spans.push(...this.#startAtEnd(view.text, spans.at(-1)?.[1] ?? 0));
     let safe = "";
     let end = 0;
     for (const [from, to] of spans) {
@@ -53,13 +55,6 @@ export class Redactor {
       end = view.rawOf(to);
     }
     return safe + said.slice(end);
-  }
-
-  /** The start of a text. `isCut`: the text was longer, so that a part of a secret may be at its end. */
-  start(said: string, length: number, isCut: boolean): string {
-    const safe = this.text(said);
-    const whole = isCut ? safe.slice(0, -leastUnsureRun * longestEscape) : safe;
-    return whole.slice(0, length);
   }
 
   /** The value, or a copy without secrets if it has some. Only texts, numbers and plain objects are looked at. */
@@ -83,6 +78,7 @@ export class Redactor {
 
   #add(text: string, run: number): void {
     const form = { text, least: Math.min(text.length, run) };
+    this.#forms.push(form);
     this.#step = Math.min(this.#step, Math.max(1, form.least - gramLength + 1));
     for (let at = 0; at + gramLength <= text.length; at++) {
       const gram = text.slice(at, at + gramLength);
@@ -110,7 +106,20 @@ export class Redactor {
     }
     return spans;
   }
+
+  /** Where the start of a secret is at the end of a text that is cut off, not before `start`. */
+  #startAtEnd(text: string, start: number): [number, number][] {
+    const rest = text.replace(halfEscape, "…").slice(start, -1);
+    let longest = 0;
+    for (const { text: form, least } of this.#forms)
+      for (let length = least - 1; length >= Math.max(leastStart, longest + 1); length--)
+        if (rest.endsWith(form.slice(0, length))) longest = length;
+    return longest === 0 ? [] : [[start + rest.length - longest, text.length - 1]];
+  }
 }
+
+/** An escape that is cut off. */
+const halfEscape = /(?:%(?:25){0,2}[0-9a-f]?|\\{1,6}(?:u0{0,2}[0-9a-f]?|x[0-9a-f]?)?|&#?x?[0-9a-z]{0,4})…$/i;
 
 /** The longest run around a place of the text, not before `start`, that the form has around its own. */
 function runAt(text: string, at: number, { form, at: place }: Place, start: number): [number, number] {

@@ -76,7 +76,7 @@ export class Secrets {
     this.#known.delete(value);
     this.#known.set(value, { value, isUnsure });
     let characters = 0;
-    for (const value of this.#known.keys()) characters += value.length;
+    for (const { length } of this.#known.keys()) characters += length;
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= maxSecrets && characters <= maxCharacters) return;
       this.#known.delete(oldest);
