@@ -7,6 +7,6 @@ const maxShown = 300;
 export function shown(value: unknown): string {
   const isSecretive = typeof value === "string" && /^\w+:\/\/[^/]*(?:@|.*[?#])/s.test(value);
   const quoted = JSON.stringify(isSecretive ? shownUrl(value) : value) ?? "nothing";
-  const safe = quoted.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const safe = quoted.replace(/[^ -~…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return safe.length > maxShown ? `${safe.slice(0, maxShown)}…` : safe;
 }
