@@ -100,8 +100,8 @@ async function discreet(
   secrets: Secrets,
 ): Promise<ClientSettings["observe"]> {
   if (observe === undefined) return undefined;
-  const Redactor = await redaction.get();
-  return (event) => observe(secrets.redactorBy(Redactor).value(event));
+  const redactorOf = await redaction.get();
+  return (event) => observe(secrets.redactor(redactorOf).value(event));
 }
 
 /** The transport to a target. Over HTTP, it tells `events` of credentials. It adds to `secrets` what the server receives. */

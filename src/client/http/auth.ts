@@ -69,7 +69,7 @@ export class Credentials {
     const isOther = owner !== this.#last;
     if (isOther || "dpop" in lower) checkSendable(lower, "auth");
     if (isOther) {
-      this.#secrets.addHeaders(lower);
+      this.#secrets.addAll(Object.entries(lower));
       const isChange = this.#last !== undefined;
       this.#last = owner;
       if (isChange) this.#events.onCredentials?.();

@@ -148,7 +148,7 @@ export class HttpChannel implements Channel, Link {
       );
     }
     this.#sessionId = id;
-    this.receiver.secrets.add(id);
+    this.receiver.secrets.add("mcp-session-id", id);
   }
 
   async failureOf(reply: HttpReply, text?: string): Promise<Error> {

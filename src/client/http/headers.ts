@@ -81,7 +81,7 @@ export class ChannelHeaders {
     const fields = this.#isModern ? { ...this.#posts, "mcp-method": method } : { ...this.#posts };
     if (headers !== undefined) {
       const added = checkHeaders(headers);
-      this.#secrets.addHeaders(added);
+      this.#secrets.addAll(Object.entries(added));
       Object.assign(fields, added);
     }
     return mirrored === undefined ? fields : Object.assign(fields, mirrored);

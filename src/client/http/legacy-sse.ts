@@ -66,7 +66,7 @@ class LegacySseWire implements Wire {
         if (type === "message" && this.#endpoint !== undefined) return this.onMessage(data);
         if (type !== "endpoint" || this.#endpoint !== undefined) return;
         this.#endpoint = endpointOf(data, url);
-        for (const value of new URL(this.#endpoint).searchParams.values()) this.#secrets.add(value);
+        this.#secrets.addAll(new URL(this.#endpoint).searchParams);
         resolve();
       });
       const silence = new Silence((reason) => {

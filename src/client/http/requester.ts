@@ -42,7 +42,7 @@ export class Requester {
       const reply = await this.#send(isAsAsked ? asked : { ...asked, url, headers });
       const { status } = reply;
       this.#credentials.replied(reply, url);
-      if (status >= 300) this.#secrets.addHeaders(headers);
+      if (status >= 300) this.#secrets.addAll(Object.entries(headers));
       if (status === 401 || status === 403) {
         const { signal } = asked;
         const before = refused;

@@ -48,8 +48,8 @@ export class HttpTransport implements Transport {
     const isFixed = options.auth === undefined || typeof options.auth === "string";
     this.credentials = isFixed ? undefined : () => credentials.current();
     const headers = checkHeaders(options.headers ?? {});
-    secrets.addHeaders(headers);
-    for (const value of new URL(dialled).searchParams.values()) secrets.addUnsure(value);
+    secrets.addAll(Object.entries(headers));
+    secrets.addAll(new URL(dialled).searchParams);
     this.#options = { url: dialled, requester, headers, limits, backoff };
     this.older = olderTransport(this, this.#options);
   }

@@ -196,7 +196,7 @@ function isDue({ refreshToken, renewAt }: Tokens): boolean {
 /** What the server says about a refusal, without the token that it may repeat. */
 async function said(tokens: Tokens, { errorDescription }: Challenge): Promise<string> {
   const secrets = new Secrets();
-  secrets.add(tokens.accessToken);
+  secrets.add("token", tokens.accessToken);
   return errorDescription === undefined ? "" : ` (${shown(await secrets.clean(errorDescription))})`;
 }
 

@@ -2,7 +2,7 @@
 // message, and what the client knows to be one.
 import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
-import { redacted, Redactor } from "./redactor.ts";
+import { redacted, type Redactor, redactorOf } from "./redactor.ts";
 import { isSecretField } from "./secret-names.ts";
 import { Secrets } from "./secrets.ts";
 
@@ -13,7 +13,7 @@ import { Secrets } from "./secrets.ts";
 export function withoutSecrets(message: unknown, ...known: [seen?: Secrets, ...others: Secrets[]]): unknown {
   const [seen = new Secrets(), ...others] = known;
   collect(message, seen);
-  return new Copy([seen, ...others].map((secrets) => secrets.redactorBy(Redactor))).of(message);
+  return new Copy([seen, ...others].map((secrets) => secrets.redactor(redactorOf))).of(message);
 }
 
 /** A text in which secrets are replaced as in messages. */
@@ -27,7 +27,7 @@ function collect(value: unknown, seen: Secrets): void {
   if (!isObject(value)) return;
   for (const [name, inner] of Object.entries(value)) {
     if (!isSecret(name, inner)) collect(inner, seen);
-    else for (const secret of [inner].flat(3)) seen.addUnsure(String(secret));
+    else for (const secret of [inner].flat(3)) seen.add("", String(secret));
   }
 }
 

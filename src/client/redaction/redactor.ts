@@ -1,12 +1,27 @@
 // Replaces known secrets in what others have written, also where they are encoded, split or cut off. It takes linear time.
+import { isPlainHeader, isSecretSetting } from "./secret-names.ts";
 
 export const redacted = "[redacted]";
 
-export interface Secret {
+/** A value that a client has sent or was given, and its name. */
+export interface Known {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Makes what replaces values in texts. */
+export type RedactorOf = (known: Iterable<Known>) => Redactor;
+
+/** A value to look for. */
+interface Secret {
   readonly value: string;
   /** Whether it may be an ordinary text, such as the name of a tenant: then only long parts of it are replaced. */
   readonly isUnsure: boolean;
 }
+
+/** Shorter ones are parts of ordinary texts. */
+const minLength = 6;
+const minUnsureLength = 8;
 
 /** How many characters of a secret in a row are replaced: all of a short one. */
 const leastRun = 16;
@@ -27,6 +42,35 @@ interface Form {
 interface Place {
   readonly form: Form;
   readonly at: number;
+}
+
+/** What replaces those of the values that are secrets. */
+export function redactorOf(known: Iterable<Known>): Redactor {
+  return new Redactor([...known].flatMap(({ name, value }) => [...secretsIn(name, value)]));
+}
+
+/** The secrets in a value: the token after its scheme, the password of Basic authentication, the values of cookies. */
+function* secretsIn(name: string, value: string): Iterable<Secret> {
+  if (isPlainHeader(name)) return;
+  if (!isSecretSetting(name)) {
+    if (value.length >= minUnsureLength) yield { value, isUnsure: true };
+    return;
+  }
+  const [, scheme, rest = value] = /^(bearer|basic|dpop|token) +(.+)/i.exec(value) ?? [];
+  if (scheme?.toLowerCase() === "basic") yield* secretsIn("password", passwordIn(rest));
+  for (const part of rest.split(/[\s;,]+/)) {
+    const [, given = part] = /^[\w.-]+="?(.*[^="])/.exec(part) ?? [];
+    if (given.length >= minLength) yield { value: given, isUnsure: false };
+  }
+}
+
+/** The password of Basic authentication; nothing if it cannot be read. */
+function passwordIn(encoded: string): string {
+  try {
+    return atob(encoded).replace(/^[^:]*:/, "");
+  } catch {
+    return "";
+  }
 }
 
 export class Redactor {

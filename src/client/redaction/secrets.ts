@@ -1,86 +1,51 @@
-// The secrets of one client, such as its tokens and session ids. What finds them in texts is loaded when the first text of a server is shown.
+// What one client must not show: its tokens, headers, session ids and the like. What finds them in texts is loaded when a text is shown.
 import { type Later, later } from "../../async/later.ts";
-import type { Redactor, Secret } from "./redactor.ts";
-import { isPlainHeader, isSecretSetting } from "./secret-names.ts";
+import type { Known, Redactor, RedactorOf } from "./redactor.ts";
 
-/** What is remembered, the newest first to stay: tokens and sessions change, and a server chooses the length of its session ids. */
-const maxSecrets = 64;
+/** What is remembered, the newest: tokens and sessions change, and a server chooses the length of its session ids. */
+const maxKnown = 64;
 const maxCharacters = 16_384;
-/** Shorter ones are parts of ordinary texts. */
-const minLength = 6;
-const minUnsureLength = 8;
 
 /** What replaces secrets. Most clients show nothing of what a server says. */
-export const redaction: Later<typeof Redactor> = later(
+export const redaction: Later<RedactorOf> = later(
   () => import("./redactor.ts"),
-  (module) => module.Redactor,
+  (module) => module.redactorOf,
 );
 
 export class Secrets {
   /** The newest last. */
-  readonly #known = new Map<string, Secret>();
+  readonly #known = new Map<string, Known>();
+  #characters = 0;
   #redactor: Redactor | undefined;
 
-  /** Adds a value, with the parts that are secrets by themselves: the token after its scheme, the values of cookies. */
-  add(value: string | undefined): void {
-    if (value === undefined) return;
-    const [, scheme, rest = value] = /^(bearer|basic|dpop|token) +(.+)/i.exec(value) ?? [];
-    if (scheme?.toLowerCase() === "basic") this.#addBasic(rest);
-    for (const part of rest.split(/[\s;,]+/)) {
-      const [, given = part] = /^[\w.-]+="?(.*[^="])/.exec(part) ?? [];
-      if (given.length >= minLength) this.#keep(given, false);
+  /** Adds a value. Its name, such as that of a header, says what it is; a value without one may be an ordinary text. */
+  add(name: string, given: string | undefined): void {
+    if (!given) return;
+    const value = given.slice(0, maxCharacters);
+    const key = `${name} ${value}`;
+    if (!this.#known.delete(key)) {
+      this.#redactor = undefined;
+      this.#characters += value.length;
+    }
+    this.#known.set(key, { name, value });
+    for (const [oldest, { value: old }] of this.#known) {
+      if (this.#known.size <= maxKnown && this.#characters <= maxCharacters) return;
+      this.#known.delete(oldest);
+      this.#characters -= old.length;
     }
   }
 
-  addHeaders(headers: { readonly [name: string]: string }): void {
-    for (const [name, value] of Object.entries(headers)) {
-      if (isPlainHeader(name)) continue;
-      if (isSecretSetting(name)) this.add(value);
-      else this.addUnsure(value);
-    }
+  addAll(values: Iterable<readonly [name: string, value: string]>): void {
+    for (const [name, value] of values) this.add(name, value);
   }
 
-  /** Adds a value that is perhaps a secret, and perhaps an ordinary text. */
-  addUnsure(value: string): void {
-    if (value.length >= minUnsureLength) this.#keep(value, true);
-  }
-
-  /** Resolves with what replaces the secrets that are known now. */
-  async redactor(): Promise<Redactor> {
-    return this.redactorBy(await redaction.get());
-  }
-
-  /** The same for those who have loaded the class. */
-  redactorBy(Class: typeof Redactor): Redactor {
-    return (this.#redactor ??= new Class(this.#known.values()));
+  /** What replaces the secrets that are known now. `redactorOf`: that of `redaction`. */
+  redactor(redactorOf: RedactorOf): Redactor {
+    return (this.#redactor ??= redactorOf(this.#known.values()));
   }
 
   /** Resolves with the value, in which the secrets are replaced. */
   async clean<T>(value: T): Promise<T> {
-    return this.#known.size === 0 ? value : (await this.redactor()).value(value);
-  }
-
-  #addBasic(encoded: string): void {
-    try {
-      const decoded = atob(encoded);
-      this.add(decoded.slice(decoded.indexOf(":") + 1));
-    } catch {
-      // It is not Base64, and as such a secret like others.
-    }
-  }
-
-  #keep(given: string, isUnsure: boolean): void {
-    const value = given.slice(0, maxCharacters);
-    const known = this.#known.get(value);
-    if (known?.isUnsure !== isUnsure) this.#redactor = undefined;
-    this.#known.delete(value);
-    this.#known.set(value, { value, isUnsure });
-    let characters = 0;
-    for (const { length } of this.#known.keys()) characters += length;
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= maxSecrets && characters <= maxCharacters) return;
-      this.#known.delete(oldest);
-      characters -= oldest.length;
-    }
+    return this.#known.size === 0 ? value : this.redactor(await redaction.get()).value(value);
   }
 }

@@ -37,7 +37,7 @@ function kept(value: unknown, session: string | undefined): KeptText {
 function whole(value: unknown, session: string | undefined): string | undefined {
   try {
     const secrets = new Secrets();
-    secrets.add(session);
+    secrets.add("session-id", session);
     return JSON.stringify(withoutSecrets(value, secrets));
   } catch {
     return undefined;

@@ -17,18 +17,12 @@ export interface Reply {
 export async function readReply(response: Response, secrets: Secrets = new Secrets()): Promise<Reply> {
   const text = await response.text();
   const body = parse(text);
-  const { error, error_description: description } = body ?? {};
-  const redactor = response.ok && error === undefined ? undefined : await secrets.redactor();
-  const show = (said: string): string => shown(redactor?.text(said) ?? said);
-  const inBrackets = (said: unknown): string => (said && typeof said === "string" ? ` (${show(said)})` : "");
-  if (typeof error === "string")
-    return {
-      response,
-      body,
-      error: redactor?.text(error),
-      problem: show(error) + inBrackets(description),
-    };
   const { ok, status } = response;
+  const isRefusal = !ok || body?.["error"] !== undefined;
+  const { error, error_description: description } = (isRefusal ? await secrets.clean(body) : body) ?? {};
+  const inBrackets = (said: unknown): string => (said && typeof said === "string" ? ` (${shown(said)})` : "");
+  if (typeof error === "string")
+    return { response, body, error, problem: shown(error) + inBrackets(description) };
   const isPage = /^\s*</.test(text);
   // What is not a refusal may contain tokens.
   const what = isPage
@@ -37,7 +31,7 @@ export async function readReply(response: Response, secrets: Secrets = new Secre
       ? body
         ? ""
         : " and a body that is not JSON"
-      : inBrackets(text);
+      : inBrackets(await secrets.clean(text));
   return { response, body, error: undefined, problem: `HTTP status ${status}${what}` };
 }
 

@@ -59,8 +59,8 @@ async function send(party: Party, parameters: Readonly<Record<string, string>>):
 /** What nobody but the authorization server may see of a request. */
 function secretsOf(body: URLSearchParams, headers: Headers): Secrets {
   const secrets = new Secrets();
-  secrets.addHeaders(Object.fromEntries(headers));
-  for (const [name, value] of body) if (secretNames.test(name)) secrets.add(value);
+  secrets.addAll(headers);
+  for (const [name, value] of body) if (secretNames.test(name)) secrets.add("secret", value);
   return secrets;
 }
 

@@ -69,7 +69,7 @@ export class Keeping {
       const { accessToken, refreshToken, dpopKey, client } = tokens;
       const secrets = new Secrets();
       for (const secret of [accessToken, refreshToken, dpopKey?.["d"], client?.["client_secret"]])
-        secrets.add(secret as string | undefined);
+        secrets.add("secret", secret as string | undefined);
       const reason = printable(await secrets.clean(String(error)));
       console.warn(`halyard: the tokens for ${shownUrl(this.#server)} are only kept in memory: ${reason}`);
       return tokens;
