@@ -46,7 +46,9 @@ interface Place {
 
 /** What replaces those of the values that are secrets. */
 export function redactorOf(known: Iterable<Known>): Redactor {
-  return new Redactor([...known].flatMap(({ name, value }) => [...secretsIn(name, value)]));
+  const secrets: Secret[] = [];
+  for (const { name, value } of known) secrets.push(...secretsIn(name, value));
+  return new Redactor(secrets);
 }
 
 /** The secrets in a value: the token after its scheme, the password of Basic authentication, the values of cookies. */
