@@ -317,8 +317,13 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     options: CoreRequestOptions | undefined,
   ): CallToolResult | Promise<CallToolResult> {
     const { strict, throwOnError } = this.#settings;
-    const whole = toToolResult(name, result, options?.throwOnError ?? throwOnError);
+    const whole = toToolResult(name, result);
+    if (whole.isError === true && (options?.throwOnError ?? throwOnError)) return this.#throw(name, whole);
     return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
+  }
+
+  async #throw(name: string, result: CallToolResult): Promise<never> {
+    throw new ToolCallError(name, await this.#calls.secrets.clean(result));
   }
 
   async #request<Result>(
@@ -344,12 +349,10 @@ function checkArguments(method: string, tool: string, args: unknown): void {
 }
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */
-function toToolResult(name: string, result: JsonObject, throwOnError: boolean): CallToolResult {
+function toToolResult(name: string, result: JsonObject): CallToolResult {
   const { resultType = "complete", content } = result;
   const whole = resultType === "complete" && content === undefined ? { ...result, content: [] } : result;
   if (resultType === "complete" && !Array.isArray(whole["content"]))
     throw new InvalidResponse(`${name}: the content of the result is not an array`);
-  if (throwOnError && result["isError"] === true)
-    throw new ToolCallError(name, whole as unknown as CallToolResult);
   return whole as unknown as CallToolResult;
 }

@@ -11,6 +11,7 @@ import type { Transport } from "./channel/channel.ts";
 import { McpClient } from "./client.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { AuthEvents } from "./http/auth.ts";
+import { redaction, Secrets } from "./redaction/secrets.ts";
 import { type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 
@@ -56,20 +57,28 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   const settings = resolveOptions(options);
   let calls: Calls | undefined;
   let connection: Connection | undefined;
+  const secrets = new Secrets();
+  const observe = await discreet(settings.observe, secrets);
   const [transport, Catalogue, record] = await Promise.all([
-    transportOf(target, options, settings, {
+    transportOf(target, options, { ...settings, observe }, secrets, {
       onCredentials: () => calls?.credentialsChanged(),
       onAuthorizing: (isWaiting, url) => connection?.authorizing(isWaiting, url),
     }),
     catalogue.get(),
     options.record && recorder.get(),
   ]);
-  const { limits, observe = () => {} } = settings;
-  const answers = await HandlerAnswers.create({ ...options, server: transport.address, limits, observe });
+  const { limits } = settings;
+  const answers = await HandlerAnswers.create({
+    ...options,
+    server: transport.address,
+    limits,
+    observe: observe ?? (() => {}),
+  });
   const joined = joinCalls(transport, answers, {
     ...settings,
+    observe,
     remembered: options.remembered,
-    tap: options.record && record?.(guarded(options.record), limits),
+    tap: options.record && record?.(guarded(options.record), limits, transport.secrets),
   });
   ({ connection, calls } = joined);
   const logging = new Logging(calls, options.onLog);
@@ -85,22 +94,33 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   return client;
 }
 
-/** The transport to a target. Over HTTP, it tells `events` of credentials. */
+/** An observer that receives events without the secrets that servers repeat in them. */
+async function discreet(
+  observe: ClientSettings["observe"],
+  secrets: Secrets,
+): Promise<ClientSettings["observe"]> {
+  if (observe === undefined) return undefined;
+  const redactorOf = await redaction.get();
+  return (event) => observe(secrets.redactor(redactorOf).value(event));
+}
+
+/** The transport to a target. Over HTTP, it tells `events` of credentials. It adds to `secrets` what the server receives. */
 async function transportOf(
   target: Target,
   { headers, auth, fetch }: ConnectOptions,
   { limits, backoff, observe = () => {} }: ClientSettings,
+  secrets: Secrets,
   events: AuthEvents,
 ): Promise<Transport> {
   if (typeof target === "string" || target instanceof URL) {
     const HttpTransport = await httpTransport.get();
     const send = await platform.createSend?.(fetch);
-    return new HttpTransport(target, { send, fetch, headers, auth, limits, backoff, ...events });
+    return new HttpTransport(target, { send, fetch, headers, auth, secrets, limits, backoff, ...events });
   }
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")
       return new (await wireTransport.get())(target, limits);
-    if ("command" in target) return platform.commandTransport(target, limits, observe);
+    if ("command" in target) return platform.commandTransport(target, limits, secrets, observe);
   }
   const problem = "must be a URL, { command, args }, an McpServer, or an object with openWire()";
   throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);

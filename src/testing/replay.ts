@@ -1,5 +1,6 @@
 // Replays the recording of a client: a server that answers as the recorded one did.
-import { withoutSecrets } from "../client/recording.ts";
+import { withoutSecrets } from "../client/redaction/messages.ts";
+import { redacted } from "../client/redaction/redactor.ts";
 import { errorCodes } from "../errors.ts";
 import { metaKeys } from "../protocol/meta.ts";
 import type { Wire, WireSource } from "../wire/wire.ts";
@@ -15,7 +16,7 @@ import {
 /** A request of the recording, with everything that the server sent because of it. */
 interface Exchange {
   readonly method: string;
-  /** The parameters that a request must repeat. */
+  /** The parameters that a request must repeat, except where they are redacted. */
   readonly params: string;
   readonly isStream: boolean;
   readonly replies: Reply[];
@@ -138,7 +139,8 @@ class Player implements Wire {
 
   async #answer({ id, method, params }: RpcRequest): Promise<void> {
     const wanted = comparable(method, params);
-    const isSame = (exchange: Exchange): boolean => exchange.method === method && exchange.params === wanted;
+    const isSame = (exchange: Exchange): boolean =>
+      exchange.method === method && isLike(exchange.params, wanted);
     const left = this.#exchanges.filter((exchange) => isSame(exchange) && !this.#played.has(exchange));
     // A request that was lost was sent again: only the answered one counts.
     const exchange = left.find(({ isAnswered, isStream }) => isAnswered || isStream) ?? left[0];
@@ -173,8 +175,8 @@ class Player implements Wire {
     const instead =
       closest === undefined
         ? `it has ${methods || "no requests"}`
-        : closest.params === wanted
-          ? `it was sent only ${same.filter(({ params }) => params === wanted).length} times`
+        : isLike(closest.params, wanted)
+          ? `it was sent only ${same.filter(({ params }) => isLike(params, wanted)).length} times`
           : `the nearest is ${method} ${closest.params}`;
     const code = closest ? errorCodes.invalidParams : errorCodes.methodNotFound;
     return { code, message: `The recording has no such request: ${method} ${wanted}; ${instead}` };
@@ -216,6 +218,22 @@ function comparable(method: string, params: JsonObject | undefined): string {
   const ignored = new Set(["_meta", ...(own[method] ?? [])]);
   const kept = Object.entries(params ?? {}).filter(([key]) => !ignored.has(key));
   return JSON.stringify(inOrder(withoutSecrets(Object.fromEntries(kept))));
+}
+
+/** Whether a text equals a recorded one, in which `[redacted]` stands for any text. */
+function isLike(recorded: string, given: string): boolean {
+  const parts = recorded.split(redacted);
+  const [first = "", last = ""] = [parts.shift(), parts.pop()];
+  if (parts.length === 0 && !recorded.includes(redacted)) return recorded === given;
+  if (!given.startsWith(first) || !given.endsWith(last)) return false;
+  const end = given.length - last.length;
+  let at = first.length;
+  for (const part of parts) {
+    at = given.indexOf(part, at);
+    if (at < 0) return false;
+    at += part.length;
+  }
+  return at <= end;
 }
 
 function inOrder(value: unknown): unknown {

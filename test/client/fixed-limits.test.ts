@@ -70,6 +70,22 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "milliseconds for the rest of a body that nobody needs": ["platform/node-send.ts", "restMs"],
   "seconds that Retry-After can ask for": ["http/failure.ts", "maxRetryAfterMs", 1000],
   "characters of a body that an error shows": ["http/failure.ts", "maxExcerpt"],
+  "values that a client has sent and looks for in what it shows of a server": [
+    "redaction/secrets.ts",
+    "maxKnown",
+  ],
+  "characters of these values": ["redaction/secrets.ts", "maxCharacters"],
+  "characters of a secret, at least": ["redaction/redactor.ts", "minLength"],
+  "characters of a value that may be ordinary, such as a header x-tenant, at least": [
+    "redaction/redactor.ts",
+    "minUnsureLength",
+  ],
+  "characters in a row of a secret that are replaced": ["redaction/redactor.ts", "leastRun"],
+  "characters in a row of such a value that are replaced": ["redaction/redactor.ts", "leastUnsureRun"],
+  "characters of the start of a secret that are replaced where a text is cut off": [
+    "redaction/redactor.ts",
+    "leastStart",
+  ],
   "attempts to send the answer to a question of a server": ["connection/reception.ts", "responseAttempts"],
   "milliseconds that connecting waits for the stream of a legacy session to open": [
     "http/channel.ts",
@@ -163,6 +179,9 @@ const attempts: Readonly<Record<string, readonly string[]>> = {
 /** Constants that are no limit of what a server or a user meets. */
 const others: ReadonlySet<string> = new Set([
   "cache/frozen.ts overhead",
+  "oauth/platform/node-file-safety.ts root",
+  "redaction/redactor.ts gramLength",
+  "redaction/redactor.ts maxPlaces",
   "tool-names.ts digestLength",
   "platform/node-server-process.ts brace",
 ]);

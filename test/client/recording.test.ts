@@ -141,6 +141,54 @@ describe("a recording", () => {
     expect(again.structuredContent).toMatchObject({ access_token: "[redacted]", cursor: "kept" });
   });
 
+  test.each<[string, (secret: string) => string]>([
+    ["as JSON", (secret) => JSON.stringify({ user: "ann", access_token: secret }, null, 2)],
+    ["as YAML", (secret) => `user: ann\naccess_token: ${secret}`],
+    ["in a sentence", (secret) => `Hello ann, your token is ${secret}!`],
+    ["in the query of a URL", (secret) => `ann: https://example.com/?next=1&access_token=${secret}`],
+    ["as a header", (secret) => `ann: Authorization: Bearer ${secret}`],
+    ["in Base64", (secret) => `ann ${Buffer.from(`token ${secret}`).toString("base64")}`],
+  ])("leaves out the copy of a structured secret %s, also in later messages", async (_, copyOf) => {
+    const secret = "q8Zx4kTw2Jm5rVd0LQ2sYh3nPb9aGf";
+    const server = new ScriptedServer({ capabilities: { tools: {} } });
+    const text = copyOf(secret);
+    server.on("tools/call", ({ params }) =>
+      params?.["name"] === "first"
+        ? { content: [{ type: "text", text }], structuredContent: { user: "ann", access_token: secret } }
+        : { content: [{ type: "text", text }] },
+    );
+    const lines: string[] = [];
+    await using client = await connect(server, { record: (line) => void lines.push(line) });
+    for (const name of ["first", "later"]) {
+      expect((await client.callTool(name)).content).toEqual([{ type: "text", text }]);
+      const line = lines.findLast((one) => one.includes('"content"')) ?? "";
+      expect(line).toContain("ann");
+      expect(line).toContain("[redacted]");
+      for (const part of [secret, copyOf(secret).slice(-16)]) expect(line).not.toContain(part);
+    }
+  });
+
+  test("replays requests whose arguments repeat a secret", async () => {
+    const server = makeServer();
+    server.tool(
+      "greet",
+      { input: z.object({ name: z.string(), password: z.string() }) },
+      ({ name }) => `Hi ${name}`,
+    );
+    const lines: string[] = [];
+    const recorded = await connect(server, { record: (line) => void lines.push(line) });
+    const args = { name: "I am hunter22-hunter22", password: "hunter22-hunter22" };
+    await recorded.callTool("greet", args);
+    await recorded.close();
+    expect(lines.join("\n")).not.toContain("hunter22");
+    await using replayed = await connect(replay(lines));
+    const { content } = await replayed.callTool("greet", { ...args, password: "another" });
+    expect(content).toEqual([{ type: "text", text: "Hi I am [redacted]" }]);
+    await expect(replayed.callTool("greet", { name: "You are", password: "x" })).rejects.toThrow(
+      "no such request",
+    );
+  });
+
   test("shows of a text that is not JSON only the length", async () => {
     const server = new ScriptedServer();
     const lines: string[] = [];

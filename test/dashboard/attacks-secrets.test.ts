@@ -19,6 +19,7 @@ const secrets = {
   answer: "SECRET-that-a-client-answers",
   structured: "SECRET-of-a-structured-result",
   text: "SECRET-in-a-text-that-is-JSON",
+  copied: "SECRET-in-a-copy-of-a-structured-result",
   query: "SECRET-in-the-query-of-a-URI",
   logged: "SECRET-in-a-log-message",
 } as const;
@@ -56,6 +57,15 @@ async function openNode(
   );
   const output = { type: "object", properties: { access_token: { type: "string" } } } as const;
   server.tool("sign-in", { output }, () => ({ structuredContent: { access_token: secrets.structured } }));
+  server.tool("copy", { output }, () => ({
+    content: [{ type: "text", text: `Your token: ${secrets.copied}` }],
+    structuredContent: { access_token: secrets.copied },
+  }));
+  // What a tool knows of the request, it may repeat.
+  server.tool("session", {}, (_, { session }) => {
+    const id = String(session);
+    return `${id} ${Buffer.from(`id ${id}`).toString("base64")} ${Buffer.from(id).toString("hex")}`;
+  });
   server.tool("text", {}, () => JSON.stringify({ user: "me", apiKey: secrets.text }, undefined, 2));
   server.tool("take", { input: { type: "object" } }, (_, context) => {
     context.log("info", { token: secrets.logged });
@@ -117,7 +127,7 @@ async function useAll({ http, ask }: Node, revision: string): Promise<void> {
   onTestFinished(() => client.close());
   for (const { peer } of (await ask("sessions")).rows) await ask("timeline", { peer });
   const argument = { token: secrets.argument, list: [{ "Client-Secret": secrets.deep }] };
-  for (const tool of ["sign-in", "text", "ask"]) await client.callTool(tool, {});
+  for (const tool of ["sign-in", "copy", "session", "text", "ask"]) await client.callTool(tool, {});
   await client.callTool("take", argument);
   await client.readResource(uri);
 }
@@ -145,7 +155,8 @@ test.each([1, 3])("with %i nodes", async (count) => {
   const sent = heard.sent.join("\n");
   expect(heard.sessions.size).toBeGreaterThan(0);
   for (const secret of [...Object.values(secrets), ...heard.sessions])
-    expect(sent.includes(secret), secret).toBe(false);
+    for (const part of [secret, btoa(`id ${secret}`).slice(5, -3), Buffer.from(secret).toString("hex")])
+      expect(sent.includes(part), secret).toBe(false);
   // What is around the secrets is there.
   for (const shown of ["[redacted]", "files.example/a?page=2&access_token=", "Your password?", "taken"])
     expect(sent.includes(shown), shown).toBe(true);

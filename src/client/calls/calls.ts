@@ -8,6 +8,7 @@ import type { Answers } from "../answering/question.ts";
 import type { Transport } from "../channel/channel.ts";
 import { Connection, type ConnectionSettings } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -28,6 +29,7 @@ const legacyNotifications: ReadonlySet<string> = new Set([
 
 export interface CallsSettings extends SenderSettings {
   readonly credentials: Core["credentials"];
+  readonly secrets: Secrets;
 }
 
 /** The calls of one client. */
@@ -54,6 +56,10 @@ export class Calls implements Core {
 
   get limits(): ClientLimits {
     return this.#settings.limits;
+  }
+
+  get secrets(): Secrets {
+    return this.#settings.secrets;
   }
 
   get closed(): AbortSignal {
@@ -173,7 +179,8 @@ export function joinCalls(
   const takeId = (): number => ++lastId;
   const connection = new Connection(transport, { ...settings, answers, takeId });
   const credentials = (): string | undefined | Promise<string> => transport.credentials?.();
-  return { connection, calls: new Calls(connection, answers, { ...settings, takeId, credentials }) };
+  const { secrets } = transport;
+  return { connection, calls: new Calls(connection, answers, { ...settings, takeId, credentials, secrets }) };
 }
 
 function closedError(): ConnectionLost {

@@ -2,6 +2,7 @@
 import type { JsonObject, RequestId, RpcNotification } from "../../wire/message.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { Peer } from "../connection/peer.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { CallOptions, CallSettings } from "../settings/options.ts";
@@ -32,6 +33,8 @@ export interface CoreRequestOptions extends CallOptions {
 export interface Core {
   readonly peer: Peer;
   readonly limits: ClientLimits;
+  /** What errors must not show of what the server says. */
+  readonly secrets: Secrets;
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   /** Whether messages outside requests can arrive at the moment. */

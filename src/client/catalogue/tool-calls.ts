@@ -105,13 +105,23 @@ export class ToolCalls {
     return check === undefined ? result : this.#judge(name, check, result, isStrict);
   }
 
-  #judge(name: string, check: Check, result: CallToolResult, isStrict: boolean): CallToolResult {
+  #judge(
+    name: string,
+    check: Check,
+    result: CallToolResult,
+    isStrict: boolean,
+  ): CallToolResult | Promise<CallToolResult> {
     const { structuredContent } = result;
     const problem =
       structuredContent === undefined ? "there is no structured content" : check(structuredContent);
     if (problem === undefined) return result;
-    if (isStrict) throw new OutputMismatch(name, problem, result);
+    if (isStrict) return this.#refuse(name, problem, result);
     this.#core.observe({ type: "mismatch", tool: name, problem });
     return result;
+  }
+
+  async #refuse(name: string, problem: string, result: CallToolResult): Promise<never> {
+    const [said, safe] = await this.#core.secrets.clean([problem, result] as const);
+    throw new OutputMismatch(name, said, safe);
   }
 }

@@ -1,6 +1,7 @@
 // The seam between a client and its transports: a transport opens channels, and a channel carries requests and messages.
 import type { Revision } from "../../protocol/revision.ts";
 import type { RequestId, RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
 /** What all requests that one call leads to share, hidden ones such as lists included: they stay within its limits together. */
@@ -55,6 +56,8 @@ export interface Receiver {
   ended(reason: Error): void;
   /** Sees every message as text, for recordings; undefined if nobody records. */
   readonly tap: Tap | undefined;
+  /** What errors must not show of what the server says. */
+  readonly secrets: Secrets;
 }
 
 /** Sees a message: which way it went, on which stream, and its text. */
@@ -88,8 +91,10 @@ export interface Channel {
 /** Opens channels to one server. */
 export interface Transport {
   readonly kind: "http" | "stdio" | "wire";
-  /** What the user dialled, for errors and as the key of caches: a URL or a command. */
+  /** What the user dialled, as it may be shown: a URL without its query, or a command without secrets. */
   readonly address: string;
+  /** The secrets that the server receives, and may repeat. */
+  readonly secrets: Secrets;
   /** Whether requests carry HTTP headers. */
   readonly hasHeaders: boolean;
   /** Whether the client may open another channel when one was lost. */

@@ -1,7 +1,14 @@
 // Reads the text of a message or batch that a server sent, within the limits of the client.
-import { clip } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
 import { parseWithin } from "../../wire/json.ts";
-import { readMessage, type RpcNotification, type RpcRequest, type RpcResponse } from "../../wire/message.ts";
+import {
+  isObject,
+  readMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from "../../wire/message.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 
 /** Receives what was read. */
@@ -36,6 +43,18 @@ export function beyond(problem: string, limit: keyof ClientLimits): string {
 /** The report of a response that belongs to no request. */
 export function answersNothing({ id }: RpcResponse): string {
   return `A response to no request, with the id ${id === undefined ? "missing" : clip(JSON.stringify(id))}`;
+}
+
+/** The response; one that is an error without the secrets that it repeats. */
+export function withoutSecrets(response: RpcResponse, secrets: Secrets): RpcResponse | Promise<RpcResponse> {
+  if (!("error" in response)) return response;
+  const { error } = response;
+  // These data have addresses that the user visits as they are.
+  const isOfUrls = isObject(error) && error.code === errorCodes.legacyUrlElicitationRequired;
+  const cleaned = isOfUrls
+    ? secrets.clean(error.message).then((message) => ({ ...error, message }))
+    : secrets.clean(error);
+  return cleaned.then((safe) => ({ ...response, error: safe }));
 }
 
 function pass(value: unknown, sink: IncomingSink): void {

@@ -10,7 +10,7 @@ import {
 } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
-import { answersNothing, readIncomingText } from "./incoming.ts";
+import { answersNothing, readIncomingText, withoutSecrets } from "./incoming.ts";
 import type { Wire } from "../../wire/wire.ts";
 
 /** Why the channel carries nothing any more. */
@@ -23,7 +23,7 @@ interface Loss {
 /** A request whose response has not arrived. */
 interface Waiting {
   readonly method: string;
-  readonly resolve: (response: RpcResponse) => void;
+  readonly resolve: (response: RpcResponse | Promise<RpcResponse>) => void;
   readonly reject: (reason: unknown) => void;
   /** The wire failed to send it, so that the server cannot have run it. */
   isUnsent: boolean;
@@ -161,7 +161,7 @@ export class PipeChannel implements Channel {
     const [only] =
       this.#waiting.size === 1 && !isRequestId(id) && "error" in response ? this.#waiting.keys() : [id];
     const request = isRequestId(only) ? this.#take(only) : undefined;
-    if (request) request.resolve(response);
+    if (request) request.resolve(withoutSecrets(response, this.#receiver.secrets));
     else if (!isRequestId(id) || !this.#cancelled.delete(id))
       this.#receiver.ignored(answersNothing(response));
   }

@@ -1,6 +1,7 @@
 // The transport for servers that a wire reaches: in the same process, or over a transport of your own.
 import { untilAborted } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
+import { Secrets } from "../redaction/secrets.ts";
 import { ConnectionLost } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Receiver, Transport } from "./channel.ts";
@@ -11,6 +12,7 @@ export class WireTransport implements Transport {
   readonly kind = "wire";
   readonly hasHeaders = false;
   readonly address = "wire";
+  readonly secrets: Secrets = new Secrets();
   readonly reopens: boolean;
   readonly #source: WireSource;
   readonly #limits: ClientLimits;

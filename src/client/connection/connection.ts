@@ -8,6 +8,7 @@ import type { RpcNotification } from "../../wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
 import { ConnectionLost, HttpFailure, NoCommonRevision, RpcRejection } from "../settings/errors.ts";
+import { shownUrl } from "../settings/shown.ts";
 import type { Remembered } from "../settings/remembered.ts";
 import type { ClientState, StateName } from "../settings/state.ts";
 import { type Agreed, type HandshakeSettings, shakeHands } from "./handshake.ts";
@@ -154,7 +155,7 @@ export class Connection {
       if (isShown && before) this.#enter(before.name, "No longer waiting for credentials", before.error);
     } else if (!isShown || url !== state.url) {
       if (!isShown || !before) this.#beforeAuth = state;
-      const reason = url ? `Sign in at ${url}` : "Waiting for credentials";
+      const reason = url ? `Sign in at ${shownUrl(url)}` : "Waiting for credentials";
       this.#become({ name: "needs-auth", reason, ...(url && { url }) });
     }
   }

@@ -8,7 +8,7 @@ export interface Peer {
   readonly server: Implementation | undefined;
   readonly capabilities: ServerCapabilities;
   readonly instructions: string | undefined;
-  /** What the user dialled. */
+  /** What the user dialled, as errors show it. */
   readonly address: string;
   /** Whether requests carry HTTP headers. */
   readonly hasHeaders: boolean;

@@ -14,6 +14,7 @@ import {
 import type { Answers } from "../answering/question.ts";
 import { Attempts } from "../channel/backoff.ts";
 import type { Channel, Receiver, Tap, Transport } from "../channel/channel.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import { HttpFailure } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
@@ -44,11 +45,13 @@ export class Reception implements Receiver {
   #end: Error | undefined;
   /** The revision that the server speaks, or is asked to speak. */
   revision: Revision | undefined;
+  readonly secrets: Secrets;
   /** Whether anything has arrived besides responses. */
   hasReceived = false;
 
-  private constructor(settings: ReceptionSettings) {
+  private constructor(settings: ReceptionSettings, secrets: Secrets) {
     this.#settings = settings;
+    this.secrets = secrets;
   }
 
   static async open(
@@ -56,7 +59,7 @@ export class Reception implements Receiver {
     settings: ReceptionSettings,
     signal: AbortSignal,
   ): Promise<Reception> {
-    const reception = new Reception(settings);
+    const reception = new Reception(settings, transport.secrets);
     reception.#channel = await transport.open(reception, signal);
     return reception;
   }

@@ -2,6 +2,7 @@
 import { type Later, later } from "../../async/later.ts";
 import { isThenable } from "../../async/promises.ts";
 import { ConfigurationError } from "../../errors.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { checkSendable } from "./headers.ts";
 import type { OnAuthorizing, Refusals, Refused } from "./refusals.ts";
@@ -24,14 +25,16 @@ export class Credentials {
   readonly #auth: ClientAuth | undefined;
   readonly #server: string;
   readonly #events: AuthEvents;
+  readonly #secrets: Secrets;
   #last: string | undefined;
   #refusals: Refusals | undefined;
 
-  /** `server`: the address that the client's user dialled. */
-  constructor(option: AuthOption | undefined, server: string, events: AuthEvents) {
+  /** `server`: the address that the client's user dialled. Credentials are added to `secrets` before they are sent. */
+  constructor(option: AuthOption | undefined, server: string, events: AuthEvents, secrets: Secrets) {
     this.#auth = option === undefined ? undefined : toClientAuth(option);
     this.#server = server;
     this.#events = events;
+    this.#secrets = secrets;
   }
 
   /** The headers of the next request, or a promise of them; undefined if the client has no credentials. */
@@ -55,7 +58,7 @@ export class Credentials {
   /** Resolves if a refused request is worth trying again; otherwise rejects with AuthRequired. */
   async refused(reply: HttpReply, refused: Refused): Promise<void> {
     const { Refusals } = await refusals.get();
-    this.#refusals ??= new Refusals(this.#auth, this.#server, this.#events.onAuthorizing);
+    this.#refusals ??= new Refusals(this.#auth, this.#server, this.#secrets, this.#events.onAuthorizing);
     await this.#refusals.handle(reply, refused);
   }
 
@@ -66,6 +69,7 @@ export class Credentials {
     const isOther = owner !== this.#last;
     if (isOther || "dpop" in lower) checkSendable(lower, "auth");
     if (isOther) {
+      this.#secrets.addAll(Object.entries(lower));
       const isChange = this.#last !== undefined;
       this.#last = owner;
       if (isChange) this.#events.onCredentials?.();

@@ -8,7 +8,7 @@ import { encodeNotification, type RequestId, type RpcResponse } from "../../wire
 import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
 import { answersNothing } from "../channel/incoming.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import { refusals } from "./auth.ts";
@@ -63,7 +63,7 @@ export class HttpChannel implements Channel, Link {
     this.requester = options.requester;
     this.limits = options.limits;
     this.backoff = options.backoff;
-    this.headers = new ChannelHeaders(options.headers);
+    this.headers = new ChannelHeaders(options.headers, receiver.secrets);
     this.receiver = receiver;
   }
 
@@ -148,13 +148,14 @@ export class HttpChannel implements Channel, Link {
       );
     }
     this.#sessionId = id;
+    this.receiver.secrets.add("mcp-session-id", id);
   }
 
   async failureOf(reply: HttpReply, text?: string): Promise<Error> {
     const isUnknown = this.isLegacy && !this.hasSession && reply.status === 400;
     const { url } = this;
     const hint = isUnknown ? (await refusals.get()).exposureHint(reply, url, "Mcp-Session-Id") : undefined;
-    return failureOf(reply, url, text, hint);
+    return failureOf(reply, url, this.receiver.secrets, text, hint);
   }
 
   sessionGone(): ConnectionLost {

@@ -1,13 +1,15 @@
 // Turns a reply without a JSON-RPC message into the error that says what to do.
 import { clip } from "../../errors.ts";
 import { isObject } from "../../wire/message.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { printable, shownUrl } from "../settings/shown.ts";
 
 import type { HttpReply } from "./send.ts";
 
-/** How much of a body an error shows. */
+/** How much of a body an error shows, and how much is read to find the secrets in it. */
 const maxExcerpt = 2000;
+const maxRead = 2 * maxExcerpt;
 /** The longest time that a server can ask to wait. */
 const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
@@ -54,13 +56,14 @@ export function isTransient(status: number): boolean {
 export async function failureOf(
   reply: HttpReply,
   url: string,
+  secrets: Secrets,
   text?: string,
   hint: string | undefined = hints[reply.status],
 ): Promise<HttpFailure | ConnectionLost> {
   const { status } = reply;
-  const body = text === undefined ? await excerptOf(reply) : excerpt(text, reply);
+  const body = await excerptOf(reply, secrets, text);
   const [line] = body.trim().split("\n", 1);
-  const said = line ? `: ${clip(line)}` : "";
+  const said = line ? `: ${clip(printable(line))}` : "";
   if (isGatewayLoss(status) && !isRefusal(reply, body)) {
     const message = `A gateway before ${shownUrl(url)} lost the server: ${status}${said}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true });
@@ -71,11 +74,12 @@ export async function failureOf(
 }
 
 /** The error for a reply that succeeded, but with a body of the wrong type. */
-export async function wrongTypeOf(reply: HttpReply, url: string): Promise<HttpFailure> {
+export async function wrongTypeOf(reply: HttpReply, url: string, secrets: Secrets): Promise<HttpFailure> {
   const { status } = reply;
-  const type = reply.header("content-type");
-  const body = await excerptOf(reply);
-  const what = type === undefined ? "without a content type" : `with the content type ${type}`;
+  const type = await secrets.clean(reply.header("content-type"));
+  const body = await excerptOf(reply, secrets);
+  const what =
+    type === undefined ? "without a content type" : `with the content type ${clip(printable(type))}`;
   const message = `${shownUrl(url)} answered ${status} ${what}: expected application/json or text/event-stream; is it an MCP endpoint?`;
   return new HttpFailure({ status, url, body }, message);
 }
@@ -89,37 +93,26 @@ export function readRetryAfter(value: string | undefined): number | undefined {
 
 const enough = Symbol("enough");
 
+/** The start of a body without secrets: some servers show in an error what they received. `text`: the body, if it has been read. */
+async function excerptOf(reply: HttpReply, secrets: Secrets, text?: string): Promise<string> {
+  const start = text ?? (await startOf(reply));
+  const isCut = start.length >= maxRead;
+  const safe = await secrets.clean(isCut ? `${start.slice(0, maxRead)}…` : start);
+  return safe.slice(0, maxExcerpt);
+}
+
 /** The start of a body. Whatever goes wrong with the rest does not matter. */
-async function excerptOf(reply: HttpReply): Promise<string> {
+async function startOf(reply: HttpReply): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   try {
     await reply.read((piece) => {
-      text += decoder.decode(piece.subarray(0, 4 * maxExcerpt), { stream: true });
-      if (text.length >= maxExcerpt) throw enough;
+      text += decoder.decode(piece.subarray(0, 4 * maxRead), { stream: true });
+      if (text.length >= maxRead) throw enough;
     });
   } catch (error) {
     if (error !== enough && !(error instanceof ConnectionLost) && !(error instanceof InvalidResponse))
       throw error;
-  }
-  return excerpt(text, reply);
-}
-
-/** The headers whose values are no secrets. */
-const plainHeaders = /^(?:accept$|content-type|mcp-(?!session-id))/;
-
-/** The start of a body, without secrets. */
-function excerpt(body: string, reply: HttpReply): string {
-  return withoutSecrets(body.slice(0, 2 * maxExcerpt), reply).slice(0, maxExcerpt);
-}
-
-/** What a server says, without the secrets of the request: some show in an error what they received. */
-export function withoutSecrets(said: string, { sent }: HttpReply): string {
-  let text = said;
-  for (const [name, value] of Object.entries(sent)) {
-    if (plainHeaders.test(name)) continue;
-    for (const secret of [value, value.slice(value.indexOf(" ") + 1)])
-      if (secret.length >= 8) text = text.replaceAll(secret, "[redacted]");
   }
   return text;
 }

@@ -2,6 +2,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Outgoing } from "../channel/channel.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
 /** The names that only the transport sets. */
@@ -54,13 +55,15 @@ const ofPosts = { accept: "application/json, text/event-stream", "content-type":
 /** The headers of one channel, which change with its revision and session. */
 export class ChannelHeaders {
   readonly #common: HeaderFields;
+  readonly #secrets: Secrets;
   #posts: HeaderFields;
   #others: HeaderFields;
   #isModern = false;
 
-  /** `common` are the headers that the user adds to every request. */
-  constructor(common: HeaderFields) {
+  /** `common` are the headers that the user adds to every request. Those that he adds to one are added to `secrets`. */
+  constructor(common: HeaderFields, secrets: Secrets) {
     this.#common = common;
+    this.#secrets = secrets;
     this.#posts = { ...common, ...ofPosts };
     this.#others = common;
   }
@@ -76,7 +79,11 @@ export class ChannelHeaders {
 
   ofRequest({ method, headers, mirrored }: Outgoing): Record<string, string> {
     const fields = this.#isModern ? { ...this.#posts, "mcp-method": method } : { ...this.#posts };
-    if (headers !== undefined) Object.assign(fields, checkHeaders(headers));
+    if (headers !== undefined) {
+      const added = checkHeaders(headers);
+      this.#secrets.addAll(Object.entries(added));
+      Object.assign(fields, added);
+    }
     return mirrored === undefined ? fields : Object.assign(fields, mirrored);
   }
 

@@ -2,8 +2,9 @@
 import type { Wire } from "../../wire/wire.ts";
 import type { Channel, Receiver } from "../channel/channel.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import { EventStream, isEventStream } from "./event-stream.ts";
@@ -26,7 +27,7 @@ export async function openLegacySse(
   receiver: Receiver,
   signal: AbortSignal,
 ): Promise<Channel> {
-  const wire = new LegacySseWire(options);
+  const wire = new LegacySseWire(options, receiver.secrets);
   const stop = (): void => void wire.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -43,12 +44,14 @@ class LegacySseWire implements Wire {
   onMessage: (text: string) => void = () => {};
   onClose: (reason: Error) => void = () => {};
   readonly #options: LegacySseOptions;
+  readonly #secrets: Secrets;
   readonly #controller = new AbortController();
   #endpoint: string | undefined;
   #reason = "the server ended the stream";
 
-  constructor(options: LegacySseOptions) {
+  constructor(options: LegacySseOptions, secrets: Secrets) {
     this.#options = options;
+    this.#secrets = secrets;
   }
 
   async open(): Promise<void> {
@@ -56,13 +59,14 @@ class LegacySseWire implements Wire {
     const { signal } = this.#controller;
     const headers = { ...common, accept: "text/event-stream" };
     const reply = await requester.send({ url, method: "GET", headers, signal });
-    if (reply.status !== 200) throw await failureOf(reply, url);
-    if (!isEventStream(reply)) throw await wrongTypeOf(reply, url);
+    if (reply.status !== 200) throw await failureOf(reply, url, this.#secrets);
+    if (!isEventStream(reply)) throw await wrongTypeOf(reply, url, this.#secrets);
     return new Promise((resolve, reject) => {
       const events = new EventStream(url, this.#options.limits.maxBytes, (data, { type }) => {
         if (type === "message" && this.#endpoint !== undefined) return this.onMessage(data);
         if (type !== "endpoint" || this.#endpoint !== undefined) return;
         this.#endpoint = endpointOf(data, url);
+        this.#secrets.addAll(new URL(this.#endpoint).searchParams);
         resolve();
       });
       const silence = new Silence((reason) => {
@@ -91,7 +95,7 @@ class LegacySseWire implements Wire {
       accept: "application/json, text/event-stream",
     };
     const reply = await requester.send({ url, method: "POST", headers, body: text, signal });
-    if (reply.status >= 300) throw await failureOf(reply, url);
+    if (reply.status >= 300) throw await failureOf(reply, url, this.#secrets);
     reply.cancel();
   }
 
@@ -118,6 +122,6 @@ class LegacySseWire implements Wire {
 function endpointOf(data: string, url: string): string {
   const endpoint = URL.canParse(data, url) ? new URL(data, url) : undefined;
   if (endpoint?.origin === new URL(url).origin) return endpoint.href;
-  const message = `${shownUrl(url)} names ${data.slice(0, 200)} for messages, which is not of the same origin`;
+  const message = `${shownUrl(url)} names ${shownUrl(data)} for messages, which is not of the same origin`;
   throw new HttpFailure({ status: 200, url, body: "" }, message);
 }

@@ -1,6 +1,6 @@
 // Tells what a failure below HTTP means: the connection broke, perhaps after the request was sent.
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 import { permissionHint } from "./cross-origin.ts";
 import type { HttpRequest } from "./send.ts";
 

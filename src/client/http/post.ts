@@ -4,9 +4,9 @@ import { inBackground } from "../../async/timers.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Outgoing } from "../channel/channel.ts";
-import { type IncomingSink, readIncomingText } from "../channel/incoming.ts";
+import { type IncomingSink, readIncomingText, withoutSecrets } from "../channel/incoming.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 import { EventStream, isEventStream } from "./event-stream.ts";
 import { isGatewayLoss, wrongTypeOf } from "./failure.ts";
 import type { Link } from "./link.ts";
@@ -28,7 +28,7 @@ const resuming = later(
 export class Post implements IncomingSink {
   readonly outgoing: Outgoing;
   readonly #link: Link;
-  readonly #resolve: (response: RpcResponse) => void;
+  readonly #resolve: (response: RpcResponse | Promise<RpcResponse>) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #controller = new AbortController();
   #isSettled = false;
@@ -41,7 +41,7 @@ export class Post implements IncomingSink {
   constructor(
     link: Link,
     outgoing: Outgoing,
-    resolve: (response: RpcResponse) => void,
+    resolve: (response: RpcResponse | Promise<RpcResponse>) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#link = link;
@@ -70,7 +70,7 @@ export class Post implements IncomingSink {
         if (!this.#isSettled)
           this.fail((this.#hasStray && this.#strayed(reply, this.#missing)) || this.#noResponse());
       } else if (isEventStream(reply)) await this.#readStream(reply);
-      else this.fail(await wrongTypeOf(reply, url));
+      else this.fail(await wrongTypeOf(reply, url, receiver.secrets));
     } catch (error) {
       this.fail(error);
     }
@@ -88,7 +88,7 @@ export class Post implements IncomingSink {
     const { id } = response;
     const isOurs = id === this.outgoing.id || (id == null && "error" in response);
     if (isOurs) {
-      if (this.#settle()) this.#resolve(response);
+      if (this.#settle()) this.#resolve(withoutSecrets(response, this.#link.receiver.secrets));
     } else if (!this.#link.respond(response)) this.#hasStray = true;
   }
 

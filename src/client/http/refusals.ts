@@ -1,9 +1,10 @@
 // Refusals by the server: asks for other credentials, and says what is missing if there are none.
 import { untilAborted } from "../../async/promises.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import { AuthRequired } from "../settings/errors.ts";
 import { pageBeyond } from "./cross-origin.ts";
-import { failureOf, withoutSecrets } from "./failure.ts";
+import { failureOf } from "./failure.ts";
 import type { HttpReply } from "./send.ts";
 
 /** The request that was refused. */
@@ -35,15 +36,22 @@ const lacks = {
 export class Refusals {
   readonly #auth: ClientAuth | undefined;
   readonly #server: string;
+  readonly #secrets: Secrets;
   readonly #onAuthorizing: OnAuthorizing | undefined;
   /** How many requests wait for credentials. */
   #waiting = 0;
   /** The address that a person must visit before they go on. */
   #prompted: string | undefined;
 
-  constructor(auth: ClientAuth | undefined, server: string, onAuthorizing: OnAuthorizing | undefined) {
+  constructor(
+    auth: ClientAuth | undefined,
+    server: string,
+    secrets: Secrets,
+    onAuthorizing: OnAuthorizing | undefined,
+  ) {
     this.#auth = auth;
     this.#server = server;
+    this.#secrets = secrets;
     this.#onAuthorizing = onAuthorizing;
   }
 
@@ -51,12 +59,11 @@ export class Refusals {
   async handle(reply: HttpReply, refused: Refused): Promise<void> {
     const { url, headers, signal, budget } = refused;
     const status = reply.status as 401 | 403;
-    const said = reply.header("www-authenticate");
-    const challenge = said && withoutSecrets(said, reply);
-    const cause = await failureOf(reply, url);
+    const challenge = reply.header("www-authenticate");
+    const cause = await failureOf(reply, url, this.#secrets);
     if (this.#auth?.refused && !isHopeless(refused)) {
       // A proof with the nonce of the server takes no sign-in.
-      if (!/\buse_dpop_nonce\b/.test(said ?? "")) budget.signIns++;
+      if (!/\buse_dpop_nonce\b/.test(challenge ?? "")) budget.signIns++;
       const isObtained = await this.#obtain({
         status,
         url,
@@ -72,7 +79,8 @@ export class Refusals {
     }
     const nonce = "dpop" in headers ? (["DPoP-Nonce"] as const) : [];
     const hint = exposureHint(reply, url, "WWW-Authenticate", ...nonce);
-    throw new AuthRequired({ status, url, challenge, hint }, { cause });
+    const said = await this.#secrets.clean(challenge);
+    throw new AuthRequired({ status, url, challenge: said, hint }, { cause });
   }
 
   /** Asks for other credentials, and waits for them as long as the request is wanted. */

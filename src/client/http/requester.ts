@@ -1,8 +1,9 @@
 // Sends the HTTP requests of a client: with its credentials, again after a refusal that they cured, and through redirects.
 import { isThenable } from "../../async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import { HttpFailure } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 import type { Credentials } from "./auth.ts";
 
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
@@ -22,10 +23,13 @@ export interface Asked extends HttpRequest {
 export class Requester {
   readonly #send: Send;
   readonly #credentials: Credentials;
+  readonly #secrets: Secrets;
 
-  constructor(send: Send, credentials: Credentials) {
+  /** It adds to `secrets` what the server receives. */
+  constructor(send: Send, credentials: Credentials, secrets: Secrets) {
     this.#send = send;
     this.#credentials = credentials;
+    this.#secrets = secrets;
   }
 
   /** Resolves with a reply that is neither a redirect nor a refusal of credentials. */
@@ -42,6 +46,7 @@ export class Requester {
       const reply = await this.#send(isAsAsked ? asked : { ...asked, url, headers });
       const { status } = reply;
       this.#credentials.replied(reply, url);
+      if (status >= 300) this.#secrets.addAll(Object.entries(headers));
       if (status === 401 || status === 403) {
         const { signal } = asked;
         const before = refused;
@@ -71,7 +76,8 @@ function followed(reply: HttpReply, url: string, redirects: number): string {
       `${shownUrl(url)} redirects to ${where} (${status}): ${remedy}`,
     );
   if (location === undefined || !URL.canParse(location, url)) {
-    throw refuse(location ?? "an address that is not visible here", "connect to the final address instead");
+    const where = location === undefined ? "an address that is not visible here" : shownUrl(location);
+    throw refuse(where, "connect to the final address instead");
   }
   const target = new URL(location, url);
   if (target.origin !== new URL(url).origin || (status !== 307 && status !== 308)) {

@@ -1,5 +1,4 @@
 // Sends HTTP requests with `fetch`, the global one or your own.
-import type { HeaderFields } from "../settings/auth.ts";
 import { collect } from "./body.ts";
 import { lossOf } from "./loss.ts";
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
@@ -41,10 +40,6 @@ class FetchReply implements HttpReply {
   get status(): number {
     // Browsers hide status and target of a redirect that they do not follow.
     return this.#response.type === "opaqueredirect" ? 302 : this.#response.status;
-  }
-
-  get sent(): HeaderFields {
-    return this.#request.headers;
   }
 
   header(name: string): string | undefined {

@@ -2,7 +2,9 @@
 import { later } from "../../async/later.ts";
 import { ConfigurationError } from "../../errors.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { AuthOption, HeaderFields } from "../settings/auth.ts";
+import { shownUrl } from "../settings/shown.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import { type AuthEvents, Credentials } from "./auth.ts";
 import { HttpChannel, type HttpChannelOptions } from "./channel.ts";
@@ -19,6 +21,8 @@ export interface HttpTransportOptions extends AuthEvents {
   /** Added to every request. */
   readonly headers?: HeaderFields | undefined;
   readonly auth?: AuthOption | undefined;
+  /** Where to add what the server receives. */
+  readonly secrets: Secrets;
   readonly limits: ClientLimits;
   readonly backoff: Backoff;
 }
@@ -29,20 +33,25 @@ export class HttpTransport implements Transport {
   readonly reopens = true;
   readonly address: string;
   readonly older: Transport;
+  readonly secrets: Secrets;
   readonly credentials: (() => string | Promise<string>) | undefined;
   readonly #options: HttpChannelOptions;
 
   constructor(url: string | URL, options: HttpTransportOptions) {
-    this.address = checkUrl(url);
-    const { limits, backoff } = options;
-    const credentials = new Credentials(options.auth, this.address, options);
+    const dialled = checkUrl(url);
+    this.address = shownUrl(dialled);
+    this.secrets = options.secrets;
+    const { limits, backoff, secrets } = options;
+    const credentials = new Credentials(options.auth, dialled, options, secrets);
     const send = options.send ?? sendByFetch(options.fetch ?? globalThis.fetch);
-    const requester = new Requester(send, credentials);
+    const requester = new Requester(send, credentials, secrets);
     const isFixed = options.auth === undefined || typeof options.auth === "string";
     this.credentials = isFixed ? undefined : () => credentials.current();
     const headers = checkHeaders(options.headers ?? {});
-    this.#options = { url: this.address, requester, headers, limits, backoff };
-    this.older = olderTransport(this.#options);
+    secrets.addAll(Object.entries(headers));
+    secrets.addAll(new URL(dialled).searchParams);
+    this.#options = { url: dialled, requester, headers, limits, backoff };
+    this.older = olderTransport(this, this.#options);
   }
 
   async open(receiver: Receiver): Promise<Channel> {
@@ -55,10 +64,11 @@ const openOlder = later(
   ({ openLegacySse }) => openLegacySse,
 );
 
-function olderTransport(options: HttpChannelOptions): Transport {
+function olderTransport({ address, secrets }: Transport, options: HttpChannelOptions): Transport {
   return {
     kind: "http",
-    address: options.url,
+    address,
+    secrets,
     hasHeaders: false,
     reopens: true,
     open: async (receiver, signal) => (await openOlder.get())(options, receiver, signal),
@@ -72,7 +82,7 @@ function checkUrl(target: string | URL): string {
   const url = URL.canParse(String(target)) ? new URL(target) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
     return fail(
-      `is ${JSON.stringify(String(target))}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`,
+      `is ${JSON.stringify(shownUrl(String(target)))}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`,
     );
   if (url.username || url.password)
     fail("must not contain credentials: pass them with the option auth or headers");

@@ -1,10 +1,12 @@
 // The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
 import { longestTimerMs } from "../../async/timers.ts";
+import { Secrets } from "../redaction/secrets.ts";
 import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
 import type { Proofs } from "./grants/proofs.ts";
 import { shown } from "./net/shown.ts";
+import { shownUrl } from "../settings/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import type { Tokens } from "./tokens/tokens.ts";
 
@@ -70,10 +72,10 @@ export class Access {
       if (used !== undefined) return false;
       throw new OAuthError(
         "refused",
-        `${this.#server} answers 403 to a request without a token: if it requires one, let it answer 401`,
+        `${shownUrl(this.#server)} answers 403 to a request without a token: if it requires one, let it answer 401`,
       );
     }
-    this.#throwIfHopeless(refusal, challenge);
+    await this.#throwIfHopeless(refusal, challenge);
     this.#wait(refusal);
     if (this.#obtaining && this.#nobodyWaits.signal.aborted) {
       // It goes on for those who have given up: what became of it decides.
@@ -162,10 +164,10 @@ export class Access {
   }
 
   /** Throws if the server refuses what it was just given: another sign-in would end the same way. */
-  #throwIfHopeless({ status }: AuthRefusal, challenge: Challenge): void {
+  async #throwIfHopeless({ status }: AuthRefusal, challenge: Challenge): Promise<void> {
     if (typeof this.#held !== "object") return;
     const { tokens, by } = this.#held;
-    const said = challenge.errorDescription === undefined ? "" : ` (${shown(challenge.errorDescription)})`;
+    const server = shownUrl(this.#server);
     if (status === 401 && by === "grant" && !this.#isAccepted) {
       // A later request may try anew: by then, somebody may have mended the server.
       this.#held = { ...this.#held, by: "store" };
@@ -174,14 +176,14 @@ export class Access {
         : "accepts this issuer and this audience";
       throw new OAuthError(
         "refused",
-        `${this.#server} refuses the token that ${shown(tokens.issuer)} has just issued for ${tokens.resource}${said}: see that the server ${remedy}`,
+        `${server} refuses the token that ${shown(tokens.issuer)} has just issued for ${shownUrl(tokens.resource)}${await said(tokens, challenge)}: see that the server ${remedy}`,
       );
     }
     const missing = challenge.scope?.filter((scope) => !tokens.scopes.includes(scope)) ?? [];
     if (status === 403 && missing.length === 0) {
       throw new OAuthError(
         "refused",
-        `${this.#server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${said}: see that ${shown(tokens.issuer)} grants it to this user`,
+        `${server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${await said(tokens, challenge)}: see that ${shown(tokens.issuer)} grants it to this user`,
       );
     }
   }
@@ -189,6 +191,13 @@ export class Access {
 
 function isDue({ refreshToken, renewAt }: Tokens): boolean {
   return refreshToken !== undefined && renewAt !== undefined && Date.now() >= renewAt;
+}
+
+/** What the server says about a refusal, without the token that it may repeat. */
+async function said(tokens: Tokens, { errorDescription }: Challenge): Promise<string> {
+  const secrets = new Secrets();
+  secrets.add("token", tokens.accessToken);
+  return errorDescription === undefined ? "" : ` (${shown(await secrets.clean(errorDescription))})`;
 }
 
 function authorizationOf({ scheme, accessToken }: Tokens): string {

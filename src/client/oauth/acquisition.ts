@@ -10,6 +10,7 @@ import { isDead, isUnknownClient, refreshTokens } from "./grants/refresh.ts";
 import { createNet } from "./net/create-net.ts";
 import type { Net } from "./net/net.ts";
 import { type Identity, Registrations } from "./registration.ts";
+import { shownUrl } from "../settings/shown.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
 import type { SharedOAuthOptions } from "./settings/options.ts";
@@ -161,7 +162,7 @@ export class Acquisition {
     if (scopes.join(" ").length > maxScope) {
       throw new OAuthError(
         "metadata",
-        `${this.#server} asks for scopes of more than ${maxScope} characters, with those of before: let it ask for fewer, and sign out to begin anew`,
+        `${shownUrl(this.#server)} asks for scopes of more than ${maxScope} characters, with those of before: let it ask for fewer, and sign out to begin anew`,
       );
     }
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));

@@ -6,7 +6,8 @@ import type { TokenStore } from "./settings/store.ts";
  * Keeps tokens in a file of mode 600, so that they outlive the process. Processes that name the same file share the tokens: one of them
  * refreshes, or lets a person sign in, while the others wait. A store is for one person: whoever can read it can use its tokens.
  *
- * Node, Bun and Deno only. The folder `<path>.locks` beside the file says who writes; a file that is damaged is kept beside it.
+ * Node, Bun and Deno only. The folder `<path>.locks` beside the file says who writes; a file that is damaged is kept beside it. Uses reject
+ * with an `OAuthError` if the folder belongs to another user, or if others can write to it; on Windows that is not checked.
  *
  * @throws {ConfigurationError} in browsers, and if `path` cannot be one
  *

@@ -3,7 +3,7 @@ import type { AuthorizationServer, Client } from "oauth4webapi";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
 import { shown } from "./net/shown.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 import { OAuthError } from "./settings/errors.ts";
 import { isLoopback } from "../../wire/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";

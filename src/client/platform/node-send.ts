@@ -12,9 +12,8 @@ import { ageOf, type Moment, thisMoment } from "../../async/age.ts";
 import { collect } from "../http/body.ts";
 import { lossOf } from "../http/loss.ts";
 import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
-import type { HeaderFields } from "../settings/auth.ts";
 import { InvalidResponse } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 import { isUnsentBy, unreachable } from "./node-unreachable.ts";
 
 /** How long a connection stays open without a request: less than the 5 seconds after which many servers close it. */
@@ -147,10 +146,6 @@ class NodeReply implements HttpReply {
     this.#asked = asked;
     this.#message = message;
     this.status = message.statusCode ?? 0;
-  }
-
-  get sent(): HeaderFields {
-    return this.#asked.headers;
   }
 
   header(name: string): string | undefined {

@@ -4,7 +4,9 @@ import { within } from "../../async/timers.ts";
 import { clip } from "../../errors.ts";
 import { LineDecoder } from "../../wire/lines.ts";
 import type { Wire } from "../../wire/wire.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import { CannotStart, ConnectionLost } from "../settings/errors.ts";
+import { printable } from "../settings/shown.ts";
 import { explainSpawnError, isWindows, type Spawning } from "./node-environment.ts";
 import { ProcessTree } from "./node-process-tree.ts";
 
@@ -44,7 +46,11 @@ const drainMs = 1000;
 const maxStray = 5;
 
 /** Starts a server. Rejects with {@link CannotStart} if the operating system cannot start its command. */
-export async function startServer(command: ServerCommand, output: ServerOutput): Promise<ServerProcess> {
+export async function startServer(
+  command: ServerCommand,
+  secrets: Secrets,
+  output: ServerOutput,
+): Promise<ServerProcess> {
   try {
     const child = spawn(command.command, command.args, {
       cwd: command.cwd,
@@ -53,7 +59,7 @@ export async function startServer(command: ServerCommand, output: ServerOutput):
       detached: !isWindows,
       windowsHide: true,
     });
-    const server = new ServerProcess(child, command, output);
+    const server = new ServerProcess(child, command, secrets, output);
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
     return server;
   } catch (error) {
@@ -68,6 +74,7 @@ export class ServerProcess implements Wire {
   onClose: (reason: Error) => void = () => {};
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #command: ServerCommand;
+  readonly #secrets: Secrets;
   readonly #tree: ProcessTree;
   readonly #stderr: LastLines;
   readonly #stray: string[] = [];
@@ -78,9 +85,15 @@ export class ServerProcess implements Wire {
   /** The messages that wait for the system to take the one before. */
   readonly #held = new Set<Held>();
 
-  constructor(child: ChildProcessWithoutNullStreams, command: ServerCommand, output: ServerOutput) {
+  constructor(
+    child: ChildProcessWithoutNullStreams,
+    command: ServerCommand,
+    secrets: Secrets,
+    output: ServerOutput,
+  ) {
     this.#child = child;
     this.#command = command;
+    this.#secrets = secrets;
     this.#tree = new ProcessTree(child);
     this.#stderr = new LastLines(command.maxStderrBytes);
     this.#closed = new Promise((resolve) => child.once("close", resolve));
@@ -140,7 +153,8 @@ export class ServerProcess implements Wire {
     await this.#tree.end(this.#command.graceMs);
     await within(drainMs, this.#closed);
     for (const stream of [stdin, stdout, stderr]) stream.destroy();
-    this.onClose(this.#reason());
+    const written = [this.#stderr.toString(), this.#stray.join("\n")].map(printable);
+    this.onClose(this.#reason(await this.#secrets.clean(written)));
   }
 
   #unread(): Error {
@@ -180,19 +194,18 @@ export class ServerProcess implements Wire {
     this.#child.stderr.on("data", (chunk: Buffer) => lines.feed(chunk)).on("end", () => lines.end());
   }
 
-  /** Why the wire has ended. */
-  #reason(): Error {
+  /** Why the wire has ended, with what the server has written. */
+  #reason([stderr = "", stray = ""]: readonly string[]): Error {
     const { command, cwd } = this.#command;
     const { exitCode, signalCode } = this.#child;
-    const stderr = this.#stderr.toString();
     const end = signalCode ? `was ended by ${signalCode}` : `exited with code ${exitCode ?? "unknown"}`;
     const said = stderr && `\nIts last lines on standard error:\n${stderr}`;
     if (this.#hasSpoken)
       return new ConnectionLost("exited", `${command} ${end}${said}`, { mayHaveRun: true });
-    const stray = this.#stray.length > 0 ? `\nIts lines on standard output:\n${this.#stray.join("\n")}` : "";
+    const printed = stray && `\nIts lines on standard output:\n${stray}`;
     return new CannotStart(
       { command, cwd, exitCode: exitCode ?? undefined, stderr },
-      `${command} (in ${cwd}) ${end} before it sent a message${stray}${said}`,
+      `${command} (in ${cwd}) ${end} before it sent a message${printed}${said}`,
     );
   }
 }

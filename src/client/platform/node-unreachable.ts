@@ -3,7 +3,7 @@ import { reasonOf } from "../http/loss.ts";
 import { sendByFetch } from "../http/send-by-fetch.ts";
 import type { HttpRequest, Send } from "../http/send.ts";
 import { ConnectionLost } from "../settings/errors.ts";
-import { shownUrl } from "../settings/shown-url.ts";
+import { shownUrl } from "../settings/shown.ts";
 
 /**
  * What runtimes call failures that an open connection cannot have. Others, such as `EHOSTUNREACH` or `ERR_SSL_…`, can come at any time:

@@ -2,9 +2,9 @@
 import type { Platform } from "./platform.ts";
 
 export const platform: Platform = {
-  commandTransport: async (target, limits, observe) => {
+  commandTransport: async (target, limits, secrets, observe) => {
     const { StdioTransport } = await import("./node-stdio.ts");
-    return new StdioTransport(target, limits, observe);
+    return new StdioTransport(target, limits, secrets, observe);
   },
   createSend: async (fetch) => {
     if (fetch) return (await import("./node-unreachable.ts")).nodeSendByFetch(fetch);

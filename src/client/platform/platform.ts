@@ -1,6 +1,7 @@
 // What a runtime offers to a client beyond the web: Node starts processes and sends HTTP requests by `node:http`.
 import type { Transport } from "../channel/channel.ts";
 import type { Send } from "../http/send.ts";
+import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { CommandTarget } from "../settings/options.ts";
@@ -11,6 +12,7 @@ export interface Platform {
   commandTransport(
     target: CommandTarget,
     limits: ClientLimits,
+    secrets: Secrets,
     observe: (event: ClientEvent) => void,
   ): Promise<Transport>;
   /** Creates what sends the HTTP requests of one client, by `fetch` if you pass one; undefined where only `fetch` can. */

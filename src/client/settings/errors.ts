@@ -1,5 +1,6 @@
 // The errors of a client. Each says what happened, whether the server may have acted, and what you can do.
 import { clip, HalyardError } from "../../errors.ts";
+import { printable, shownUrl } from "./shown.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { RpcError } from "../../wire/message.ts";
 
@@ -19,10 +20,11 @@ import type { RpcError } from "../../wire/message.ts";
 export class RpcRejection extends Error {
   /** The JSON-RPC code. */
   readonly code: number;
+  /** Without the secrets that the client sent. So is the message. */
   readonly data: unknown;
 
   constructor(error: RpcError, cause?: unknown) {
-    super(error.message, cause === undefined ? undefined : { cause });
+    super(printable(error.message), cause === undefined ? undefined : { cause });
     this.name = "RpcRejection";
     this.code = error.code;
     this.data = error.data;
@@ -92,8 +94,9 @@ export class ConnectionLost extends HalyardError {
  */
 export class HttpFailure extends HalyardError {
   readonly status: number;
+  /** The address without its query, which may hold a secret. */
   readonly url: string;
-  /** The start of the body. */
+  /** The start of the body, without the secrets that the client sent. */
   readonly body: string;
   /** How long the server asks to wait, from `Retry-After`. */
   readonly retryAfterMs: number | undefined;
@@ -109,7 +112,7 @@ export class HttpFailure extends HalyardError {
   ) {
     super("HTTP", message);
     this.status = reply.status;
-    this.url = reply.url;
+    this.url = shownUrl(reply.url);
     this.body = reply.body;
     this.retryAfterMs = reply.retryAfterMs;
   }
@@ -130,8 +133,9 @@ export class HttpFailure extends HalyardError {
  */
 export class AuthRequired extends HalyardError {
   readonly status: 401 | 403;
+  /** The address without its query, which may hold a secret. */
   readonly url: string;
-  /** The `WWW-Authenticate` header. */
+  /** The `WWW-Authenticate` header, without the secrets that the client sent. */
   readonly challenge: string | undefined;
 
   constructor(
@@ -146,9 +150,10 @@ export class AuthRequired extends HalyardError {
   ) {
     const remedy = "pass a token, or oauth() of halyard/client/oauth, as the option auth";
     const hint = reply.hint ? `; ${reply.hint}` : "";
-    super("NEEDS_AUTH", `${reply.url} answered ${reply.status}: ${remedy}${hint}`, options);
+    const url = shownUrl(reply.url);
+    super("NEEDS_AUTH", `${url} answered ${reply.status}: ${remedy}${hint}`, options);
     this.status = reply.status;
-    this.url = reply.url;
+    this.url = url;
     this.challenge = reply.challenge;
   }
 }
@@ -177,7 +182,7 @@ export class CallTimeout extends HalyardError {
 
   constructor(limit: TimeLimit, timeMs: number, what: string, signInUrl?: string) {
     const ended = limit === "timeoutMs" ? `${timeMs} ms without a sign of progress` : `${timeMs} ms`;
-    const meanwhile = signInUrl ? `, waiting for somebody to sign in at ${signInUrl}` : "";
+    const meanwhile = signInUrl ? `, waiting for somebody to sign in at ${shownUrl(signInUrl)}` : "";
     super("TIMEOUT", `${what}: no response after ${ended}${meanwhile}: raise ${limit} if it needs longer`);
     this.limit = limit;
   }
@@ -260,7 +265,7 @@ export class ToolCallError extends HalyardError {
     const text = blocks
       .flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []))
       .join("\n");
-    super("TOOL_CALL", `${tool}: ${text || "the tool failed"}`);
+    super("TOOL_CALL", `${tool}: ${printable(text) || "the tool failed"}`);
     this.result = result;
   }
 }

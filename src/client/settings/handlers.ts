@@ -13,7 +13,7 @@ import type { JsonObject } from "../../wire/message.ts";
 export interface QuestionContext {
   /** Aborted when the server no longer waits for the answer. */
   readonly signal: AbortSignal;
-  /** The server that asks, as the client dialled it: show it to the user. */
+  /** The server that asks, as the client dialled it, without the query of its URL: show it to the user. */
   readonly server: string;
 }
 

@@ -1,12 +1,13 @@
 // Waits for the end of a task: looks at it as often as the server wants, has its questions answered, and outlives failing requests.
 import { longestTimerMs } from "../../async/timers.ts";
-import { errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
 import { isObject, type JsonObject, type RpcNotification } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Core } from "../calls/core.ts";
 import { reportProgress } from "../calls/progress.ts";
 import { Attempts } from "../channel/backoff.ts";
 import { InvalidResponse, RpcRejection, shownId, TaskEnded } from "../settings/errors.ts";
+import { printable } from "../settings/shown.ts";
 import { defaultBackoff } from "../settings/limits.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { type InputParts, ResultInput, type TaskInput, UpdateInput } from "./input.ts";
@@ -143,13 +144,17 @@ export class Waiting {
   }
 
   async #resultOf({ id, state, body }: ReadTask): Promise<JsonObject> {
-    const { status, statusMessage } = state;
-    if (status === "cancelled")
-      throw new TaskEnded(id, "cancelled", `it was cancelled${statusMessage ? `: ${statusMessage}` : ""}`);
+    const { status } = state;
+    const { secrets } = this.#core;
+    if (status === "cancelled") {
+      const said = await secrets.clean(state.statusMessage);
+      throw new TaskEnded(id, "cancelled", `it was cancelled${said ? `: ${clip(printable(said))}` : ""}`);
+    }
     if (this.#core.peer.revision.tasks === "core")
       return this.#task.requests.send("tasks/result", {}, this.#options);
     const { result, error } = body;
-    if (status === "failed") throw rejectionOf(error, statusMessage);
+    if (status === "failed")
+      throw rejectionOf(...(await secrets.clean([error, state.statusMessage] as const)));
     if (!isObject(result)) throw new InvalidResponse(`Task ${shownId(id)} is completed, but has no result`);
     return result;
   }

@@ -54,7 +54,7 @@ export class Hearing implements Witness {
     const place = this.#placeOf(connection) ?? this.#enter(connection, clientNameIn(incoming));
     if (!this.#wants(place)) return;
     this.#early.get(connection)?.();
-    this.#tellMessage(place, "sent", textOfIncoming(incoming));
+    this.#tellMessage(place, "sent", textOfIncoming(incoming, connection.session));
   }
 
   wrote(connection: Connection, text: string, stream?: Carrier, eventId?: string): void {
@@ -62,7 +62,7 @@ export class Hearing implements Witness {
     if (!this.#wants(place)) return;
     const carrier = stream ?? (connection.transport === "sse" ? connection : undefined);
     const heardStream = carrier && this.#streamOf(carrier, stream?.kind ?? "sse", eventId);
-    this.#tellMessage(place, "received", textOfWritten(text), heardStream, eventId);
+    this.#tellMessage(place, "received", textOfWritten(text, connection.session), heardStream, eventId);
   }
 
   changed(connection: Connection, { state, reason, kind }: StreamEvent, stream?: Carrier): void {

@@ -1,5 +1,6 @@
 // The text of a message as it is kept: without secrets, and only the envelope of one that is too large.
-import { withoutSecrets } from "../sampling/secrets.ts";
+import { withoutSecrets } from "../../client/redaction/messages.ts";
+import { Secrets } from "../../client/redaction/secrets.ts";
 import { type Incoming, isBatch, isObject, type JsonObject } from "../../wire/message.ts";
 import { readJson } from "../../wire/json.ts";
 import { cut } from "../sampling/peers.ts";
@@ -11,19 +12,20 @@ export interface KeptText {
 }
 
 /** The text of a client's message or batch; undefined if it is no message. */
-export function textOfIncoming(incoming: Incoming): KeptText | undefined {
-  if (isBatch(incoming)) return kept(incoming);
-  return incoming.ok ? kept(incoming.message) : undefined;
+export function textOfIncoming(incoming: Incoming, session: string | undefined): KeptText | undefined {
+  if (isBatch(incoming)) return kept(incoming, session);
+  return incoming.ok ? kept(incoming.message, session) : undefined;
 }
 
 /** The text of what the server wrote. */
-export function textOfWritten(text: string): KeptText | undefined {
+export function textOfWritten(text: string, session: string | undefined): KeptText | undefined {
   const value = readJson(text);
-  return value === undefined ? undefined : kept(value);
+  return value === undefined ? undefined : kept(value, session);
 }
 
-function kept(value: unknown): KeptText {
-  const text = whole(value);
+/** `session`: the id of the client's session, which nobody else may see. */
+function kept(value: unknown, session: string | undefined): KeptText {
+  const text = whole(value, session);
   if (text !== undefined && text.length <= followingLimits.maxMessageCharacters)
     return { text, isShortened: false };
   const size = text === undefined ? "too many levels" : `${text.length} characters`;
@@ -32,9 +34,11 @@ function kept(value: unknown): KeptText {
 }
 
 /** Undefined if it has more levels than the stack: a tool may return anything. */
-function whole(value: unknown): string | undefined {
+function whole(value: unknown, session: string | undefined): string | undefined {
   try {
-    return JSON.stringify(withoutSecrets(value));
+    const secrets = new Secrets();
+    secrets.add("session-id", session);
+    return JSON.stringify(withoutSecrets(value, secrets));
   } catch {
     return undefined;
   }

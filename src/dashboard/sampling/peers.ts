@@ -1,5 +1,5 @@
 // Names clients without their secrets: a digest in place of a session id, a shortened subject in place of a principal.
-import { textWithoutSecrets } from "./secrets.ts";
+import { textWithoutSecrets } from "../../client/redaction/messages.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
 /** What is known of a client in an event, a connection or a listener. */

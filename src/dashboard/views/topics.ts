@@ -1,5 +1,5 @@
 // The topics: who listens to what, what was pushed last, and what was merged because a reader was slow.
-import { textWithoutSecrets } from "../sampling/secrets.ts";
+import { textWithoutSecrets } from "../../client/redaction/messages.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import type { TopicRow } from "../answers.ts";
 import type { Look } from "../sampling/looking.ts";

@@ -15,6 +15,8 @@ import { failing, HttpScript, newestLegacy, newestModern, quick, start } from ".
 import { deferred, until } from "../../support/turns.ts";
 
 const page = "https://login.example.com/authorize?client_id=1&state=2";
+/** As reasons and errors show it: `url` of the state has the query. */
+const shownPage = "https://login.example.com/authorize?…";
 
 /** Credentials that a person must obtain: `signIn` is what the person does. */
 class Person implements ClientAuth {
@@ -82,7 +84,7 @@ describe.each([newestModern, newestLegacy])("on %s", (revision) => {
     expect(client.state).toEqual({ name: "needs-auth", reason: "Waiting for credentials" });
     prompt(page);
     prompt(page);
-    const waiting = { name: "needs-auth", reason: `Sign in at ${page}`, url: page };
+    const waiting = { name: "needs-auth", reason: `Sign in at ${shownPage}`, url: page };
     expect(client.state).toEqual(waiting);
     auth.signIn();
     expect(await working).toMatchObject({ a: 1 });
@@ -135,7 +137,7 @@ test("before connect resolves, observe hears the address", async () => {
   expect(states(events)).toEqual([
     { name: "connecting", reason: `Connecting to ${server.url}` },
     { name: "needs-auth", reason: "Waiting for credentials" },
-    { name: "needs-auth", reason: `Sign in at ${page}`, url: page },
+    { name: "needs-auth", reason: `Sign in at ${shownPage}`, url: page },
     { name: "connecting", reason: "No longer waiting for credentials" },
     { name: "ready", reason: "Connected" },
   ]);
@@ -197,7 +199,7 @@ describe("time", () => {
     await vi.advanceTimersByTimeAsync(1000);
     for (const error of await Promise.all(calls)) {
       expect(error).toBeInstanceOf(CallTimeout);
-      expect(error.message).toContain(`waiting for somebody to sign in at ${page}: raise`);
+      expect(error.message).toContain(`waiting for somebody to sign in at ${shownPage}: raise`);
     }
     expect(client.state).toMatchObject({ name: "ready" });
     expect(client.state.url).toBeUndefined();

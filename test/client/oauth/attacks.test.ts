@@ -63,6 +63,36 @@ function service(issuer: ScriptedIssuer, store?: TokenStore): ReturnType<typeof 
   });
 }
 
+describe("a redirect", () => {
+  test.each(
+    ["your own fetch", "the built-in one"].flatMap((by) =>
+      [301, 302, 303, 307, 308].map((status) => [by, status] as const),
+    ),
+  )("of a request with credentials leads nowhere, by %s (%i) [SEC-SSRF-CONSIDER]", async (by, status) => {
+    const own = by === "your own fetch" ? { fetch: globalThis.fetch } : {};
+    const { issuer, server } = await start();
+    const target = await ScriptedIssuer.start();
+    const redirects = { status, headers: { location: `${target.origin}/token` } };
+    const signedIn = await open(server, person(own));
+    issuer.answers["/token"] = redirects;
+    const byService = clientCredentials({
+      issuer: issuer.issuer,
+      clientId: "service",
+      clientSecret: secret,
+      ...own,
+    });
+    expect((await failure(open(server, byService))).problem).toBe("forbidden-address");
+    // The refresh of tokens, and a sign-in in its place.
+    issuer.forgetAccessTokens();
+    expect((await failure(signedIn.callTool("whoami"))).problem).toBe("forbidden-address");
+    expect((await failure(open(server, person(own)))).problem).toBe("forbidden-address");
+    delete issuer.answers["/token"];
+    issuer.answers["/register"] = redirects;
+    expect((await failure(open(server, person(own)))).problem).toBe("forbidden-address");
+    expect(target.asked).toEqual([]);
+  });
+});
+
 describe("errors", () => {
   test.each(["client_secret_basic", "client_secret_post"])(
     "do not contain the secret that an authorization server repeats: %s",

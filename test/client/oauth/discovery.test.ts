@@ -164,6 +164,16 @@ describe("what the metadata of a server says", () => {
     expect(await other.failure({ resource: gateway })).toContain(`must have "${gateway}"`);
   });
 
+  test("at the root may name the origin, unless the user says which resource it must be [CL-RESOURCE-MISMATCH]", async () => {
+    const web = webWith(rootDocument, { resource: origin });
+    const failure = await web.failure({ resource: server });
+    expect(failure).toMatch(/^resource: /);
+    expect(failure).toContain(`has "resource": "${origin}", but must have "${server}"`);
+    // Nobody is asked for a token.
+    expect(web.urls).toEqual([pathDocument, rootDocument]);
+    expect((await webWith(rootDocument).connect({ resource: server })).params["resource"]).toBe(server);
+  });
+
   test.each([[undefined], [[]], ["https://auth.example.com"], [[7]], [null], [{ 0: issuer }]])(
     "says what to add if authorization_servers is %j",
     async (issuers) => {
@@ -207,7 +217,7 @@ describe("where the metadata of an authorization server is", () => {
     const web = new Web().describe(pathDocument, { ...described, authorization_servers: [`${issuer}?a=b`] });
     web.issue(metadata, `${issuer}?a=b`);
     expect(await web.failure()).toMatch(
-      /^metadata: The authorization server "https:..auth.example.com\?a=b"/,
+      /^metadata: The authorization server "https:..auth.example.com\/\?…"/,
     );
   });
 });

@@ -164,6 +164,28 @@ describe("an authorization server", () => {
     expect(proofs[0]?.jti).not.toBe(proofs[1]?.jti);
   });
 
+  test("gets no nonce that another one has given", async () => {
+    const issuers = [await ScriptedIssuer.start(), await ScriptedIssuer.start()] as const;
+    const server = await ProtectedServer.behind(issuers);
+    const auth = oauth({ open: signInByFetch, dpop: true });
+    const noncesAt = (issuer: ScriptedIssuer): unknown[] =>
+      issuer.of("/token").map(({ headers }) => decodeJwt(String(headers["dpop"])).nonce);
+    for (const [index, issuer] of issuers.entries()) {
+      server.announce(issuer.issuer);
+      issuer.answers["/token"] = {
+        ...refusal("invalid_request"),
+        headers: { "dpop-nonce": `nonce of ${index}` },
+      };
+      await failure(open(server, auth));
+      await failure(open(server, auth));
+    }
+    // Each gets its own, from the second time on.
+    expect(issuers.map(noncesAt)).toEqual([
+      [undefined, "nonce of 0"],
+      [undefined, "nonce of 1"],
+    ]);
+  });
+
   test("that issues a token which is not bound to the key is refused", async () => {
     const { server, auth } = await startScripted();
     const { problem, message } = await failure(open(server, auth));

@@ -118,6 +118,19 @@ describe("a server that is not what it was", () => {
     expect(issuer.grantsAsked).toEqual(["authorization_code"]);
   });
 
+  test("and whose tokens are now for all of its origin gets those, and no refreshed ones of before [CL-RESOURCE]", async () => {
+    const { issuer, server } = await start();
+    const client = await open(server);
+    const { path, root } = server.metadataPaths;
+    server.answers[path] = { status: 404 };
+    server.answers[root] = { body: { resource: server.origin, authorization_servers: [issuer.issuer] } };
+    issuer.forgetAccessTokens();
+    issuer.audience = server.url;
+    await client.callTool("whoami");
+    expect(issuer.grantsAsked).toEqual(["authorization_code", "authorization_code"]);
+    expect(issuer.of("/token").map(({ params }) => params["resource"])).toEqual([server.url, server.origin]);
+  });
+
   test("and whose authorization server calls itself otherwise is refused, and the refresh token kept [CL-AS-ISSUER-MATCH, CL-REFRESH-CONFIDENTIAL]", async () => {
     const { issuer, server } = await start();
     const evil = await ScriptedIssuer.start();

@@ -2,7 +2,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CannotStart, connect, type CommandTarget } from "halyard/client";
+import { inspect } from "node:util";
+import { CannotStart, type ClientEvent, connect, type CommandTarget } from "halyard/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scriptCommand } from "./start.ts";
 
@@ -100,5 +101,49 @@ describe("connect refuses a target that cannot work", () => {
     [{ command: "node", arguments: [] } as CommandTarget, "arguments is not an option"],
   ])("%o", async (target, problem) => {
     await expect(connect(target)).rejects.toThrow(problem);
+  });
+});
+
+describe("errors of a command", () => {
+  const key = "sk-live-51Hq8vKx2eZbN0uYtRrPpWwA4";
+
+  test("show no secret that the command was given, however it repeats it", async () => {
+    const encoded = Buffer.from(`key ${key}`).toString("base64");
+    const script = `
+      console.log("using ${key}");
+      console.log("${"y".repeat(190)}${key}");
+      console.error("invalid key ${key}, that is ${encoded}");
+      process.exit(1)`;
+    const events: ClientEvent[] = [];
+    const args = [
+      "-e",
+      script.replaceAll(key, '" + process.env.SERVICE_API_KEY + "'),
+      "--",
+      "--token",
+      "hunter-of-secrets",
+      "--pass=x",
+    ];
+    const target = { command: process.execPath, args, env: { SERVICE_API_KEY: key } };
+    const error = await connect(target, { observe: (event) => events.push(event) }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(CannotStart);
+    const shown = inspect([error, events], { depth: 9, maxStringLength: null });
+    expect(shown).toContain("invalid key [redacted]");
+    expect(shown).toContain("--token [redacted] --pass=x");
+    for (const secret of [key, key.slice(0, 8), encoded.slice(8, 30), "hunter-of"])
+      expect(shown).not.toContain(secret);
+  });
+
+  test("obey no order that the command writes for a terminal", async () => {
+    const orders = ["\x1b[2J\x1b[1;31m", "\x1b]0;title\x07", "\x1bc", "\x9b5n", "\x08\x07\r", "\u202e"];
+    const said = `before${orders.join("")}after\tthis`;
+    const script = `
+      process.stdout.write(${JSON.stringify(said)} + "\\n");
+      process.stderr.write(${JSON.stringify(said)} + "\\n");
+      process.exit(1)`;
+    const error = await failure(scriptCommand(script));
+    expect(error.message).toContain("beforeafter\tthis");
+    for (const text of [error.message, error.stack, error.stderr]) expect(text).not.toMatch(/[^\t\n\P{C}]/u);
   });
 });

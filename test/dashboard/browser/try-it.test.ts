@@ -99,6 +99,33 @@ describe.skipIf(!hasBrowser)("Try it", patient, () => {
     }
   });
 
+  test("like every other view, has headings in order: one begins the page, and none skips a level", async () => {
+    const { page } = await openBench("sail");
+    await page.getByRole("heading", { name: "Set sail" }).waitFor();
+    const levels = (): Promise<number[]> =>
+      page.evaluate(
+        `[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map(({ tagName }) => Number(tagName[1]))`,
+      );
+    const expectOrder = async (): Promise<void> => {
+      const found = await levels();
+      expect(found[0]).toBe(1);
+      expect(found.filter((level) => level === 1)).toHaveLength(1);
+      expect(found.filter((level, index) => level > (found[index - 1] ?? 0) + 1)).toEqual([]);
+    };
+    await expectOrder();
+    await page.getByRole("form", { name: "Set sail" }).getByLabel("port").fill("Cork");
+    await page.getByRole("button", { name: "Copy as code" }).click();
+    await page.getByRole("dialog").waitFor();
+    await expectOrder();
+    await page.keyboard.press("Escape");
+    const views = await page.getByRole("navigation").getByRole("link").all();
+    expect(views.length).toBeGreaterThan(4);
+    for (const view of views) {
+      await view.click();
+      await expectOrder();
+    }
+  });
+
   test("connects as the revision that somebody chooses before the page has connected", async () => {
     const stage = await serveStage({ dashboard: { tryIt: true } });
     const { page } = await look(stage);

@@ -2,6 +2,7 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import type { Net } from "../net/net.ts";
 import { shown } from "../net/shown.ts";
+import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { FoundResource } from "./resource-metadata.ts";
 import { findAuthorizationServer, findByServerRoot, isGuess, isSameIssuer } from "./server-metadata.ts";
@@ -22,7 +23,7 @@ export async function announcedServer(
   if (chosen === undefined) {
     throw new OAuthError(
       "issuer",
-      `${server} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${issuer}: pass the issuer at which it is registered`,
+      `${shownUrl(server)} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${shownUrl(issuer)}: pass the issuer at which it is registered`,
     );
   }
   if (document === undefined) return findByServerRoot(server, net);
@@ -41,7 +42,7 @@ export function unguided(server: string, as: AuthorizationServer, cause: unknown
   if (as[isGuess] !== true || !isOfEndpoint) return cause;
   return new OAuthError(
     "metadata",
-    `${server} requires a token, but does not say who issues it: serve /.well-known/oauth-protected-resource there. If it takes a fixed token, pass that as the option auth. The addresses that older servers have do not work: ${cause.message}`,
+    `${shownUrl(server)} requires a token, but does not say who issues it: serve /.well-known/oauth-protected-resource there. If it takes a fixed token, pass that as the option auth. The addresses that older servers have do not work: ${cause.message}`,
     { cause },
   );
 }

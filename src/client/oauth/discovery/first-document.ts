@@ -2,6 +2,7 @@
 import { isObject } from "../../../wire/message.ts";
 import { hiddenReason } from "../net/create-net.ts";
 import type { Net } from "../net/net.ts";
+import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 
 export interface Found {
@@ -17,8 +18,8 @@ export async function firstDocument(urls: readonly string[], net: Net): Promise<
     if (status === 0) unreadable ??= url;
     if (status < 200 || status > 299) continue;
     if (isObject(json)) return { url, json };
-    throw new OAuthError("metadata", `${url} must respond with a JSON object`);
+    throw new OAuthError("metadata", `${shownUrl(url)} must respond with a JSON object`);
   }
   if (unreadable === undefined) return undefined;
-  throw new OAuthError("metadata", `Could not fetch ${unreadable}: ${hiddenReason}`);
+  throw new OAuthError("metadata", `Could not fetch ${shownUrl(unreadable)}: ${hiddenReason}`);
 }

@@ -2,7 +2,7 @@
 import { isTexts } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { shown } from "../net/shown.ts";
-import { shownUrl } from "../../settings/shown-url.ts";
+import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Challenge } from "./challenge.ts";
 import { firstDocument, type Found } from "./first-document.ts";

@@ -3,6 +3,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 import { isTexts } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { shown } from "../net/shown.ts";
+import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import { firstDocument, type Found } from "./first-document.ts";
 
@@ -80,7 +81,7 @@ async function read(
     const way = isSameIssuer(issuer, issuers[0]) ? `. Until then, pass \`issuer: ${shown(issuer)}\`` : "";
     throw new OAuthError(
       "issuer",
-      `${url} has "issuer": ${shown(issuer)}, but must have ${shown(issuers[0])}: make it equal there, or in "authorization_servers" of the MCP server${way}`,
+      `${shownUrl(url)} has "issuer": ${shown(issuer)}, but must have ${shown(issuers[0])}: make it equal there, or in "authorization_servers" of the MCP server${way}`,
     );
   }
   for (const name of endpoints) {
@@ -88,7 +89,10 @@ async function read(
     // Some write null for what they do not have.
     if ((endpoint ?? undefined) === undefined && name !== "token_endpoint") continue;
     if (typeof endpoint !== "string" || endpoint === "")
-      throw new OAuthError("metadata", `${url} has "${name}": ${shown(endpoint)}, but must have a URL`);
+      throw new OAuthError(
+        "metadata",
+        `${shownUrl(url)} has "${name}": ${shown(endpoint)}, but must have a URL`,
+      );
     await net.check(endpoint);
   }
   // Whatever is not a list says nothing: it must not be searched like one.

@@ -1,6 +1,7 @@
 // The grant of an organisation: its identity provider turns an ID token into a grant for one authorization server (ID-JAG).
 import { findAuthorizationServer } from "../discovery/server-metadata.ts";
 import { shown } from "../net/shown.ts";
+import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { IdentityProvider } from "../settings/options.ts";
 import { authenticationOf } from "./client-authentication.ts";
@@ -35,6 +36,6 @@ async function exchange(provider: IdentityProvider, party: Party): Promise<strin
   if (response["issued_token_type"] === `${tokenType}id-jag`) return response.access_token;
   throw new OAuthError(
     "token",
-    `${shown(as.token_endpoint)} issued no ID-JAG for ${shown(party.as.issuer)}: see that ${provider.issuer} supports enterprise-managed authorization for this client`,
+    `${shown(as.token_endpoint)} issued no ID-JAG for ${shown(party.as.issuer)}: see that ${shownUrl(provider.issuer)} supports enterprise-managed authorization for this client`,
   );
 }

@@ -1,7 +1,7 @@
 // What an endpoint of an authorization server replied, and how errors say it.
 import { isObject } from "../../../wire/message.ts";
 import { shown } from "../net/shown.ts";
-import { withoutSecrets } from "../settings/secrets.ts";
+import { Secrets } from "../../redaction/secrets.ts";
 
 export interface Reply {
   readonly response: Response;
@@ -14,15 +14,15 @@ export interface Reply {
 }
 
 /** `secrets`: what the request contained. Some servers show in an error what they received. */
-export async function readReply(response: Response, secrets: readonly string[] = []): Promise<Reply> {
+export async function readReply(response: Response, secrets: Secrets = new Secrets()): Promise<Reply> {
   const text = await response.text();
   const body = parse(text);
-  const { error, error_description: description } = body ?? {};
-  const show = (said: string): string => shown(withoutSecrets(said, secrets));
-  const inBrackets = (said: unknown): string => (said && typeof said === "string" ? ` (${show(said)})` : "");
-  if (typeof error === "string")
-    return { response, body, error, problem: show(error) + inBrackets(description) };
   const { ok, status } = response;
+  const isRefusal = !ok || body?.["error"] !== undefined;
+  const { error, error_description: description } = (isRefusal ? await secrets.clean(body) : body) ?? {};
+  const inBrackets = (said: unknown): string => (said && typeof said === "string" ? ` (${shown(said)})` : "");
+  if (typeof error === "string")
+    return { response, body, error, problem: shown(error) + inBrackets(description) };
   const isPage = /^\s*</.test(text);
   // What is not a refusal may contain tokens.
   const what = isPage
@@ -31,7 +31,7 @@ export async function readReply(response: Response, secrets: readonly string[] =
       ? body
         ? ""
         : " and a body that is not JSON"
-      : inBrackets(text);
+      : inBrackets(await secrets.clean(text));
   return { response, body, error: undefined, problem: `HTTP status ${status}${what}` };
 }
 

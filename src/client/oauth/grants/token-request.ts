@@ -1,7 +1,8 @@
 // Asks the token endpoint, for every grant, and says what is wrong when there is no token.
 import type { JsonValue, TokenEndpointResponse } from "oauth4webapi";
 import { shown } from "../net/shown.ts";
-import { shownUrl } from "../../settings/shown-url.ts";
+import { shownUrl } from "../../settings/shown.ts";
+import { Secrets } from "../../redaction/secrets.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
 import { remedyOf } from "./remedies.ts";
@@ -56,11 +57,11 @@ async function send(party: Party, parameters: Readonly<Record<string, string>>):
 }
 
 /** What nobody but the authorization server may see of a request. */
-function secretsOf(body: URLSearchParams, headers: Headers): string[] {
-  const [, basic = ""] = headers.get("authorization")?.split(" ") ?? [];
-  const secret = new URLSearchParams(atob(basic).replace(":", "=")).values().next().value ?? "";
-  const sent = [...body].filter(([name]) => secretNames.test(name)).map(([, value]) => value);
-  return [...sent, basic, secret];
+function secretsOf(body: URLSearchParams, headers: Headers): Secrets {
+  const secrets = new Secrets();
+  secrets.addAll(headers);
+  for (const [name, value] of body) if (secretNames.test(name)) secrets.add("secret", value);
+  return secrets;
 }
 
 function read(

@@ -5,7 +5,7 @@ import { OAuthError, type OAuthProblem } from "../settings/errors.ts";
 import { Guard } from "./guard.ts";
 import type { Document, Net, NetOptions } from "./net.ts";
 import { shown } from "./shown.ts";
-import { shownUrl } from "../../settings/shown-url.ts";
+import { shownUrl } from "../../settings/shown.ts";
 
 const documentMs = 10_000;
 const requestMs = 20_000;

@@ -4,7 +4,7 @@ import { OAuthError } from "../settings/errors.ts";
 import { type Place, placeOf, placeOfAddress } from "./address.ts";
 import type { NetOptions } from "./net.ts";
 import { shown } from "./shown.ts";
-import { shownUrl } from "../../settings/shown-url.ts";
+import { shownUrl } from "../../settings/shown.ts";
 
 const maxUrl = 2048;
 const trust = "If you trust it, pass the address of the authorization server as `issuer`";

@@ -1,5 +1,6 @@
 // Opens the browser of the system, without a shell.
 import { spawn } from "node:child_process";
+import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 
 /** Says why no browser can be opened here; undefined if it is worth a try. */
@@ -16,7 +17,7 @@ export function openBrowser(url: string, failed: (problem: string) => void): voi
   if (protocol !== "https:" && protocol !== "http:") {
     throw new OAuthError(
       "forbidden-address",
-      `${href} is no address for a browser: it must begin with https or http`,
+      `${shownUrl(href)} is no address for a browser: it must begin with https or http`,
     );
   }
   const [command, ...before] = commandOf(process.platform);

@@ -1,11 +1,12 @@
 // A token store in a file that only its owner can read, shared by all processes that name it.
-import { copyFile, type FileHandle, open, readlink, realpath, rename } from "node:fs/promises";
+import { copyFile, type FileHandle, mkdir, open, readlink, realpath, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigurationError } from "../../../errors.ts";
 import { isObject, isTexts } from "../../../wire/message.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { TokenStore } from "../settings/store.ts";
 import { Turns } from "../tokens/turns.ts";
+import { checkFolder, strangerOf } from "./node-file-safety.ts";
 import { codeOf, hashOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
 
 const maxFileBytes = 16 * 1024 * 1024;
@@ -76,6 +77,8 @@ export class FileStore implements TokenStore {
 
   async #take(file: string, name: string, signal?: AbortSignal): Promise<HeldLock> {
     const folder = `${file}.locks`;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await checkFolder(folder);
     await (this.#swept ??= sweep(folder));
     return takeLock(folder, name, signal);
   }
@@ -105,11 +108,12 @@ const remedies: Readonly<Record<string, string>> = {
   EBUSY: "the file cannot be replaced. If it is mounted, mount its folder instead",
 };
 
-/** Where the file really is, also if it does not exist yet. */
+/** Where the file really is, also if it does not exist yet. Throws if others could change that. */
 async function followLinks(path: string): Promise<string> {
   let at = path;
   for (let links = 0; links < maxLinks; links += 1) {
     const folder = await realpath(dirname(at)).catch(() => dirname(at));
+    for (const way of new Set([dirname(at), folder])) await checkFolder(way);
     at = join(folder, basename(at));
     const target = await readlink(at).catch(() => undefined);
     if (target === undefined) return at;
@@ -147,7 +151,10 @@ async function checkFile(path: string, file: FileHandle): Promise<void> {
   if (found.size > maxFileBytes)
     refuse(`has ${found.size} bytes, more than ${maxFileBytes}: remove it, or choose another path`);
   // Where there are no users with numbers, there are no such rights.
-  if (process.getuid === undefined || (found.mode & 0o077) === 0) return;
+  if (process.getuid === undefined) return;
+  const stranger = strangerOf(found, process.getuid());
+  if (stranger) refuse(`${stranger}: choose another path`);
+  if ((found.mode & 0o077) === 0) return;
   const rights = (found.mode & 0o777).toString(8);
   await file.chmod(0o600).catch((cause: unknown) => {
     refuse(`can be used by others (mode ${rights}), and belongs to another user: choose another path`, cause);

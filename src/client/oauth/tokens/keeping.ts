@@ -1,5 +1,6 @@
 // The tokens of one client for one MCP server in a store: found without discovery, replaced only if nobody else has replaced them.
-import { withoutSecrets } from "../settings/secrets.ts";
+import { Secrets } from "../../redaction/secrets.ts";
+import { printable, shownUrl } from "../../settings/shown.ts";
 import type { TokenStore } from "../settings/store.ts";
 import type { Shelf } from "./shelf.ts";
 import { type Binding, bindingShelf, type Tokens, tokensShelf } from "./tokens.ts";
@@ -66,9 +67,11 @@ export class Keeping {
     } catch (error) {
       // A store may say what it could not keep.
       const { accessToken, refreshToken, dpopKey, client } = tokens;
-      const secrets = [accessToken, refreshToken, dpopKey?.["d"], client?.["client_secret"]];
-      const reason = withoutSecrets(String(error), secrets as (string | undefined)[]);
-      console.warn(`halyard: the tokens for ${this.#server} are only kept in memory: ${reason}`);
+      const secrets = new Secrets();
+      for (const secret of [accessToken, refreshToken, dpopKey?.["d"], client?.["client_secret"]])
+        secrets.add("secret", secret as string | undefined);
+      const reason = printable(await secrets.clean(String(error)));
+      console.warn(`halyard: the tokens for ${shownUrl(this.#server)} are only kept in memory: ${reason}`);
       return tokens;
     }
   }

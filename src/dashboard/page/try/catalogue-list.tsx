@@ -67,9 +67,9 @@ function Group(props: {
   if (entries.length === 0) return null;
   return (
     <>
-      <h3>
+      <h2>
         {titles[kind]} <span class="muted figure">{entries.length}</span>
-      </h3>
+      </h2>
       <ul>
         {entries.slice(0, maxListed).map((entry) => (
           <li key={entry.id}>

@@ -1,0 +1,234 @@
+// Replaces known secrets in what others have written, also where they are encoded, split or cut off. It takes linear time.
+import { isPlainHeader, isSecretSetting } from "./secret-names.ts";
+
+export const redacted = "[redacted]";
+
+/** A value that a client has sent or was given, and its name. */
+export interface Known {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Makes what replaces values in texts. */
+export type RedactorOf = (known: Iterable<Known>) => Redactor;
+
+/** A value to look for. */
+interface Secret {
+  readonly value: string;
+  /** Whether it may be an ordinary text, such as the name of a tenant: then only long parts of it are replaced. */
+  readonly isUnsure: boolean;
+}
+
+/** Shorter ones are parts of ordinary texts. */
+const minLength = 6;
+const minUnsureLength = 8;
+
+/** How many characters of a secret in a row are replaced: all of a short one. */
+const leastRun = 16;
+const leastUnsureRun = 32;
+/** The shortest start of a secret that is replaced where a text is cut off. */
+const leastStart = 4;
+
+const gramLength = 4;
+/** The places of a gram that are looked at. The others of a run have grams, too. */
+const maxPlaces = 8;
+
+/** A secret as it may appear in a text. */
+interface Form {
+  readonly text: string;
+  readonly least: number;
+}
+
+interface Place {
+  readonly form: Form;
+  readonly at: number;
+}
+
+/** What replaces those of the values that are secrets. */
+export function redactorOf(known: Iterable<Known>): Redactor {
+  const secrets: Secret[] = [];
+  for (const { name, value } of known) secrets.push(...secretsIn(name, value));
+  return new Redactor(secrets);
+}
+
+/** The secrets in a value: the token after its scheme, the password of Basic authentication, the values of cookies. */
+function* secretsIn(name: string, value: string): Iterable<Secret> {
+  if (isPlainHeader(name)) return;
+  if (!isSecretSetting(name)) {
+    if (value.length >= minUnsureLength) yield { value, isUnsure: true };
+    return;
+  }
+  const [, scheme, rest = value] = /^(bearer|basic|dpop|token) +(.+)/i.exec(value) ?? [];
+  if (scheme?.toLowerCase() === "basic") yield* secretsIn("password", passwordIn(rest));
+  for (const part of rest.split(/[\s;,]+/)) {
+    const [, given = part] = /^[\w.-]+="?(.*[^="])/.exec(part) ?? [];
+    if (given.length >= minLength) yield { value: given, isUnsure: false };
+  }
+}
+
+/** The password of Basic authentication; nothing if it cannot be read. */
+function passwordIn(encoded: string): string {
+  try {
+    return atob(encoded).replace(/^[^:]*:/, "");
+  } catch {
+    return "";
+  }
+}
+
+export class Redactor {
+  readonly #forms: Form[] = [];
+  readonly #places = new Map<string, Place[]>();
+  /** Each run that is long enough has a gram at one of the places that are looked at. */
+  #step = leastRun - gramLength + 1;
+
+  constructor(secrets: Iterable<Secret>) {
+    for (const { value, isUnsure } of secrets)
+      for (const text of formsOf(value)) this.#add(text, isUnsure ? leastUnsureRun : leastRun);
+  }
+
+  /** The text without secrets. One that ends with "…" was cut off: the start of a secret before that is replaced, too. */
+  text(said: string): string {
+    if (this.#forms.length === 0) return said;
+    const view = viewOf(said);
+    const spans = this.#find(view.text);
+    if (said.endsWith("…")) spans.push(...this.#startAtEnd(view.text, spans.at(-1)?.[1] ?? 0));
+    let safe = "";
+    let end = 0;
+    for (const [from, to] of spans) {
+      const start = view.rawOf(from);
+      // Spans that meet are one secret.
+      if (start > end || safe === "") safe += said.slice(end, start) + redacted;
+      end = view.rawOf(to);
+    }
+    return safe + said.slice(end);
+  }
+
+  /** The value, or a copy without secrets if it has some. Only texts, numbers and plain objects are looked at. */
+  value<T>(value: T): T {
+    return this.#value(value) as T;
+  }
+
+  #value(value: unknown): unknown {
+    if (typeof value === "string") return this.text(value);
+    if (typeof value === "number") return this.text(`${value}`) === `${value}` ? value : redacted;
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#value(item));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    if (typeof value !== "object" || value === null || !isPlain(value)) return value;
+    const before = Object.entries(value);
+    const after = before.map(([key, inner]) => [this.text(key), this.#value(inner)] as const);
+    const isSame = after.every(([key, inner], at) => key === before[at]?.[0] && inner === before[at]?.[1]);
+    return isSame ? value : Object.fromEntries(after);
+  }
+
+  #add(text: string, run: number): void {
+    const form = { text, least: Math.min(text.length, run) };
+    this.#forms.push(form);
+    this.#step = Math.min(this.#step, Math.max(1, form.least - gramLength + 1));
+    for (let at = 0; at + gramLength <= text.length; at++) {
+      const gram = text.slice(at, at + gramLength);
+      const places = this.#places.get(gram);
+      if (places === undefined) this.#places.set(gram, [{ form, at }]);
+      else if (places.length < maxPlaces) places.push({ form, at });
+    }
+  }
+
+  /** Where secrets are, in order. */
+  #find(text: string): [from: number, to: number][] {
+    const spans: [number, number][] = [];
+    let done = 0;
+    for (let at = 0; at + gramLength <= text.length; at += this.#step) {
+      const places = this.#places.get(text.slice(at, at + gramLength)) ?? [];
+      let longest: [number, number] = [at, at];
+      for (const place of places) {
+        const run = runAt(text, at, place, done);
+        if (run[1] - run[0] >= Math.max(place.form.least, longest[1] - longest[0] + 1)) longest = run;
+      }
+      if (longest[1] === at) continue;
+      spans.push(longest);
+      done = longest[1];
+      at = done - this.#step;
+    }
+    return spans;
+  }
+
+  /** Where the start of a secret is at the end of a text that is cut off, not before `start`. */
+  #startAtEnd(text: string, start: number): [number, number][] {
+    const rest = text.replace(halfEscape, "…").slice(start, -1);
+    let longest = 0;
+    for (const { text: form, least } of this.#forms)
+      for (let length = least - 1; length >= Math.max(leastStart, longest + 1); length--)
+        if (rest.endsWith(form.slice(0, length))) longest = length;
+    return longest === 0 ? [] : [[start + rest.length - longest, text.length - 1]];
+  }
+}
+
+/** An escape that is cut off. */
+const halfEscape = /(?:%(?:25){0,2}[0-9a-f]?|\\{1,6}(?:u0{0,2}[0-9a-f]?|x[0-9a-f]?)?|&#?x?[0-9a-z]{0,4})…$/i;
+
+/** The longest run around a place of the text, not before `start`, that the form has around its own. */
+function runAt(text: string, at: number, { form, at: place }: Place, start: number): [number, number] {
+  let [from, to] = [at, at + gramLength];
+  for (let left = place; from > start && left > 0 && text[from - 1] === form.text[left - 1]; left--) from--;
+  for (let right = place + gramLength; to < text.length && text[to] === form.text[right]; right++) to++;
+  return [from, to];
+}
+
+/** The forms in which servers repeat a value: as it is, in hexadecimal digits, and in Base64 after any text. */
+function* formsOf(value: string): Iterable<string> {
+  const bytes = new TextEncoder().encode(value);
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  yield viewOf(value).text;
+  yield hex;
+  for (const before of [0, 1, 2]) {
+    const all = btoa("\0".repeat(before) + String.fromCharCode(...bytes));
+    // The first and the last characters hold bits of what is beside the value, too.
+    const encoded = folded(all.slice(Math.ceil((before * 4) / 3)).replace(/.?=+$/, ""));
+    if (encoded.length >= gramLength) yield encoded;
+  }
+}
+
+/** A text as it is compared: with escapes decoded. */
+interface View {
+  readonly text: string;
+  /** The place in the text as it was given. Ask for places in order. */
+  rawOf(at: number): number;
+}
+
+/** Escapes of URLs, JSON, JavaScript and HTML, also escaped more than once. The last one changes its length in lower case. */
+const escape =
+  /%(?:25){0,2}([0-9a-f]{2})|\\{1,6}(?:u00([0-9a-f]{2})|x([0-9a-f]{2})|(["'\\/]))|&#x0{0,2}([0-9a-f]{2});|&#(\d{2,3});|&(amp|quot|lt|gt|apos);|\u0130/gi;
+
+const entities: Readonly<Record<string, string>> = { amp: "&", quot: '"', lt: "<", gt: ">", apos: "'" };
+
+function viewOf(raw: string): View {
+  if (!/[%\\&\u0130]/.test(raw)) return { text: folded(raw), rawOf: (at) => at };
+  /** After each escape: its place in the view, and how far the raw text is ahead from there. */
+  const shifts: [at: number, shift: number][] = [];
+  let shift = 0;
+  const text = raw.replace(escape, (whole, ...found) => {
+    const [url, unit, byte, plain, hex, decimal, name, offset] = found as string[];
+    const digits = url ?? unit ?? byte ?? hex;
+    const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
+    shifts.push([Number(offset) - shift, (shift += whole.length - 1)]);
+    return plain ?? entities[name?.toLowerCase() ?? ""] ?? String.fromCharCode(code || 0x69);
+  });
+  let next = 0;
+  let ahead = 0;
+  const rawOf = (at: number): number => {
+    for (let found = shifts[next]; found && found[0] < at; found = shifts[++next]) ahead = found[1];
+    return at + ahead;
+  };
+  return { text: folded(text), rawOf };
+}
+
+/** Without the difference of cases, and of the two alphabets of Base64. */
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll("-", "+").replaceAll("_", "/");
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

@@ -1,0 +1,23 @@
+// How addresses and texts of others appear in errors, events and logs.
+import { clip } from "../../errors.ts";
+
+/**
+ * An address without credentials, query and fragment, which may hold secrets; "?…" stands for a query. Of an address without a host,
+ * such as `javascript:`, only the scheme is shown.
+ */
+export function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return printable(clip(url.replace(/\/\/[^/?#]*@/, "//").replace(/[?#].*/s, "?…")));
+  const { protocol, host, pathname, search } = new URL(url);
+  const query = search && "?…";
+  return host === "" ? `${protocol}…` : `${protocol}//${host}${pathname}${query}`;
+}
+
+/** What a terminal or a log would take for an order: colours, moves of the cursor, other titles, and texts that run backwards. */
+const orders =
+  // oxlint-disable-next-line no-control-regex
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]|[\0-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The text of others without what a terminal would obey. Line breaks and tabs stay. */
+export function printable(text: string): string {
+  return text.replaceAll(orders, "");
+}

@@ -1,0 +1,227 @@
+// What a server repeats of the client's credentials appears in no error, event or recording, however it is encoded, split or cut off.
+import { type ClientEvent, connect, type ConnectOptions, RpcRejection } from "halyard/client";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { cpuTime } from "../../support/cpu-time.ts";
+import {
+  event,
+  failing,
+  HttpScript,
+  logged,
+  newestLegacy,
+  newestModern,
+  quick,
+  responseTo,
+} from "../../support/http-script.ts";
+import { until } from "../../support/turns.ts";
+import { apiKey, encodings, leaked, sessionId, shownBy, token } from "./echoes.ts";
+
+interface Setup {
+  readonly server: HttpScript;
+  readonly client: Awaited<ReturnType<typeof connect>>;
+  readonly events: ClientEvent[];
+  readonly lines: string[];
+}
+
+/** A client that sends all three secrets; the server repeats what the test says. */
+async function open(options: ConnectOptions = {}, revision: string = newestLegacy): Promise<Setup> {
+  const server = await HttpScript.open(revision);
+  if (revision === newestLegacy)
+    server.on("initialize", ({ response, message }) => {
+      const serverInfo = { name: "scripted", version: "1.0.0" };
+      const result = { protocolVersion: revision, capabilities: { tools: {}, logging: {} }, serverInfo };
+      response.writeHead(200, { "content-type": "application/json", "mcp-session-id": sessionId });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
+    });
+  const events: ClientEvent[] = [];
+  const lines: string[] = [];
+  const client = await connect(server.url, {
+    revision,
+    backoff: quick,
+    auth: token,
+    headers: { "x-api-key": apiKey },
+    observe: (seen) => events.push(seen),
+    record: (line) => lines.push(line),
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return { server, client, events, lines };
+}
+
+const secrets = { token, apiKey, sessionId };
+const cases = Object.keys(encodings).flatMap((encoding) =>
+  Object.keys(secrets).map((name) => [name, encoding] as [keyof typeof secrets, string]),
+);
+
+describe("a server that repeats", () => {
+  test.each(cases)("the %s %s shows it to nobody", async (name, encoding) => {
+    const { server, client, events, lines } = await open();
+    const encode = encodings[encoding] as (secret: string) => string;
+    const echo = encode(secrets[name]);
+    // A character of Base64 at the edge has bits of what is beside the secret, too.
+    const plain = encode(secrets[name].replaceAll(/(?<=.).(?=.)/g, "x"));
+    const said = `You sent ${echo}: no`;
+    server.on("refuse", ({ refuse }) => refuse(500, said));
+    server.on("reject", ({ refuse, message }) => {
+      const error = { code: -32010, message: said, data: { seen: [said], [echo]: 1 } };
+      refuse(200, { jsonrpc: "2.0", id: message.id, error });
+    });
+    server.on("lose", ({ refuse }) => refuse(502, said));
+    server.on("deny", ({ refuse }) =>
+      refuse(403, said, { "www-authenticate": `Bearer error_description="${echo}"` }),
+    );
+    server.on("type", ({ response }) => response.writeHead(200, { "content-type": "text/plain" }).end(said));
+    server.on("tools/call", ({ result }) =>
+      result({ isError: true, content: [{ type: "text", text: said }] }),
+    );
+    const errors = [
+      ...(await Promise.all(
+        ["refuse", "reject", "lose", "deny", "type"].map((method) => failing(client.request(method))),
+      )),
+      await failing(client.callTool("fail", {}, { throwOnError: true })),
+    ];
+    for (const error of errors) expect(leaked(shownBy(error), echo, plain)).toEqual([]);
+    expect(leaked(shownBy(events), echo, plain)).toEqual([]);
+    expect(leaked(lines.join("\n"), echo, plain)).toEqual([]);
+    // What is not secret stays readable.
+    for (const error of errors)
+      if (error.message.includes("You sent")) expect(error.message).toMatch(/You sent .*\[redacted\].*: no/);
+    expect(errors.filter(({ message }) => message.includes("You sent"))).toHaveLength(4);
+  });
+
+  test("a token that was refreshed shows neither the old nor the new one", async () => {
+    const tokens = ["first-token-0123456789abcdef", "second-token-0123456789abcdef"];
+    let current = 0;
+    const { server, client, lines } = await open({ auth: () => tokens[current] as string }, newestModern);
+    server.on("work", ({ headers, result }) => result({ seen: headers.authorization, before: tokens[0] }));
+    await client.request("work");
+    current = 1;
+    expect(await client.request("work")).toMatchObject({ seen: `Bearer ${tokens[1]}`, before: tokens[0] });
+    for (const secret of tokens) expect(lines.join("\n")).not.toContain(secret.slice(0, 16));
+  });
+
+  test("a header of one call, or the password of Basic authentication, shows neither", async () => {
+    const password = "correct horse battery";
+    const basic = Buffer.from(`ann:${password}`).toString("base64");
+    const { server, client, lines } = await open({
+      auth: { headers: () => ({ authorization: `Basic ${basic}` }) },
+    });
+    const headers = { "x-upstream-token": "upstream-0123456789abcdef" };
+    const said = `ann with battery, and ${headers["x-upstream-token"]}`;
+    server.on("work", ({ refuse }) => refuse(500, said));
+    server.on("well", ({ result }) => result({ said }));
+    const error = await failing(client.request("work", {}, { headers }));
+    await client.request("well", {}, { headers });
+    for (const text of [shownBy(error), lines.join("\n")]) {
+      expect(text).not.toContain("battery");
+      expect(text).not.toContain("upstream-0123");
+      expect(text).toContain("ann with");
+    }
+  });
+
+  test.each([0, 1, 7, 63, 300])(
+    "a token at the end of what is read, %i characters before it, shows no part",
+    async (left) => {
+      const { server, client } = await open();
+      for (const limit of [2000, 4000, 8000]) {
+        server.on("work", ({ response }) => {
+          response.writeHead(500, { "content-type": "text/plain" });
+          response.write("y".repeat(limit - left));
+          // A piece that ends inside of the token, and a body that goes on.
+          setImmediate(() => {
+            response.write(token.slice(0, left + 1));
+            setImmediate(() => response.end(token.slice(left + 1) + "z".repeat(9000)));
+          });
+        });
+        const error = await failing(client.request("work"));
+        expect(shownBy(error)).not.toContain(token.slice(0, 6));
+        expect(String(error["body"]).length).toBeLessThanOrEqual(2000);
+      }
+    },
+  );
+
+  test("a token in two events shows neither half in a recording", async () => {
+    const { server, client, lines } = await open({}, newestModern);
+    const halves = [token.slice(0, 50), token.slice(50)];
+    server.on("work", (asked) => {
+      const write = asked.stream();
+      for (const half of halves) write(event(logged(half)));
+      write(event(responseTo(asked)));
+    });
+    await client.request("work");
+    expect(lines.filter((line) => line.includes("notifications/message"))).toHaveLength(2);
+    for (const half of halves) expect(leaked(lines.join("\n"), half.slice(4, -4))).toEqual([]);
+  });
+
+  test("the query of the server's own address does not show it", async () => {
+    const { server } = await open();
+    const client = await connect(`${server.url}?apiKey=${apiKey}`, { revision: newestLegacy });
+    onTestFinished(() => client.close());
+    server.on("work", ({ refuse, path }) => refuse(500, `No such thing: ${path}`));
+    expect(shownBy(await failing(client.request("work")))).not.toContain(apiKey);
+  });
+});
+
+test("what a program needs is not redacted: results, and the addresses that a user must visit", async () => {
+  const { server, client } = await open();
+  const url = `https://example.com/connect?session=${sessionId}`;
+  const elicitations = [{ mode: "url", elicitationId: "1", url, message: "Connect" }];
+  server.on("work", ({ result }) => result({ token, sessionId }));
+  server.on("visit", ({ refuse, message }) =>
+    refuse(200, {
+      jsonrpc: "2.0",
+      id: message.id,
+      error: { code: -32042, message: "Visit", data: { elicitations } },
+    }),
+  );
+  expect(await client.request("work")).toMatchObject({ token, sessionId });
+  const error = await failing(client.request("visit"));
+  expect(error).toBeInstanceOf(RpcRejection);
+  expect(error["data"]).toEqual({ elicitations });
+});
+
+test("ordinary words are not taken for secrets", async () => {
+  const { server, client } = await open({
+    auth: "good",
+    headers: {
+      "x-plan": "pro",
+      "user-agent": "my-client/1.0",
+      "x-tenant": "https://tenants.example.com/acme/europe",
+    },
+  });
+  const said =
+    "The Bearer token of my-client/1.0 has the plan pro; see https://tenants.example.com/help for mcp-session-id";
+  server.on("work", ({ refuse }) => refuse(500, said));
+  expect(await failing(client.request("work"))).toMatchObject({ body: said });
+});
+
+test("redaction takes linear time, whatever the server chooses as session id and text", async () => {
+  const server = await HttpScript.open(newestLegacy);
+  const id = "ab".repeat(3500);
+  server.on("initialize", ({ response, message }) => {
+    const result = {
+      protocolVersion: newestLegacy,
+      capabilities: {},
+      serverInfo: { name: "a", version: "1" },
+    };
+    response.writeHead(200, { "content-type": "application/json", "mcp-session-id": id });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
+  });
+  let record: ((line: string) => void) | undefined;
+  const options = { revision: newestLegacy, auth: token, limits: { maxBytes: 40_000_000 } };
+  const [plain, recorded] = [
+    await connect(server.url, options),
+    await connect(server.url, { ...options, record: (line) => record?.(line) }),
+  ];
+  onTestFinished(() => Promise.all([plain.close(), recorded.close()]));
+  for (const unit of ["ab", "ba%61", "\\\\", "%25", "ab".repeat(7), "eyJhbGciOiJ"]) {
+    const text = unit.repeat(Math.ceil(4_000_000 / unit.length));
+    server.on("work", ({ result }) => result({ text }));
+    const base = await cpuTime(() => plain.request("work"));
+    let size = 0;
+    record = (line) => (size += line.length);
+    const cost = await cpuTime(() => recorded.request("work"));
+    await until(() => size > 0);
+    // Quadratic time would take minutes.
+    expect(cost).toBeLessThan(base + 4000);
+  }
+});
