@@ -2,6 +2,7 @@
 import { clip, errorCodes } from "../errors.ts";
 import { revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import type { Answer } from "../server/calls/answer.ts";
+import { BatchReply } from "../server/calls/batch.ts";
 import { type Incoming, isBatch, isObject, isSilentIncoming, isSilentMessage } from "../wire/message.ts";
 import { encodeEvent } from "../wire/sse.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
@@ -173,5 +174,5 @@ function reply(exchange: HttpExchange, answered: Answer | undefined): Promise<vo
 
 /** Whether the body was no valid message. One response to a batch means that the server refused all of it. */
 function isMalformed(incoming: Incoming, answered: unknown): boolean {
-  return isBatch(incoming) ? !Array.isArray(answered) : !incoming.ok;
+  return isBatch(incoming) ? !(answered instanceof BatchReply) : !incoming.ok;
 }
