@@ -25,7 +25,7 @@ export interface ServerLimits extends MessageLimits {
   readonly maxRounds: number;
   /** URIs that one listen request or one session may subscribe to. @default {1000} */
   readonly maxSubscribedKeys: number;
-  /** Characters of these URIs together. @default {524288} */
+  /** Characters of these URIs together. @default {131072} */
   readonly maxSubscribedLength: number;
   /** Characters of all subscribed URIs of the server. @default {67108864} */
   readonly maxTotalSubscribedLength: number;
@@ -41,6 +41,6 @@ export const defaultLimits: ServerLimits = {
   maxRounds: 16,
   maxSubscriptions: 100,
   maxSubscribedKeys: 1000,
-  maxSubscribedLength: 512 * 1024,
+  maxSubscribedLength: 128 * 1024,
   maxTotalSubscribedLength: 64 * 1024 * 1024,
 };
