@@ -155,9 +155,9 @@ async function initialize(exchange: HttpExchange): Promise<void> {
 /** Answers with the connection of the exchange: that of its session, or its own. */
 function answer(exchange: HttpExchange): Promise<void> | void {
   const { responder, accepted, incoming } = exchange;
-  const isSilent = !isBatch(incoming) && isSilentMessage(incoming);
-  if (!isSilent && exchange.isLate) return refuseClosing(responder);
-  exchange.mayStream = accepted.events && !isSilent;
+  const needsNone = !isBatch(incoming) && isSilentMessage(incoming);
+  if (!needsNone && exchange.isLate) return refuseClosing(responder);
+  exchange.mayStream = accepted.events && !needsNone;
   const answering = exchange.answer(incoming);
   if (!accepted.json) exchange.stream?.open();
   return answering instanceof Promise ? exchange.sendLater(answering, send) : send(exchange, answering);

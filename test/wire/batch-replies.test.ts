@@ -79,8 +79,8 @@ describe.each(["HTTP", "pipe"] as const)("a batch whose reply is too long · %s"
 });
 
 test("a reply that is being built counts for its caller, and a bystander is answered", async () => {
-  const limits = { maxInFlightBytes: 10 * large };
-  const server = new McpServer({ name: "test", version: "1.0.0" }, { limits, logger: recordingLogger() });
+  const options = { limits: { maxInFlightBytes: 10 * large }, logger: recordingLogger() };
+  const server = new McpServer({ name: "test", version: "1.0.0" }, options);
   const gate = deferred();
   let done = 0;
   server.tool("large", {}, () => (done++, "x".repeat(large)));

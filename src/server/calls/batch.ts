@@ -42,14 +42,18 @@ export async function answerBatch(
     }
     const answering = dispatch(core, read, exchange);
     if (answering instanceof Promise) {
-      let isDone = false;
-      const done = building.putLater(at, answering).finally(() => (isDone = true));
+      const done = building.putLater(at, answering);
       running.push(done);
-      for (let turn = 0; turn < maxTurns && !isDone; turn++) await undefined;
+      await Promise.race([done, turnsOf(maxTurns)]);
     } else building.put(at, answering);
   }
   await Promise.all(running);
   return building.end();
+}
+
+/** Resolves after this many turns of the microtask queue. */
+async function turnsOf(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await undefined;
 }
 
 /** The reply to a batch while its calls run. */

@@ -100,13 +100,13 @@ export const messageRows: readonly Row[] = [
       server.tool("large", {}, async () => (ran++, "x".repeat(10_000)));
       const client = await (await openDoor(mount, server)).connect({ revision: batching });
       const before = client.received.length;
-      const call = (id: number): object => ({
+      const large = (id: number): object => ({
         jsonrpc: "2.0",
         id,
         method: "tools/call",
         params: { name: "large" },
       });
-      client.sendText(JSON.stringify([101, 102, 103, 104, 105].map(call)));
+      client.sendText(JSON.stringify([101, 102, 103, 104, 105].map(large)));
       await until(() => client.received.length >= before + 5);
       const answers = client.received
         .slice(before)
