@@ -17,6 +17,9 @@ export type BusHandler = (
 /** Set in every message. A node ignores messages of a later format, and kinds that it does not know. */
 const format = 1;
 
+/** Characters of a message: an engine may end the connection of a node that does not read more than that at once. */
+const maxLength = 24 * 1024 * 1024;
+
 interface Waiting {
   readonly answer: (body: JsonObject, from: string) => void;
 }
@@ -39,9 +42,9 @@ export class Bus {
     this.#engine = engine;
   }
 
-  /** Sends a message to all nodes, this one included. Rejects if the engine fails; nobody knows whether it arrives. */
-  tell(kind: string, body: JsonObject): Promise<void> {
-    return this.#put("all", { kind, body });
+  /** Sends a message to a node, or to all, this one included. Rejects if the engine fails; nobody knows whether it arrives. */
+  tell(kind: string, body: JsonObject, to: string | "all" = "all"): Promise<void> {
+    return this.#put(to, { kind, body });
   }
 
   /** Sends a message to one node and resolves with its answer, or with undefined if none comes in time. */
@@ -108,7 +111,10 @@ export class Bus {
 
   async #put(to: string, message: JsonObject): Promise<void> {
     if (this.#engine === undefined) throw new Error("The node has not joined the cluster");
-    await this.#engine.send(to, JSON.stringify({ v: format, from: this.#node, ...message }));
+    const text = JSON.stringify({ v: format, from: this.#node, ...message });
+    if (text.length > maxLength)
+      throw new RangeError(`A message to other nodes has ${text.length} characters`);
+    await this.#engine.send(to, text);
   }
 
   /** Sends a message that may be lost, and logs a failure. */

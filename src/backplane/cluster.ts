@@ -11,6 +11,7 @@ import { Bus, type BusHandler } from "./bus.ts";
 import type { Engine, EngineReceiver, EngineSource, ValueKind } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
 import { Feeds } from "./feeds.ts";
+import { Forwarding } from "./forwarding.ts";
 import { NodeQuestions } from "./node-questions.ts";
 import type { PartKind, Parts } from "./parts.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
@@ -61,6 +62,8 @@ export class Cluster {
   readonly #about: (() => JsonObject)[] = [];
   /** Asks other nodes, and answers them. */
   readonly questions: NodeQuestions = new NodeQuestions(this);
+  /** Passes on what clients send. */
+  readonly forwarding: Forwarding = new Forwarding(this);
   #joining: Promise<void> | undefined;
   #stay: Stay | undefined;
   #users = 0;

@@ -2,7 +2,15 @@
 import { clip, errorCodes } from "../errors.ts";
 import { revisionWithoutHeader } from "../protocol/revisions/index.ts";
 import type { Answer } from "../server/calls/answer.ts";
-import { type Incoming, isBatch, isObject, isSilentIncoming, isSilentMessage } from "../wire/message.ts";
+import { BatchReply } from "../server/calls/batch.ts";
+import {
+  type Incoming,
+  isBatch,
+  isObject,
+  isSilent,
+  isSilentIncoming,
+  isSilentMessage,
+} from "../wire/message.ts";
 import { encodeEvent } from "../wire/sse.ts";
 import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
@@ -60,6 +68,14 @@ function changesSession(incoming: Incoming): boolean {
     return incoming.some((value) => isObject(value) && changingMethods.has(value["method"]));
   }
   return incoming.ok && incoming.kind !== "response" && changingMethods.has(incoming.message.method);
+}
+
+/** Whether no message in `incoming` runs anything else than a change of the session, so that sending it again does no harm. */
+function onlyChanges(incoming: Incoming): boolean {
+  if (!isBatch(incoming)) return changesSession(incoming);
+  return incoming.every(
+    (value) => isSilent(value) || (isObject(value) && changingMethods.has(value["method"])),
+  );
 }
 
 /** Whether the copy of this node may be too old for the request: it changes the session, or would be refused. */
@@ -139,9 +155,9 @@ async function initialize(exchange: HttpExchange): Promise<void> {
 /** Answers with the connection of the exchange: that of its session, or its own. */
 function answer(exchange: HttpExchange): Promise<void> | void {
   const { responder, accepted, incoming } = exchange;
-  const isSilent = !isBatch(incoming) && isSilentMessage(incoming);
-  if (!isSilent && exchange.isLate) return refuseClosing(responder);
-  exchange.mayStream = accepted.events && !isSilent;
+  const needsNone = !isBatch(incoming) && isSilentMessage(incoming);
+  if (!needsNone && exchange.isLate) return refuseClosing(responder);
+  exchange.mayStream = accepted.events && !needsNone;
   const answering = exchange.answer(incoming);
   if (!accepted.json) exchange.stream?.open();
   return answering instanceof Promise ? exchange.sendLater(answering, send) : send(exchange, answering);
@@ -151,12 +167,12 @@ function answer(exchange: HttpExchange): Promise<void> | void {
 function send(exchange: HttpExchange, answered: Answer | undefined): Promise<void> | void {
   const { session, state } = exchange;
   if (session === undefined || !needsSaving(exchange, session)) return reply(exchange, answered);
+  // A client that gets 404 or 503 sends the message again, so a call that ran is answered. The change holds here and is saved later.
+  const mustReply = exchange.openStream !== undefined || !onlyChanges(exchange.incoming);
   return state.sessions.save(session).then(
-    (isThere) =>
-      isThere || exchange.openStream ? reply(exchange, answered) : void orRefuse(exchange, undefined),
+    (isThere) => (isThere || mustReply ? reply(exchange, answered) : void orRefuse(exchange, undefined)),
     (error: unknown) => {
-      // The change holds here and is saved later. Only a response that has not begun can say that it may be lost.
-      if (exchange.openStream === undefined) throw error;
+      if (!mustReply) throw error;
       reply(exchange, answered);
     },
   );
@@ -173,5 +189,5 @@ function reply(exchange: HttpExchange, answered: Answer | undefined): Promise<vo
 
 /** Whether the body was no valid message. One response to a batch means that the server refused all of it. */
 function isMalformed(incoming: Incoming, answered: unknown): boolean {
-  return isBatch(incoming) ? !Array.isArray(answered) : !incoming.ok;
+  return isBatch(incoming) ? !(answered instanceof BatchReply) : !incoming.ok;
 }

@@ -1,12 +1,13 @@
 // Messages of HTTP+SSE clients that arrive at another node than the one that has the stream: that node gets them, and says what to reply.
 import type { Cluster } from "../backplane/cluster.ts";
+import type { Outcome } from "../backplane/forwarding.ts";
 import type { Principal } from "../protocol/model.ts";
-import { assertPrincipal } from "../protocol/principal.ts";
+import { assertPrincipal, identityOf } from "../protocol/principal.ts";
 import { areScopes } from "../push/session-log.ts";
 import type { JsonObject } from "../wire/message.ts";
 
-/** The statuses of a response to a message. */
-const messageStatuses = [202, 404, 429, 503] as const;
+/** The statuses of a response to a message. Only 202 and 504 say that a call in it may have begun. */
+const messageStatuses = [202, 404, 429, 503, 504] as const;
 
 export type MessageStatus = (typeof messageStatuses)[number];
 
@@ -20,8 +21,15 @@ export interface ForwardedMessage {
   readonly checkedScopes: readonly string[] | undefined;
 }
 
-/** Milliseconds that the other node has to take a message. */
-const forwardMs = 2000;
+/** How the node of a stream answers. Both return undefined for a token of another endpoint. */
+export interface MessageTaker {
+  /** The status of a message before its text comes: 202 if it may come. */
+  check(token: string, principal: Principal | undefined): MessageStatus | undefined;
+  take(message: ForwardedMessage): MessageStatus | undefined;
+}
+
+/** Longest token that another node is asked about; every token is shorter. */
+const maxTokenLength = 128;
 
 export class SseForwarding {
   readonly #cluster: Cluster;
@@ -32,21 +40,40 @@ export class SseForwarding {
 
   /** The other node that has the stream of a token; undefined if it is this one, or none that this node hears. */
   nodeOf(token: string): string | undefined {
+    if (token.length > maxTokenLength) return undefined;
     const node = token.slice(0, Math.max(0, token.indexOf(".")));
     return node !== this.#cluster.node && this.#cluster.hears(node) ? node : undefined;
   }
 
-  /** Passes a message to the node that has the stream. */
+  /** Passes a message to the node that has the stream, if that node has it. Rejects if the message was not passed on. */
   async forward(node: string, message: ForwardedMessage): Promise<MessageStatus> {
-    const answer = await this.#cluster.bus.request(node, "sse", { ...message }, forwardMs);
-    const status = messageStatuses.find((known) => known === answer?.["status"]);
-    return status ?? (this.#cluster.hears(node) ? 503 : 404);
+    const { token, caller, principal } = message;
+    const key = { token, principal: identityOf(principal) };
+    const body = { ...message };
+    return statusOf(await this.#cluster.forwarding.pass({ caller, node, kind: "sse", key, body }));
   }
 
-  /** Calls `take` with each message that another node passes on, until you call the returned function. */
-  onMessage(take: (message: ForwardedMessage) => { status: MessageStatus } | undefined): () => void {
-    return this.#cluster.on("sse", (body) => take(readForwarded(body)));
+  /** Answers other nodes, until you call the returned function. */
+  onMessage({ check, take }: MessageTaker): () => void {
+    return this.#cluster.forwarding.onPassed("sse", {
+      expects: ({ token, principal }) => {
+        assertPrincipal(principal, "The principal of a message from another node");
+        const status = check(String(token), principal);
+        return status === 202 ? "yes" : status && { status };
+      },
+      take: (body) => {
+        const status = take(readForwarded(body));
+        return status && { status };
+      },
+    });
   }
+}
+
+function statusOf(outcome: Outcome): MessageStatus {
+  if (outcome.state === "gone") return 404;
+  if (outcome.state === "silent") return 503;
+  const status = outcome.state === "answered" ? outcome.answer["status"] : undefined;
+  return messageStatuses.find((known) => known === status) ?? 504;
 }
 
 /** Reads a message that another node has passed on. Throws if it is invalid. */

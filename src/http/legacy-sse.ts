@@ -52,7 +52,11 @@ export class LegacySse {
     this.#state = state;
     const { cluster } = state.server;
     this.#forwarding = cluster && new (cluster.part(forwardedSse))(cluster);
-    this.#stopHearing = this.#forwarding?.onMessage((message) => this.#hear(message));
+    this.#stopHearing = this.#forwarding?.onMessage({
+      check: (token, sender) =>
+        this.#isHere(token) ? statusFor(this.clients.get(token), sender) : undefined,
+      take: (message) => this.#hear(message),
+    });
     this.#ssePath = ssePath;
     this.#messagePath = messagePath;
     this.#held = new Holdings(state.settings.limits.maxSessions);
@@ -204,6 +208,11 @@ export class LegacySse {
     return cluster === undefined ? "" : `${cluster.node}.${this.#id}.`;
   }
 
+  /** Whether a token is of this endpoint; a process may have several. */
+  #isHere(token: string): boolean {
+    return token.startsWith(this.#tokenStart);
+  }
+
   #find(request: HttpRequest): Client | undefined {
     return this.clients.get(tokenOf(request));
   }
@@ -249,21 +258,20 @@ export class LegacySse {
   }
 
   /** Takes a message that another node has received. It is never passed on again. */
-  #hear(message: ForwardedMessage): { status: MessageStatus } | undefined {
-    // Another endpoint of this process has the stream.
-    if (!message.token.startsWith(this.#tokenStart)) return undefined;
+  #hear(message: ForwardedMessage): MessageStatus | undefined {
+    if (!this.#isHere(message.token)) return undefined;
     const client = this.clients.get(message.token);
     const status = statusFor(client, message.principal);
-    if (client === undefined || status !== 202) return { status };
+    if (client === undefined || status !== 202) return status;
     const { loads, limits } = this.#state.server;
     const parsed = parseJson(message.text, limits);
     const incoming = incomingOf(parsed);
-    if (this.#isTooLate(incoming)) return { status: 503 };
+    if (this.#isTooLate(incoming)) return 503;
     const load = loads.begin(message.caller);
     try {
-      if (parsed.ok && !isTaken(load, parsed.weight, incoming)) return { status: 429 };
+      if (parsed.ok && !isTaken(load, parsed.weight, incoming)) return 429;
       this.#pass(client, { ...message, incoming }, load);
-      return { status };
+      return status;
     } finally {
       load.release();
     }
@@ -310,6 +318,7 @@ const problems: Readonly<
   404: ["The stream does not exist: connect again"],
   429: ["You do not read your event stream: read it before you send more", "1"],
   503: ["The server that has your event stream does not respond: try again later", "5"],
+  504: ["The server that has your event stream has not confirmed the message: it may have run"],
 };
 
 /** The text of a body; a framework may have parsed it. */

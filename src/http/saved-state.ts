@@ -76,7 +76,16 @@ export class SavedState {
     this.pending();
   }
 
-  adopt(record: SessionRecord): void {
+  follow(change: SessionChange): void {
+    this.adopt({ ...applyChange(this.#state, change), version: this.#version + 1 });
+  }
+
+  missing({ subscriptions }: SessionState): readonly string[] {
+    const { listener } = this.#connection;
+    return subscriptions.filter((uri) => !listener?.topics.has(topicOf(resourceUpdated, uri)));
+  }
+
+  adopt(record: SessionState & { readonly version: number }): void {
     const connection = this.#connection;
     const { version, initialized, logLevel, subscriptions } = record;
     // If the engine has lost its last changes, what this node knows of them is pending again.

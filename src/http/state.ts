@@ -88,6 +88,7 @@ export class HttpState implements Tended {
         joined,
         log,
         revive: (record, caller) => part.reviveSession(this, record, caller),
+        hasRoomFor: (caller, subscriptions) => this.server.hasRoomFor(caller, subscriptions),
         wake: () => this.heartbeat.add(this),
       },
       limits,

@@ -66,6 +66,13 @@ export class Load {
     return this.#weigh(weight);
   }
 
+  /** Adds what the response takes to the weight, until the message ends. Returns false if there is no room. */
+  adds(weight: number): boolean {
+    if (!this.#weigh(this.#weight + weight)) return false;
+    this.stay();
+    return true;
+  }
+
   /** Counts the whole weight until the message ends. */
   stay(): void {
     if (this.#counted === this.#weight) return;

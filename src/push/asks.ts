@@ -1,5 +1,6 @@
 // Questions that wait for a client's answer, by session and question id.
 import type { Cluster } from "../backplane/cluster.ts";
+import type { Outcome } from "../backplane/forwarding.ts";
 import { newIdOn, nodeOf } from "../backplane/node-ids.ts";
 import { askFailed, HalyardError } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
@@ -63,9 +64,12 @@ export class Asks {
   constructor(watch: AskWatch, cluster?: Cluster) {
     this.#watch = watch;
     this.#cluster = cluster;
-    cluster?.on("answer", ({ session, response, grant }) => {
-      if (typeof session !== "string" || !isObject(response)) return undefined;
-      return { isSettled: this.settle(session, response as unknown as RpcResponse, readGrant(grant)) };
+    cluster?.forwarding.onPassed("answer", {
+      expects: ({ session, id }) => (this.#find(String(session), id) ? "yes" : { isSettled: false }),
+      take: ({ session, response, grant }) => {
+        if (typeof session !== "string" || !isObject(response)) return undefined;
+        return { isSettled: this.settle(session, response as unknown as RpcResponse, readGrant(grant)) };
+      },
     });
     cluster?.on("ask-progress", ({ session, token }) => {
       if (typeof session === "string") this.#find(session, token)?.keepWaiting();
@@ -132,14 +136,15 @@ export class Asks {
     });
   }
 
-  /** Restarts the timeout of the question that a client reports progress on, which another node may have asked. */
-  progressed(session: string | undefined, token: unknown): void {
+  /** Restarts the timeout of the question that a client reports progress on. If another node has asked it, that node is told. */
+  progressed(session: string | undefined, token: unknown, caller: string): Promise<void> | undefined {
     const pending = this.#find(session, token);
     const asker = this.#asker(token);
     if (pending) pending.keepWaiting();
     else if (asker && this.#cluster?.hears(asker)) {
-      this.#cluster.bus.sendSoon(asker, "ask-progress", { session, token });
+      return this.#cluster.forwarding.tell(caller, asker, "ask-progress", { session, token });
     }
+    return undefined;
   }
 
   /** Settles the question that a response answers. Returns false if there is none, or its sender lacks the scopes. */
@@ -156,13 +161,29 @@ export class Asks {
    * Passes a response to the node that asked the question. Resolves with whether it settles one there: that node may be gone, or have
    * an answer already. Rejects with `BACKPLANE_UNAVAILABLE` if the client should send it again. Undefined if no other node asked it.
    */
-  forward(session: string | undefined, response: RpcResponse, grant: Grant): Promise<boolean> | undefined {
+  forward(
+    session: string | undefined,
+    response: RpcResponse,
+    grant: Grant,
+    caller: string,
+  ): Promise<boolean> | undefined {
     const asker = this.#asker(response.id);
     if (session === undefined || asker === undefined || this.#cluster === undefined) return undefined;
     // Only the scopes: the other node needs to know nothing else about the sender.
     const scopes = grant === "everything" ? grant : grant?.scopes;
-    const answered = this.#cluster.questions.ask(asker, "answer", { session, response, grant: scopes });
-    return answered.then((answer) => answer?.["isSettled"] === true);
+    const key = { session, id: response.id };
+    const body = { session, response, grant: scopes };
+    const passing = this.#cluster.forwarding.pass({ caller, node: asker, kind: "answer", key, body });
+    return passing.then((outcome) => this.#isSettled(asker, outcome));
+  }
+
+  #isSettled(asker: string, outcome: Outcome): boolean {
+    if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
+    if (outcome.state === "gone" || !this.#cluster?.hears(asker)) return false;
+    throw new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      `Node ${asker} did not confirm an answer: try again later`,
+    );
   }
 
   /** The other node that asked the question with this id. */

@@ -103,6 +103,16 @@ export class Copies<Live extends LiveSession, Kept extends Copy<Live> = Copy<Liv
     return others ?? greediest ?? leaving(this.#held.of(caller), maxLookedAt) ?? "nobody";
   }
 
+  /** The idle session of a caller that was used least recently, other than the one with this id. */
+  idleOf(caller: string, otherThan: string): Live | undefined {
+    let lookedAt = 0;
+    for (const session of this.#held.of(caller)) {
+      if (!session.busy && session.id !== otherThan) return session;
+      if (++lookedAt === maxLookedAt) break;
+    }
+    return undefined;
+  }
+
   /** While the limit is reached, keeps the sessions that may leave in front, where they are found first. */
   #putConnectedLast(): void {
     // A copy, since `#putLast` moves entries to the end of what is iterated.

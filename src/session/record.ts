@@ -69,6 +69,18 @@ export function applyChange<State extends SessionState>(state: State, change: Se
   };
 }
 
+/** Reads a change that another node tells. Returns undefined if it is invalid. */
+export function readChange(value: unknown): SessionChange | undefined {
+  if (!isObject(value)) return undefined;
+  const { initialized, logLevel, added, removed } = value;
+  const isValid =
+    typeof initialized === "boolean" &&
+    (logLevel === undefined || isLogLevel(logLevel)) &&
+    isTexts(added) &&
+    isTexts(removed);
+  return isValid ? { initialized, logLevel, added, removed } : undefined;
+}
+
 /** What each member of a record must be, checked before use: another version of Halyard, or somebody else, may have written it. */
 const checks: Readonly<Record<keyof SessionRecord, (value: unknown) => boolean>> = {
   id: isText,

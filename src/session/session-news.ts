@@ -2,10 +2,10 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import type { JsonObject } from "../wire/message.ts";
 
-/** A message to the other nodes. */
+/** A message to the other nodes about the session with the id in it. */
 interface News {
   readonly kind: "session" | "ended";
-  readonly body: JsonObject;
+  readonly body: JsonObject & { readonly id: string };
 }
 
 /** Messages that wait until the engine can be reached; further ones are dropped. */
@@ -24,12 +24,12 @@ export class SessionNews {
     return this.#untold.length > 0;
   }
 
-  /** Tells the other nodes. If the engine fails, the message waits. */
-  async tell(kind: News["kind"], body: JsonObject): Promise<void> {
+  /** Tells the other nodes. If the engine fails, the id alone waits: a node that gets it reads the session. */
+  async tell(kind: News["kind"], body: News["body"]): Promise<void> {
     try {
       await this.#cluster.bus.tell(kind, body);
     } catch {
-      if (this.#untold.length < maxUntold) this.#untold.push({ kind, body });
+      if (this.#untold.length < maxUntold) this.#untold.push({ kind, body: { id: body.id } });
     }
   }
 

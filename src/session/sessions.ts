@@ -20,7 +20,10 @@ export interface SessionLimits {
   readonly maxSessions: number;
   /** Sessions that one principal may have, in all processes of a backplane; one more ends one of its own. @default {1000} */
   readonly maxSessionsPerPrincipal: number;
-  /** Sessions in all processes of a backplane, roughly; further ones are refused. @default {100000} */
+  /**
+   * Sessions in all processes of a backplane, roughly. Further ones are refused, and so is one of a caller that would then have more
+   * than remains for all others. @default {100000}
+   */
   readonly maxSharedSessions: number;
   /** Milliseconds after which an idle session expires; with a backplane, after up to half as long again. @default {1800000} */
   readonly idleMs: number;

@@ -20,6 +20,8 @@ export class SharedRecords {
   readonly #keepMs: number;
   #count = 0;
   #countedAt = Number.NEGATIVE_INFINITY;
+  /** Sessions that this node has made since. */
+  #made = 0;
 
   constructor(cluster: Cluster, keepMs: number) {
     this.#cluster = cluster;
@@ -33,6 +35,7 @@ export class SharedRecords {
   /** Stores a new record, and resolves with its version in the engine. */
   async create(record: SessionRecord): Promise<string> {
     const version = await this.#engine.create(keyOf(record.id), textOf(record), this.#keepMs);
+    this.#made++;
     if (version !== undefined) return version;
     throw new Error("The engine already has a session with a new id");
   }
@@ -89,14 +92,16 @@ export class SharedRecords {
     return (await this.#engine.create(key, "", this.#keepMs)) !== undefined;
   }
 
-  /** Whether there are this many sessions, by a count that may be a second old. */
-  async has(max: number): Promise<boolean> {
+  /** How many more sessions there may be, by a count that is a second old at most, and newer if there is little room. */
+  async roomIn(max: number): Promise<number> {
     const now = performance.now();
-    if (now - this.#countedAt >= countMs) {
+    const isOld = now - this.#countedAt >= countMs || this.#made * 16 >= max - this.#count;
+    if (isOld) {
       this.#countedAt = now;
+      this.#made = 0;
       this.#count = await this.#engine.count("session");
     }
-    return this.#count >= max;
+    return max - this.#count - this.#made;
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import type { RequestId } from "../wire/message.ts";
-import type { SessionChange, SessionRecord } from "./record.ts";
+import type { SessionChange, SessionRecord, SessionState } from "./record.ts";
 import type { ClosableSession } from "./sessions.ts";
 
 /** A session that other nodes may change. */
@@ -21,7 +21,11 @@ export interface SharedSession extends ClosableSession {
     /** Notes that the engine has this change. */
     settle(change: SessionChange): void;
     /** Takes over what other nodes have changed, and keeps what is pending. */
-    adopt(record: SessionRecord): void;
+    adopt(record: SessionState & { readonly version: number }): void;
+    /** The same for one change, which leads from the known version to the next. */
+    follow(change: SessionChange): void;
+    /** The subscriptions of a state that the session does not have here. */
+    missing(state: SessionState): readonly string[];
   };
   /** Cancels a call. */
   cancel(id: RequestId, reason: string): void;
@@ -35,6 +39,8 @@ export interface SharedHost<Live> {
   readonly log: RateLimitedLog;
   /** Restores a session, which counts for `caller`; undefined if this server does not support its revision. */
   revive(record: SessionRecord, caller: string): Live | undefined;
+  /** Whether the caller may have these subscriptions, too, on this node. */
+  hasRoomFor(caller: string, subscriptions: readonly string[]): boolean;
   /** Calls `SharedSessions.sweep` from now on, while it has something to do. */
   wake(): void;
 }

@@ -6,11 +6,12 @@ import { isSamePrincipal, principalKey } from "../protocol/principal.ts";
 import { isRequestId, type JsonObject } from "../wire/message.ts";
 import { Copies, type Copy } from "./copies.ts";
 import { type OwnedSessions, Owners } from "./owners.ts";
-import { readRecord } from "./record.ts";
+import { readChange } from "./record.ts";
 import { SessionNews } from "./session-news.ts";
 import { keptPerIdle, type SessionEnd, type SessionLimits, type Sessions } from "./sessions.ts";
 import { SharedRecords, type StoredRecord } from "./shared-records.ts";
 import type { SharedHost, SharedSession } from "./shared-session.ts";
+import { Tallies } from "./tallies.ts";
 
 interface SharedCopy<Live> extends Copy<Live> {
   /** The lease under which it was last known to be as in the engine. */
@@ -18,6 +19,8 @@ interface SharedCopy<Live> extends Copy<Live> {
   /** The version of the record in the engine. */
   version: string;
   touchedAt: number;
+  /** The period in which this node has counted it for its caller; undefined if another node made it. */
+  countedIn: number | undefined;
   /** The save that runs now; the next one waits for it. */
   saving: Promise<boolean> | undefined;
 }
@@ -30,6 +33,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   readonly #limits: SessionLimits;
   readonly #records: SharedRecords;
   readonly #owners: Owners;
+  readonly #tallies: Tallies;
   readonly copies: Copies<Live, SharedCopy<Live>>;
   /** Records that are being read, and whether the session has ended meanwhile. */
   readonly #reading = new Set<{ readonly id: string; isOver: boolean }>();
@@ -44,10 +48,11 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const keepMs = limits.idleMs * keptPerIdle;
     this.#records = new SharedRecords(cluster, keepMs);
     this.#owners = new Owners(cluster, limits.maxSessionsPerPrincipal, keepMs);
+    this.#tallies = new Tallies(cluster, keepMs);
     this.#news = new SessionNews(cluster);
     this.copies = new Copies({ ...limits, maxSessionsPerPrincipal: Number.POSITIVE_INFINITY });
     this.#stopHearing = [
-      cluster.on("session", (body) => this.#hearChange(body)),
+      cluster.on("session", (body, from) => this.#hearChange(body, from)),
       cluster.on("ended", (body) => this.#hearEnd(body)),
       cluster.on("cancel", (body) => this.#hearCancel(body)),
     ];
@@ -72,20 +77,32 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   async add(session: Live): Promise<boolean> {
     await this.#host.joined;
     if (this.copies.displacedBy(session) === "nobody") return false;
-    if (await this.#records.has(this.#limits.maxSharedSessions)) return false;
-    const { id, principal } = session;
-    const record = session.saved.record();
-    const version = await this.#records.create(record);
-    session.saved.adopt(record);
-    let isIn = false;
+    const { id, principal, caller } = session;
+    // Counted first, since the caller may send several at once.
+    this.#tallies.add(caller, 1);
+    let copy: SharedCopy<Live> | undefined;
+    let isStored = false;
     try {
+      if (!(await this.#hasShare(caller))) return false;
+      const record = session.saved.record();
+      isStored = true;
+      const version = await this.#records.create(record);
+      session.saved.adopt(record);
       if (principal) await this.#owners.add(principalKey(principal), id, this.#ownedBy(session));
-      isIn = this.#hold(session, version) !== undefined;
+      copy = this.#hold(session, version);
+      if (copy !== undefined) copy.countedIn = this.#tallies.period;
     } finally {
+      if (copy === undefined) this.#tallies.add(caller, -1);
       // No client knows it yet. If the engine fails, it expires.
-      if (!isIn) ignoreRejection(this.#records.remove(id));
+      if (copy === undefined && isStored) ignoreRejection(this.#records.remove(id));
     }
-    return isIn;
+    return copy !== undefined;
+  }
+
+  /** Whether a caller, with its new session, has no more sessions in the cluster than remain for all others. */
+  async #hasShare(caller: string): Promise<boolean> {
+    const room = await this.#records.roomIn(this.#limits.maxSharedSessions);
+    return room > 0 && (await this.#tallies.of(caller, room)) <= room;
   }
 
   find(
@@ -114,6 +131,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const { id, principal } = session;
     await this.#records.remove(id);
     await this.#conclude(session, reason);
+    this.#tallies.add(session.caller, -1);
     await this.#tell("ended", { id });
     // Not awaited: the id of a session that has ended does little harm in the list.
     if (principal && reason === "deleted") ignoreRejection(this.#owners.remove(principalKey(principal), id));
@@ -121,6 +139,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
 
   sweep(now: number): void {
     this.copies.useBusy(now, this.#limits.idleMs);
+    this.#tallies.sweep();
     if (this.#isUpdating) return;
     this.#isUpdating = true;
     const isDone = (): void => void (this.#isUpdating = false);
@@ -160,6 +179,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     }
     const copy = held ?? this.#revive(stored, principal, caller);
     if (copy === undefined) return undefined;
+    if (held !== undefined) this.#makeRoomFor(held.session, held.session.saved.missing(stored.record));
     this.#adopt(copy, stored, known);
     copy.lease = lease;
     return copy;
@@ -171,6 +191,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     caller: string,
   ): SharedCopy<Live> | undefined {
     if (!isSamePrincipal(record.principal, principal)) return undefined;
+    this.#makeRoomFor({ id: record.id, caller }, record.subscriptions);
     const session = this.#host.revive(record, caller);
     if (session === undefined) {
       const { id, revision } = record;
@@ -192,11 +213,30 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     if (displaced === "nobody") return undefined;
     const now = performance.now();
     const { lease } = this.#host.cluster;
-    const copy = { session, seenAt: now, touchedAt: now, lease, version, saving: undefined };
+    const times = { seenAt: now, touchedAt: now, countedIn: undefined };
+    const copy: SharedCopy<Live> = { session, ...times, lease, version, saving: undefined };
     this.copies.add(copy);
     this.#host.wake();
     if (displaced !== undefined) this.#drop(displaced);
     return copy;
+  }
+
+  /**
+   * Makes room for subscriptions that another node has accepted, by dropping idle copies of the same caller. Throws if that is not
+   * enough: then the caller has more here than remains for all others.
+   */
+  #makeRoomFor({ id, caller }: Pick<Live, "id" | "caller">, subscriptions: readonly string[]): void {
+    if (subscriptions.length === 0) return;
+    while (!this.#host.hasRoomFor(caller, subscriptions)) {
+      const idle = this.copies.idleOf(caller, id);
+      if (idle === undefined) {
+        throw new HalyardError(
+          "BACKPLANE_UNAVAILABLE",
+          "The sessions of this caller have too many subscriptions on this node: try again later",
+        );
+      }
+      this.#drop(idle);
+    }
   }
 
   /**
@@ -245,7 +285,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     this.#adopt(copy, stored, known);
     copy.touchedAt = performance.now();
     const { record, version } = stored;
-    await this.#tell("session", { id: session.id, record, version });
+    await this.#tell("session", { id: session.id, change, to: record.version, version });
     return true;
   }
 
@@ -280,7 +320,11 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
       used.map(({ session }) => session.id),
       owners,
     );
-    for (const copy of used) copy.touchedAt = now;
+    for (const copy of used) {
+      copy.touchedAt = now;
+      if (copy.countedIn !== undefined)
+        copy.countedIn = this.#tallies.keep(copy.session.caller, copy.countedIn);
+    }
   }
 
   // Ending.
@@ -311,12 +355,28 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     if (this.#news.isWaiting) this.#host.wake();
   }
 
-  #hearChange({ id, record: given, version }: JsonObject): void {
+  /** Follows a change that leads from the known version to the next, and reads the record after any other. */
+  #hearChange({ id, change: given, to, version }: JsonObject, from: string): void {
     const copy = typeof id === "string" ? this.copies.get(id) : undefined;
-    if (copy === undefined) return;
-    const record = readRecord(copy.session.id, given);
-    if (record !== undefined && typeof version === "string")
-      this.#adopt(copy, { record, version }, undefined);
+    if (copy === undefined || from === this.#host.cluster.node) return;
+    const { session } = copy;
+    const { saved, principal, caller } = session;
+    if (typeof to === "number" && to <= saved.version) return;
+    const change = readChange(given);
+    const isNext = change !== undefined && to === saved.version + 1 && typeof version === "string";
+    try {
+      if (isNext) this.#makeRoomFor(session, change.added);
+    } catch {
+      // Its client comes back here, if at all, like one with a session that this node does not know.
+      return this.#drop(session);
+    }
+    if (isNext) {
+      saved.follow(change);
+      copy.version = version;
+    } else {
+      copy.lease = undefined;
+      ignoreRejection(this.#read(session.id, principal, caller));
+    }
   }
 
   #hearEnd({ id }: JsonObject): void {

@@ -111,22 +111,24 @@ describe.each(edges)("%s", (edge) => {
   });
 
   test("past the limit of the whole cluster, a new session is 503", async () => {
-    const http = { limits: { maxSharedSessions: 3 } };
+    const http = { auth: authenticate, limits: { maxSharedSessions: 3 } };
     holdClocks("setInterval", "clearInterval");
     const [first, second] = await serveCluster({ nodes: 2, edge, define: closing().define, http });
     const clients: SessionClient[] = [];
-    for (const node of [first, second, second]) {
+    for (const [at, node] of [first, second, second].entries()) {
       await vi.advanceTimersByTimeAsync(1000);
-      clients.push(await SessionClient.open(node));
+      const client = await SessionClient.open(node, { headers: { "x-user": `user ${at}` } });
+      expect(await client.request("ping")).toHaveProperty("result");
+      clients.push(client);
     }
     await vi.advanceTimersByTimeAsync(1000);
     for (const node of [first, second]) {
-      const refused = await initialize(node.url);
+      const refused = await initialize(node.url, alice);
       expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "10"]);
     }
     expect(await clients[0]?.delete()).toBe(204);
     await vi.advanceTimersByTimeAsync(1000);
-    expect((await initialize(second.url)).status).toBe(200);
+    expect((await initialize(second.url, alice)).status).toBe(200);
   });
 });
 

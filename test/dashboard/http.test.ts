@@ -346,3 +346,12 @@ describe("other requests", () => {
     }
   });
 });
+
+test("questions of more than 4 MB in sequence are all answered: each gives its memory back", async () => {
+  const { send, origin, token } = await openDashboard();
+  const headers = { origin, authorization: `Bearer ${token}` };
+  const padded = JSON.stringify({ ask: "about" }).padEnd(64 * 1024);
+  const statuses = new Set<number>();
+  for (let at = 0; at < 100; at++) statuses.add((await send(asking(padded, headers))).status);
+  expect([...statuses]).toEqual([200]);
+});

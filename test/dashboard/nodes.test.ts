@@ -39,8 +39,8 @@ async function serveNode(
   return { server, http, engine };
 }
 
-async function openNode(shared: Shared, name: string): Promise<Node> {
-  const page = dashboard({ onOpen: () => {}, node: name });
+async function openNode(shared: Shared, name: string, actions = false): Promise<Node> {
+  const page = dashboard({ onOpen: () => {}, node: name, actions });
   const node = await serveNode(shared, name, page);
   return { ...node, ask: lookAt(page) };
 }
@@ -184,3 +184,37 @@ test("a node without a dashboard is deaf, and nobody waits for it", async () => 
   await until(async () => (await a.ask("now")).nodes.length === 2);
   expect((await a.ask("now")).nodes[1]).toMatchObject({ state: "deaf", version: "b" });
 });
+
+test("a node without actions ends no client at the request of a node with them", async () => {
+  const shared = memoryBackplane();
+  const a = await openNode(shared, "a", true);
+  const b = await openNode(shared, "b");
+  await until(async () => statesOf(await a.ask("now")) === "a answers, b answers");
+  const [own, other] = [await SessionClient.open(a.http), await SessionClient.open(b.http)];
+  await until(async () => (await a.ask("sessions")).rows.length === 2);
+  const { rows } = await a.ask("sessions");
+  const peerOn = (name: string): string => String(rows.find(({ node }) => node === name)?.["peer"]);
+  expect(await a.ask("end", { peer: peerOn("b") })).toMatchObject({ ended: 0 });
+  expect(await other.request("ping")).toHaveProperty("result");
+  expect(await a.ask("end", { peer: peerOn("a") })).toMatchObject({ ended: 1 });
+  expect((await own.start("ping")).status).toBe(404);
+});
+
+test("a hundred nodes that have left are remembered, and no more", async () => {
+  const shared = memoryBackplane();
+  const a = await openNode(shared, "a");
+  for (let at = 0; at <= 100; at++) {
+    const name = `n${at}`;
+    const node = await openNode(shared, name);
+    await until(async () =>
+      (await a.ask("now")).nodes.some((row) => row["name"] === name && row["state"] === "answers"),
+    );
+    await node.http.close();
+    await until(async () =>
+      (await a.ask("now")).nodes.some((row) => row["name"] === name && row["state"] === "left"),
+    );
+  }
+  const { nodes } = await a.ask("now");
+  expect(nodes).toHaveLength(101);
+  expect(nodes.map(({ name }) => name)).not.toContain("n0");
+}, 60_000);

@@ -82,6 +82,25 @@ test.each(Object.entries(kinds))("secrets stay secret in %s", async (_, backplan
   const token = new URL(page.url ?? "").hash.replace("#token=", "");
   for (const secret of [...sessions, legacy.id, anonymous.id, bearer, claim, argument, subject, token])
     expect(text).not.toContain(secret);
+  // A shortened id would still help somebody who guesses the rest.
+  for (const id of sessions) expect(text).not.toContain(id.slice(0, 20));
   expect(text).not.toMatch(/authorization|issuer\.example/i);
   sse.stream.cut();
+});
+
+test("the reasons of refusals have no secrets of a query", async () => {
+  const page = dashboard({ onOpen: () => {} });
+  const server = new McpServer({ name: "demo", version: "1.0.0" }, { logger: recordingLogger() });
+  server.tool("echo", {}, () => "echo");
+  const http = await serveHttp(server, { port: 0, graceMs: 50, dashboard: page });
+  onTestFinished(() => http.close());
+  const ask = lookAt(page);
+  await ask("now");
+  const client = await SessionClient.open(http);
+  // The reason repeats what it does not know.
+  const { error } = await client.request("https://files.example/a?token=hunter2&page=3");
+  expect(JSON.stringify(error)).toContain("token=hunter2");
+  const { refusals } = await ask("now");
+  expect(JSON.stringify(refusals)).toContain("files.example/a?token=[redacted]&page=3");
+  expect(JSON.stringify(refusals)).not.toContain("hunter2");
 });

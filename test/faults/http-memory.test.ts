@@ -44,6 +44,18 @@ describe("memory", () => {
   );
 });
 
+test("40 batches of 7 KB whose results are 100 MB each cost a small part of that", async () => {
+  const { growth, longest, statuses } = await runFixture<{
+    growth: number;
+    longest: number;
+    statuses: number[];
+  }>("batch-flood");
+  expect(statuses).toEqual([200]);
+  expect(longest).toBeLessThanOrEqual(4);
+  // In MB. Without a limit, the results alone are 4000.
+  expect(growth).toBeLessThan(500);
+}, 60_000);
+
 describe("a body of 512 KiB with a byte in each chunk", () => {
   test.each(["serveHttp", "nodeHandler", "fetchHandler", "HTTP+SSE", "stdio"])(
     "takes a small multiple of its size while it is read · %s",

@@ -6,19 +6,18 @@ import {
   encodeResponse,
   type Incoming,
   isBatch,
-  isObject,
   isSilentIncoming,
   readIncoming,
-  readMessage,
   type RpcResponse,
 } from "../../wire/message.ts";
 import { callerOf, type Exchange } from "../context/connection.ts";
+import { answerBatch, BatchReply } from "./batch.ts";
 import type { Core } from "./core.ts";
 import { type Answering, dispatch, refuse } from "./dispatch.ts";
-import { newErrorId } from "../../diagnostics/error-ids.ts";
+import { encodeSafely } from "./failure.ts";
 
 /** The response to one message, or the responses to a batch. */
-export type Answer = RpcResponse | readonly RpcResponse[];
+export type Answer = RpcResponse | BatchReply;
 
 /** Resolves with the text of the response, or with undefined if the message needs none. */
 export async function answerText(
@@ -64,43 +63,5 @@ export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchang
 }
 
 export function encodeAnswer(core: Core, answer: Answer): string {
-  if (!isBatch(answer)) return encodeSafely(core, answer);
-  return `[${answer.map((response) => encodeSafely(core, response)).join(",")}]`;
-}
-
-async function answerBatch(
-  core: Core,
-  batch: readonly unknown[],
-  exchange: Exchange,
-): Promise<Answer | undefined> {
-  const problem = batchProblem(core, batch, exchange);
-  if (problem) {
-    return refuse(core, exchange, undefined, { code: errorCodes.invalidRequest, message: problem });
-  }
-  const responses = await Promise.all(batch.map((value) => dispatch(core, readMessage(value), exchange)));
-  const answered = responses.filter((response) => response !== undefined);
-  return answered.length === 0 ? undefined : answered;
-}
-
-function batchProblem(core: Core, batch: readonly unknown[], exchange: Exchange): string | undefined {
-  const { maxBatch } = core.settings.limits;
-  if (!exchange.connection.revision?.hasBatches) return "Batches are not part of this protocol revision";
-  if (batch.length === 0) return "A batch must not be empty";
-  if (batch.length > maxBatch) return `A batch may have at most ${maxBatch} messages, not ${batch.length}`;
-  if (batch.some((value) => isObject(value) && value["method"] === "initialize"))
-    return "initialize must not be in a batch";
-  return undefined;
-}
-
-/** A handler may return a value that JSON cannot represent, such as a bigint; its client still gets a response. */
-function encodeSafely(core: Core, response: RpcResponse): string {
-  try {
-    return encodeResponse(response);
-  } catch (error) {
-    const errorId = newErrorId();
-    const problem = `The result cannot be serialised as JSON (error id ${errorId})`;
-    core.settings.logger.error(problem, { errorId, id: response.id, error });
-    const failure = { code: errorCodes.internal, message: problem, data: { errorId } };
-    return JSON.stringify({ jsonrpc: "2.0", id: response.id, error: failure });
-  }
+  return answer instanceof BatchReply ? answer.text : encodeSafely(core, answer);
 }

@@ -13,7 +13,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from "../../wire/message.ts";
-import { type Exchange, grantOf } from "../context/connection.ts";
+import { callerOf, type Exchange, grantOf } from "../context/connection.ts";
 import { orAsk } from "../results/results.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
@@ -43,7 +43,7 @@ function receiveResponse(core: Core, response: RpcResponse, exchange: Exchange):
   const { session } = exchange.connection;
   const grant = grantOf(exchange);
   if (core.asks.settle(session, response, grant)) return undefined;
-  const forwarded = core.asks.forward(session, response, grant);
+  const forwarded = core.asks.forward(session, response, grant, callerOf(exchange));
   if (forwarded) return awaitForwarded(core, response, exchange, forwarded);
   logIgnored(core, response);
   return undefined;

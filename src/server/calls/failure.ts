@@ -9,8 +9,9 @@ import {
   ToolError,
   UrlElicitationRequired,
 } from "../../errors.ts";
-import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import { encodeResponse, type RpcError, rpcErrorOf, type RpcResponse } from "../../wire/message.ts";
 import type { Call } from "./call.ts";
+import type { Core } from "./core.ts";
 import type { Asking } from "./seams.ts";
 import type { ResultKind } from "../results/result-checks.ts";
 import type { ShownErrors } from "../settings/checks.ts";
@@ -116,4 +117,17 @@ export function converted<Result>(kind: ResultKind, call: Call, convert: () => R
 export function subjectOf(call: Call): string | undefined {
   const name = call.params["name"] ?? call.params["uri"];
   return typeof name === "string" ? name : undefined;
+}
+
+/** A handler may return a value that JSON cannot represent, such as a bigint; its client still gets a response. */
+export function encodeSafely(core: Core, response: RpcResponse): string {
+  try {
+    return encodeResponse(response);
+  } catch (error) {
+    const errorId = newErrorId();
+    const problem = `The result cannot be serialised as JSON (error id ${errorId})`;
+    core.settings.logger.error(problem, { errorId, id: response.id, error });
+    const failure = { code: errorCodes.internal, message: problem, data: { errorId } };
+    return JSON.stringify({ jsonrpc: "2.0", id: response.id, error: failure });
+  }
 }

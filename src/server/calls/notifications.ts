@@ -1,5 +1,7 @@
 // Receives the notifications of clients, and calls the author's handlers for them and for sessions that start and end.
 import type { Cluster } from "../../backplane/cluster.ts";
+import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { clip } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { SessionEnd } from "../../diagnostics/events.ts";
@@ -12,7 +14,7 @@ import {
 } from "../../protocol/model.ts";
 import type { Asks } from "../../push/asks.ts";
 import { isObject, isRequestId, type JsonObject, type RpcNotification } from "../../wire/message.ts";
-import type { Connection, Exchange } from "../context/connection.ts";
+import { callerOf, type Connection, type Exchange } from "../context/connection.ts";
 
 /** The handlers that the author has registered. */
 export interface Observers {
@@ -62,17 +64,27 @@ export async function receiveNotification(
   // Before initialize there is no handshake that this notification could complete.
   const isFirst = isLegacy && method === "notifications/initialized" && !connection.initialized;
   if (isFirst) connection.initialized = true;
-  if (method === "notifications/cancelled") cancel(core, params, exchange);
-  if (method === "notifications/progress") core.asks.progressed(connection.session, params["progressToken"]);
+  const handling = [handlers.get(method)?.(core, params, exchange)];
   const { notification: observer, rootsChanged, initialized } = core.observers;
-  if (!observer && !rootsChanged && !initialized) return undefined;
-  const from = sourceOf(connection, exchange.principal, params["_meta"]);
-  void run(logger, method, () => observer?.(method, params, from), load);
-  if (isFirst) void run(logger, method, () => initialized?.(from), load);
-  if (isLegacy && method === "notifications/roots/list_changed")
-    void run(logger, method, () => rootsChanged?.(from), load);
+  if (observer || rootsChanged || initialized) {
+    const from = sourceOf(connection, exchange.principal, params["_meta"]);
+    void run(logger, method, () => observer?.(method, params, from), load);
+    if (isFirst) void run(logger, method, () => initialized?.(from), load);
+    if (isLegacy && method === "notifications/roots/list_changed")
+      void run(logger, method, () => rootsChanged?.(from), load);
+  }
+  // The client waits for the engine, so that it cannot send faster than the engine takes.
+  await Promise.all(handling);
   return undefined;
 }
+
+type Handler = (core: Receiver, params: JsonObject, exchange: Exchange) => Promise<void> | undefined;
+
+/** The notifications that mean something to the server itself. What they return passes the notification to other nodes. */
+const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ["notifications/cancelled", cancel],
+  ["notifications/progress", progressed],
+]);
 
 /** The sender of a notification: as negotiated, or, for a modern client, as the notification says. */
 function sourceOf(
@@ -122,19 +134,35 @@ async function run(
   }
 }
 
-function cancel({ settings, cluster }: Receiver, params: JsonObject, { connection }: Exchange): void {
-  const { logger } = settings;
+function cancel(core: Receiver, params: JsonObject, exchange: Exchange): Promise<void> | undefined {
+  const { connection } = exchange;
+  const { logger } = core.settings;
   const { requestId, reason: given } = params;
-  if (!isRequestId(requestId)) return;
+  if (!isRequestId(requestId)) return undefined;
   const reason = typeof given === "string" ? given : "Cancelled by the client";
   const outcome = connection.inFlight.cancel(requestId, reason);
-  if (outcome === "cancelled") logger.debug("A client cancelled a call", { requestId, reason });
+  const details = { requestId, reason: clip(reason) };
+  if (outcome === "cancelled") logger.debug("A client cancelled a call", details);
   if (outcome === "ambiguous") {
     logger.warn("Ignored a cancellation: several open requests have this id", { requestId });
   }
   const { session, sharesPipe } = connection;
   // All messages of a pipe arrive at one node; those of other sessions at any, and another node may run the call.
-  if (outcome === "unknown" && session !== undefined && !sharesPipe && cluster?.hasJoined) {
-    cluster.bus.sendSoon("all", "cancel", { session, id: requestId, reason });
-  }
+  const isElsewhere = outcome === "unknown" && session !== undefined && !sharesPipe;
+  if (!isElsewhere || !core.cluster?.hasJoined) return undefined;
+  const told = { session, id: requestId, reason: details.reason };
+  return orLog(core, core.cluster.forwarding.tell(callerOf(exchange), "all", "cancel", told));
+}
+
+function progressed(core: Receiver, params: JsonObject, exchange: Exchange): Promise<void> | undefined {
+  const { session } = exchange.connection;
+  const telling = core.asks.progressed(session, params["progressToken"], callerOf(exchange));
+  return telling && orLog(core, telling);
+}
+
+/** Logs that a notification did not reach other nodes, which the protocol allows. */
+function orLog({ settings }: Receiver, telling: Promise<void>): Promise<void> {
+  return telling.catch((error: unknown) => {
+    RateLimitedLog.of(settings.logger).warn("A notification did not reach other nodes", { error });
+  });
 }

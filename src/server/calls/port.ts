@@ -29,6 +29,7 @@ import type { Logger } from "../../diagnostics/logger.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { ServerMode } from "../settings/settings.ts";
 import { neededScopes } from "../catalogue/scopes.ts";
+import { sumOf } from "../catalogue/subscriptions.ts";
 
 /**
  * Any {@link McpServer}, whatever its middleware adds to `ctx`.
@@ -77,6 +78,8 @@ export interface ServerPort {
   attach(connection: Connection, stream: Stream, options?: AttachOptions): Detach;
   /** Subscribes the session of the connection to these resources, or no longer, because another node did. */
   subscribe(connection: Connection, added: readonly string[], removed: readonly string[]): void;
+  /** Whether the caller may subscribe to these resources, too. */
+  hasRoomFor(caller: string, uris: readonly string[]): boolean;
   /** Whether requests of a legacy client are refused until it has sent `notifications/initialized`. */
   readonly requiresInitialized: boolean;
   /** The arguments of a tool that clients also send as HTTP headers. */
@@ -150,6 +153,11 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
       for (const uri of added) core.hub.subscribe(listener, topicOf(resourceUpdated, uri));
       for (const uri of removed) core.hub.unsubscribe(listener, topicOf(resourceUpdated, uri));
     },
+    hasRoomFor: (caller, uris) =>
+      core.hub.hasRoomFor(
+        caller,
+        sumOf(uris, ({ length }) => length),
+      ),
     requiresInitialized: settings.requireInitialized,
     paramHeaders: (tool) => catalogue.tools.find(tool)?.paramHeaders ?? [],
     rowOf: (method, revision) =>

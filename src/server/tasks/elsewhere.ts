@@ -39,7 +39,11 @@ export class TasksElsewhere {
       watch.ended(id);
     });
     cluster.on(messages.isRunning, ({ id }) => ({ isRunning: typeof id === "string" && runs.has(id) }));
-    cluster.on(messages.update, ({ id, responses }) => this.#answer(id, responses));
+    cluster.forwarding.onPassed(messages.update, {
+      // Nobody waits for answers to a task that does not run here.
+      expects: ({ id }) => (runs.has(String(id)) ? "yes" : {}),
+      take: ({ id, responses }) => this.#answer(id, responses),
+    });
     cluster.onLeft((node) => watch.left(node));
     cluster.onBack(() => watch.back());
   }
@@ -68,14 +72,19 @@ export class TasksElsewhere {
   }
 
   /** Passes answers to the node that runs a task. Rejects if an answer is invalid, or the node does not confirm them. */
-  async update({ id, node }: TaskRecord, responses: Readonly<Record<string, JsonObject>>): Promise<void> {
+  async update(
+    { id, node, owner }: TaskRecord,
+    responses: Readonly<Record<string, JsonObject>>,
+  ): Promise<void> {
     if (node === undefined) return;
-    const { bus } = this.#cluster;
-    const confirmed = await bus.request(node, messages.update, { id, responses }, answerMs);
-    if (confirmed === undefined && this.#cluster.hears(node)) {
+    const { forwarding } = this.#cluster;
+    const body = { id, responses };
+    const outcome = await forwarding.pass({ caller: owner, node, kind: messages.update, key: { id }, body });
+    if (outcome.state !== "answered") {
+      if (!this.#cluster.hears(node)) return;
       throw invalidRequest("The node that runs the task does not respond: try again");
     }
-    const error = confirmed?.["error"];
+    const { error } = outcome.answer;
     if (isObject(error)) throw new ProtocolError(Number(error["code"]), String(error["message"]));
   }
 

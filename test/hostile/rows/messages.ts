@@ -91,6 +91,32 @@ export const messageRows: readonly Row[] = [
   },
   {
     over: "messages",
+    name: "a batch whose results are too long together runs no further call",
+    limit: "`maxBatchReplyLength`",
+    leftOut: { "HTTP+SSE": "is of a revision without batches" },
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxBatchReplyLength: 25_000 } });
+      let ran = 0;
+      server.tool("large", {}, async () => (ran++, "x".repeat(10_000)));
+      const client = await (await openDoor(mount, server)).connect({ revision: batching });
+      const before = client.received.length;
+      const large = (id: number): object => ({
+        jsonrpc: "2.0",
+        id,
+        method: "tools/call",
+        params: { name: "large" },
+      });
+      client.sendText(JSON.stringify([101, 102, 103, 104, 105].map(large)));
+      await until(() => client.received.length >= before + 5);
+      const answers = client.received
+        .slice(before)
+        .map((message) => ("error" in message ? message.error.code : 0));
+      expect(answers).toEqual([0, 0, -32603, -32600, -32600]);
+      expect(ran).toBe(3);
+    },
+  },
+  {
+    over: "messages",
     name: "a small body of very many elements is refused before it is validated",
     advisories: ["CVE-2026-111768"],
     limit: "`maxElements` of a message",
