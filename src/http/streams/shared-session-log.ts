@@ -16,9 +16,16 @@ import type { SharedCursor } from "./shared-cursor.ts";
 /** How long an entry that the engine has stored may take to arrive, before it is read instead. */
 const arrivalMs = 250;
 
+/** An entry of the log that a stream may need, and its place. */
+export interface PlacedEntry {
+  readonly entry: SessionEntry;
+  readonly at: LogEntry;
+}
+
 /** The streams that the entries are for. */
 export interface EntryTaker {
-  take(entry: SessionEntry, at: LogEntry): void;
+  /** Takes entries that arrived or were read together, each once and in the order of the log. */
+  take(entries: readonly PlacedEntry[]): void;
   /** Entries were lost. `kept` is the last one before them, if the engine still has it. */
   gap(kept: LogEntry | undefined): void;
 }
@@ -53,6 +60,8 @@ export class SharedSessionLog implements LogReader {
   #users = 0;
   /** The entries that wait while a stream opens, so that they come after what it has missed. */
   #held: LogEntry[] | undefined;
+  /** The number of the last entry that was passed on. */
+  #passedTo = 0;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(parts: SessionLogParts, taker: EntryTaker) {
@@ -114,7 +123,7 @@ export class SharedSessionLog implements LogReader {
       } finally {
         const held = this.#held;
         this.#held = undefined;
-        for (const entry of held) this.entry(entry);
+        this.pass(held);
       }
     });
     this.#turn = turn.then(
@@ -124,13 +133,24 @@ export class SharedSessionLog implements LogReader {
     return turn;
   }
 
-  entry(entry: LogEntry): void {
-    if (this.#held !== undefined) return void this.#held.push(entry);
-    const read = readSessionEntry(entry.text);
-    if (read !== undefined) this.#taker.take(read, entry);
+  entries(entries: readonly LogEntry[]): void {
+    if (this.#held === undefined) this.pass(entries);
+    else this.#held.push(...entries);
+  }
+
+  /** Passes on those of the entries that were not passed on before. */
+  pass(entries: readonly LogEntry[]): void {
+    const fresh = entries.filter(({ sequence }) => sequence > this.#passedTo);
+    this.#passedTo = fresh.at(-1)?.sequence ?? this.#passedTo;
+    const placed = fresh.flatMap((at): PlacedEntry[] => {
+      const entry = readSessionEntry(at.text);
+      return entry === undefined ? [] : [{ entry, at }];
+    });
+    if (placed.length > 0) this.#taker.take(placed);
   }
 
   gap(kept: LogEntry | undefined): void {
+    this.#passedTo = kept?.sequence ?? 0;
     this.#taker.gap(kept);
   }
 
