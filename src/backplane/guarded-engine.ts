@@ -71,6 +71,10 @@ export class GuardedEngine implements Engine {
     return this.#run(() => this.#engine.send(to, text));
   }
 
+  renew(error: Error): void {
+    this.#engine.renew(error);
+  }
+
   close(): Promise<void> {
     return this.#run(() => this.#engine.close());
   }

@@ -171,6 +171,10 @@ class SealedEngine implements Engine, EngineReceiver {
     return this.#inOrder(sealed, (body) => this.#engine.send(to, `${channel}.${body}`));
   }
 
+  renew(error: Error): void {
+    this.#engine.renew(error);
+  }
+
   close(): Promise<void> {
     return this.#engine.close();
   }

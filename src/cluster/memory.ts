@@ -215,6 +215,13 @@ class MemoryEngine implements Engine {
     }
   }
 
+  renew(error: Error): void {
+    this.#tell(this.#node, (receiver) => {
+      receiver.lost(error);
+      receiver.back();
+    });
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#all.leave(this.#node);

@@ -126,6 +126,10 @@ export class NatsEngine implements Engine {
     this.#link.publish(subject, new TextEncoder().encode(text));
   }
 
+  renew(error: Error): void {
+    this.#link.interrupt(error);
+  }
+
   async close(): Promise<void> {
     this.#values.forget();
     this.#link.close();

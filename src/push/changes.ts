@@ -56,6 +56,8 @@ export class ChangeLog {
   /** The newest entries, oldest first: as many as the engine keeps. */
   #recent: Kept[] = [];
   #length = 0;
+  /** When the newest of them arrived. */
+  #keptAt = 0;
   #feed: Feed | undefined;
   /** The id under which this node follows the log. */
   #node: string | undefined;
@@ -80,6 +82,7 @@ export class ChangeLog {
     cluster.onJoin(() => this.#join());
     cluster.introduce(() => ({ changes: this.position }));
     cluster.on("beat", ({ changes }) => this.#compare(changes));
+    cluster.onVerify(() => this.#isKept());
     cluster.onBack(() => logRejection(diagnostics.logger, "Reading the log of changes", this.#resume()));
   }
 
@@ -216,11 +219,22 @@ export class ChangeLog {
     const { length } = entry.text;
     const kept = { position: positionOf(entry), length, change: readChange(entry.text) };
     this.#recent.push(kept);
+    this.#keptAt = performance.now();
     this.#length += length;
     while (this.#recent.length > maxLogEntries || (this.#length > maxLogBytes && this.#recent.length > 1)) {
       this.#length -= this.#recent.shift()?.length ?? 0;
     }
     return kept;
+  }
+
+  /** Whether the engine still has the last entry that this node has delivered. */
+  async #isKept(): Promise<boolean> {
+    const { position } = this;
+    // An engine need not keep an entry longer, however long the log is followed.
+    const isOld = performance.now() - this.#keptAt > keepMs / 2;
+    if (position === startOfLog || isOld) return true;
+    const entries = await this.#cluster.engine.read(logName, sequenceOf(position));
+    return this.position !== position || entries.some((entry) => positionOf(entry) === position);
   }
 
   #forget(): void {

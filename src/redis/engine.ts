@@ -157,6 +157,10 @@ export class RedisEngine implements Engine {
     if (to === "all") this.#expectMessage();
   }
 
+  renew(error: Error): void {
+    this.#link.renew(error);
+  }
+
   async close(): Promise<void> {
     this.#receiver = undefined;
     this.#link.close();

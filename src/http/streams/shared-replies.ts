@@ -123,7 +123,11 @@ export class SharedReplies {
       await this.#log.append({ k: "send", s: number, m: text, ...(isLast && { end: true as const }) });
       if (isLast) await this.#ended(stream);
     } catch {
-      // The entry may have come back although the engine did not answer.
+      // The log may have the entry although the engine did not answer, and the client may have resumed the stream on another node.
+      await this.#log.read(number).then(
+        (entries) => this.#log.entries(entries),
+        () => {},
+      );
       if (reply.unwritten.has(message)) this.#writeAlone(stream, message, reply);
     }
   }

@@ -2,6 +2,8 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
 import type { Feed, LogReader } from "../../backplane/feed.ts";
+import { ignoreRejection } from "../../async/promises.ts";
+import { HalyardError } from "../../errors.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { ChangeLog } from "../../push/changes.ts";
@@ -51,6 +53,8 @@ export interface SessionLogParts {
   readonly session: string;
   /** Milliseconds that the log is kept after its last entry. */
   readonly keepMs: number;
+  /** Called when the engine no longer has the session. */
+  missing(): void;
 }
 
 export class SharedSessionLog implements LogReader {
@@ -77,7 +81,10 @@ export class SharedSessionLog implements LogReader {
   async append(entry: SessionEntry, follow?: "start"): Promise<LogEntry> {
     const { cluster, session, keepMs } = this.#parts;
     const text = JSON.stringify(entry);
-    const sequence = await cluster.engine.append(session, text, { keepMs, follow });
+    // A log that the engine has lost with its session must not look like a new one.
+    const onlyWith = follow && entry.k === "get" ? "session" : undefined;
+    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith });
+    if (sequence === 0) throw this.#gone();
     this.#expect(sequence);
     return { sequence, previous: sequence - 1, text };
   }
@@ -152,6 +159,14 @@ export class SharedSessionLog implements LogReader {
   gap(kept: LogEntry | undefined): void {
     this.#passedTo = kept?.sequence ?? 0;
     this.#taker.gap(kept);
+  }
+
+  /** The record of the session is gone: it has ended, or the engine has lost its data. */
+  #gone(): HalyardError {
+    const { cluster, missing } = this.#parts;
+    ignoreRejection(cluster.verify());
+    missing();
+    return new HalyardError("BACKPLANE_UNAVAILABLE", "The session has ended, or the engine has lost its data");
   }
 
   /** An own entry comes back like all others. If the bus has lost it, it is read. */

@@ -37,7 +37,8 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
     this.#host = host;
     this.#connection = connection;
     const keepMs = logKeptMs(settings.limits);
-    this.#log = new SharedSessionLog({ cluster, logger, session, keepMs }, this);
+    const missing = (): void => host.checkSession(connection);
+    this.#log = new SharedSessionLog({ cluster, logger, session, keepMs, missing }, this);
     const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
     const parts = { cluster, server, host, changes, connection, log: this.#log, owner: this, soon };
     this.#gets = new SharedGets(parts);
