@@ -215,9 +215,9 @@ export class Cluster {
     await this.#claimed;
     const stay = this.#joined;
     const { engine, node } = stay;
-    const isClaimed = (await engine.get({ kind: "node", tag: node })) !== undefined;
-    const areKept = await Promise.all(this.#checks.map((check) => check()));
-    if (isClaimed && areKept.every(Boolean)) return true;
+    const isClaimed = engine.get({ kind: "node", tag: node }).then((claim) => claim !== undefined);
+    const checks = [isClaimed, engine.isSame(), ...this.#checks.map((check) => check())];
+    if ((await Promise.all(checks)).every(Boolean)) return true;
     if (this.#stay === stay) engine.renew(new Error(`${this.#backplane.engine} has lost its data`));
     return false;
   }

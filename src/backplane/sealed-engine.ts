@@ -171,6 +171,10 @@ class SealedEngine implements Engine, EngineReceiver {
     return this.#inOrder(sealed, (body) => this.#engine.send(to, `${channel}.${body}`));
   }
 
+  isSame(): Promise<boolean> {
+    return this.#engine.isSame();
+  }
+
   renew(error: Error): void {
     this.#engine.renew(error);
   }

@@ -215,6 +215,10 @@ class MemoryEngine implements Engine {
     }
   }
 
+  async isSame(): Promise<boolean> {
+    return true;
+  }
+
   renew(error: Error): void {
     this.#tell(this.#node, (receiver) => {
       receiver.lost(error);

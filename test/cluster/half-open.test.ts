@@ -23,7 +23,7 @@ interface Place {
 }
 
 /** The node of the first stream, and the one of the next. */
-type Pair = () => Promise<readonly [Place, Place]>;
+type Pair = () => Promise<readonly [Place, Place, ...Place[]]>;
 
 async function alone(): Promise<readonly [Place, Place]> {
   const server = new McpServer({ name: "test", version: "1.0.0" });
@@ -35,7 +35,7 @@ async function alone(): Promise<readonly [Place, Place]> {
   ];
 }
 
-async function begin(places: readonly [Place, Place]): Promise<SessionClient> {
+async function begin(places: readonly [Place, ...Place[]]): Promise<SessionClient> {
   const client = await SessionClient.open(places[0]);
   await client.request("resources/subscribe", note);
   return client;

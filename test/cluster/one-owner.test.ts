@@ -176,8 +176,7 @@ test("a message that arrives while another stream opens on the node goes to one 
 
 describe("two streams on other nodes could take over from a lost one", () => {
   test("one of them does, and tells the changes that the client has missed", async () => {
-    const nodes = await serveCluster({ define });
-    const [first, second, third] = nodes;
+    const [first, second, third] = await serveCluster({ define: (server) => define(server) });
     const client = await SessionClient.open(first);
     await client.request("resources/subscribe", note);
     const backups = [await clientAt(first, client).get(), await clientAt(second, client).get()];

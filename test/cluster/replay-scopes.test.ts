@@ -40,7 +40,7 @@ interface Place {
 }
 
 /** Two nodes of a cluster, or twice one process. */
-type Pair = () => Promise<readonly [Place, Place]>;
+type Pair = () => Promise<readonly [Place, Place, ...Place[]]>;
 
 async function alone(): Promise<readonly [Place, Place]> {
   const server = new McpServer({ name: "test", version: "1.0.0" });
@@ -52,7 +52,7 @@ async function alone(): Promise<readonly [Place, Place]> {
   ];
 }
 
-async function begin([first]: readonly [Place, Place]): Promise<SessionClient> {
+async function begin([first]: readonly [Place, ...Place[]]): Promise<SessionClient> {
   const client = await SessionClient.open(first, full);
   for (const uri of [secret, open]) await client.request("resources/subscribe", uri);
   return client;

@@ -6,7 +6,7 @@ import type { Engine, JoinOptions } from "./backplane.ts";
 type Receiver = JoinOptions["receiver"];
 
 /** The operations of an engine. */
-export type Operation = Exclude<keyof Engine, "close" | "renew">;
+export type Operation = Exclude<keyof Engine, "close" | "isSame" | "renew">;
 
 /** Some operations: by name, those about one kind of value such as "get session", or all. */
 export type Chosen =
@@ -211,7 +211,8 @@ export function faultyBackplane(backplane: Backplane): { backplane: Backplane; n
       return [operation, (...args: unknown[]) => node.run(operation, args, () => run(...args))];
     });
     const renew = (error: Error): void => engine.renew(error);
-    return { ...Object.fromEntries(disturbed), renew, close: () => engine.close() } as Engine;
+    const isSame = (): Promise<boolean> => engine.isSame();
+    return { ...Object.fromEntries(disturbed), isSame, renew, close: () => engine.close() } as Engine;
   };
   return { backplane: backplaneOf({ engine: backplane.engine, options: backplane.options, open }), node };
 }

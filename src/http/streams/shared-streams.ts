@@ -101,9 +101,10 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
     this.#replies.nodeLeft(node);
   }
 
-  /** The engine is back: a node may have finished a call without being able to say so. */
+  /** The engine is back: a node may have finished a call without being able to say so, and the session may be lost. */
   engineBack(): void {
     this.#replies.checkAll();
+    if (this.isRead) this.#host.checkSession(this.#connection);
   }
 
   // For the hub.
