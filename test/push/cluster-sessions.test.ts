@@ -204,7 +204,7 @@ describe("a stream that recovers", () => {
     const late = await joinNode(backplane);
     const { connection } = holdCopy(late, "somebody");
     const { listener } = connection;
-    const missed = listener && portOf(late).changes?.since(start, listener);
+    const missed = listener && portOf(late).changes?.since(start, listener, undefined);
     expect(missed?.map(({ text }) => JSON.parse(text) as JsonObject)).toMatchObject([
       { method: message, params: { data: "early" } },
     ]);
@@ -220,8 +220,8 @@ describe("a stream that recovers", () => {
     await one.push.broadcast(message, hello);
     backplane.restore();
     await until(() => changes?.position !== start);
-    expect(listener && changes?.since(start, listener)).toBeUndefined();
-    expect(listener && changes?.since(changes.position, listener)).toEqual([]);
+    expect(listener && changes?.since(start, listener, undefined)).toBeUndefined();
+    expect(listener && changes?.since(changes.position, listener, undefined)).toEqual([]);
   });
 
   test("drops what was queued for a slow reader who then disconnects", async () => {
