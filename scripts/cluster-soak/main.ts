@@ -84,8 +84,8 @@ async function settle(loads: readonly Listening[]): Promise<void> {
 /** Compares what was pushed with what was heard. */
 function compare(
   loads: readonly Listening[],
-): Pick<Outcome, "pushes" | "lost" | "noticed" | "doubled" | "disordered"> {
-  const found = { pushes: 0, lost: 0, noticed: 0, doubled: 0, disordered: 0 };
+): Pick<Outcome, "pushes" | "lost" | "losses" | "noticed" | "doubled" | "disordered"> {
+  const found = { pushes: 0, lost: 0, losses: [] as string[], noticed: 0, doubled: 0, disordered: 0 };
   for (const [key, pushes] of pushed) {
     const [session = "", lane = ""] = key.split(" ");
     const load = loads.find(({ sessions: own }) => own.includes(session));
@@ -96,6 +96,9 @@ function compare(
     found.pushes += pushes.length;
     found.noticed += noticed.length;
     found.lost += missing.length - noticed.length;
+    found.losses.push(
+      ...missing.filter((push) => !noticed.includes(push)).map(({ number, at }) => `${key} ${number} at ${at}`),
+    );
     found.doubled += heard.length - distinct.size;
     if (load?.hasTwins) continue;
     found.disordered += heard.filter((number, at) => number < (heard[at - 1] ?? 0)).length;

@@ -13,6 +13,8 @@ export interface Outcome {
   readonly pushes: number;
   /** Those that a client never got, and was not told of. */
   readonly lost: number;
+  /** The same, as session, lane, number and time. */
+  readonly losses: readonly string[];
   /** Those that a client never got on a stream that it left half-open, or gave up. */
   readonly noticed: number;
   readonly doubled: number;
@@ -72,6 +74,7 @@ export function record(outcome: Outcome, isWritten: boolean): boolean {
   const section = sectionOf(outcome);
   console.log(section);
   for (const fault of outcome.faults) console.log(fault);
+  for (const loss of outcome.losses) console.log(`lost without notice: ${loss}`);
   if (isWritten) {
     const known = existsSync(file) ? readFileSync(file, "utf8") : "";
     const [, ...others] = known.split(/^(?=## )/m);

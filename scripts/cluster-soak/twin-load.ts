@@ -11,7 +11,8 @@ const maxHalfOpen = 12;
 
 /** A pair of streams that opened at the same moment. */
 interface Opening {
-  readonly at: number;
+  /** When both were open. */
+  at: number;
   hasGap: boolean;
 }
 
@@ -43,15 +44,16 @@ export class TwinLoad implements Listening {
     return this.#lanes.heard(lane);
   }
 
-  /** What is lost on a stream that looks open, the next one must say. */
+  /** What is lost on a stream that looks open, the next one must say, or the one after it if that opened at the time of the push. */
   isNoticed(_session: string, pushedAt: number): boolean {
-    return this.#openings.find(({ at }) => at >= pushedAt)?.hasGap === true;
+    const next = this.#openings.filter(({ at }) => at >= pushedAt).slice(0, 2);
+    return next.some(({ hasGap }) => hasGap);
   }
 
   /** Pushes numbers, and opens further streams, until {@link finish}. */
   async run(): Promise<void> {
     await Promise.all([this.#push(), this.#reopen()]);
-    for (const halfOpen of this.#halfOpen) halfOpen.abort();
+    await this.#openTwins();
   }
 
   finish(): void {
@@ -59,6 +61,7 @@ export class TwinLoad implements Listening {
   }
 
   close(): void {
+    for (const halfOpen of this.#halfOpen) halfOpen.abort();
     this.#client.close();
   }
 
@@ -79,12 +82,13 @@ export class TwinLoad implements Listening {
 
   async #openTwins(): Promise<void> {
     for (const left of this.#halfOpen.splice(0, this.#halfOpen.length - maxHalfOpen)) left.abort();
-    const opening: Opening = { at: Date.now(), hasGap: false };
+    const opening: Opening = { at: 0, hasGap: false };
     const reading = { isOver: false };
     this.#stopReading();
     this.#stopReading = () => (reading.isOver = true);
     try {
       const responses = await Promise.all([this.#client.openGet(), this.#client.openGet()]);
+      opening.at = Date.now();
       this.#openings.push(opening);
       for (const response of responses) void this.#read(response, opening, reading);
     } catch (error) {
