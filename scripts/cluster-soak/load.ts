@@ -8,7 +8,35 @@ const patienceMs = 40_000;
 /** How calls may end. */
 export type Ending = "result" | "error of a dead node" | "refusal" | "connection error";
 
-export class SoakLoad {
+/** A client that hears the numbers that nodes push. */
+export interface Listening {
+  readonly sessions: readonly string[];
+  heard(lane: string): readonly number[];
+  /** Whether the client was told that what was pushed at that time may be lost. */
+  isNoticed(session: string, pushedAt: number): boolean;
+  /** Whether it reads several streams at once, between which there is no order; then it checks each itself. */
+  readonly hasTwins?: true;
+  readonly gaps: number;
+  readonly faults: readonly string[];
+}
+
+/** The numbers heard in each lane: a call that pushes one number after the other. */
+export class Lanes {
+  readonly #lanes = new Map<string, number[]>();
+
+  hear({ method, params }: Message): void {
+    if (method !== "notifications/message" || params?.logger === undefined) return;
+    const lane = this.#lanes.get(params.logger) ?? [];
+    this.#lanes.set(params.logger, lane);
+    lane.push(Number(params.data));
+  }
+
+  heard(lane: string): readonly number[] {
+    return this.#lanes.get(lane) ?? [];
+  }
+}
+
+export class SoakLoad implements Listening {
   readonly client: EventClient;
   /** How the calls ended. */
   readonly endings = new Map<Ending, number>();
@@ -19,8 +47,7 @@ export class SoakLoad {
   /** How often a stream was resumed, and the longest time that it took. */
   resumes = 0;
   longestMs = 0;
-  /** The last number heard in each lane: a call that pushes one number after the other. */
-  readonly #lanes = new Map<string, number[]>();
+  readonly #lanes = new Lanes();
   readonly #questions = new Set<unknown>();
   #isOver = false;
   #lastKey = 0;
@@ -41,9 +68,13 @@ export class SoakLoad {
     return load;
   }
 
+  get sessions(): readonly string[] {
+    return [this.client.session];
+  }
+
   /** The numbers heard in a lane, in order. */
   heard(lane: string): readonly number[] {
-    return this.#lanes.get(lane) ?? [];
+    return this.#lanes.heard(lane);
   }
 
   /** Calls one tool after the other until {@link finish}, each on the node whose turn it is. */
@@ -95,12 +126,14 @@ export class SoakLoad {
     }
   }
 
-  #hear({ method, params }: Message): void {
-    if (method?.endsWith("list_changed")) this.gaps++;
-    if (method !== "notifications/message" || params?.logger === undefined) return;
-    const lane = this.#lanes.get(params.logger) ?? [];
-    this.#lanes.set(params.logger, lane);
-    lane.push(Number(params.data));
+  #hear(message: Message): void {
+    if (message.method?.endsWith("list_changed")) this.gaps++;
+    this.#lanes.hear(message);
+  }
+
+  /** It resumes its stream, so that nothing may be missing. */
+  isNoticed(): boolean {
+    return false;
   }
 
   #answer({ id, method }: Message): object {

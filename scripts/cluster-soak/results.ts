@@ -11,13 +11,22 @@ export interface Outcome {
   readonly minutes: number;
   /** Pushes whose promise resolved. */
   readonly pushes: number;
+  /** Those that a client never got, and was not told of. */
   readonly lost: number;
+  /** The same, as session, lane, number and time. */
+  readonly losses: readonly string[];
+  /** Those that a client never got on a stream that it left half-open, or gave up. */
+  readonly noticed: number;
   readonly doubled: number;
   readonly disordered: number;
   readonly endings: ReadonlyMap<Ending, number>;
   readonly resumes: number;
   readonly longestResumeMs: number;
   readonly gaps: number;
+  /** Requests of the attacker that were answered. */
+  readonly attacks: number;
+  /** How often an official client gave its stream up. */
+  readonly givenUp: number;
   readonly faults: readonly string[];
 }
 
@@ -27,7 +36,8 @@ const introduction = `# Random kills of three nodes under load
 
 \`npm run soak:cluster -- --kills 500 --engine redis --write\` kills a random node of three with -9, starts it again, and so on, while
 clients behind a round-robin balancer keep GET streams open, call tools that push numbers to them, that take up to two seconds, and
-that ask. It writes the last outcome of each engine here.
+that ask. Two clients open two streams at once without an id, and leave the old ones half-open; the two official clients run as they are
+shipped; and an attacker sends forged ids and large messages all the time. It writes the last outcome of each engine here.
 `;
 
 function sectionOf(outcome: Outcome): string {
@@ -38,7 +48,8 @@ function sectionOf(outcome: Outcome): string {
     ["minutes", minutes.toFixed(1)],
     ["sessions with an open GET stream", sessions],
     ["pushes whose promise resolved", outcome.pushes],
-    ["of these lost", outcome.lost],
+    ["of these lost without notice", outcome.lost],
+    ["lost on half-open or given up streams, with notice", outcome.noticed],
     ["doubled", outcome.doubled],
     ["out of order", outcome.disordered],
     ["calls that ended with a result", calls("result")],
@@ -49,6 +60,8 @@ function sectionOf(outcome: Outcome): string {
     ["streams resumed", outcome.resumes],
     ["longest time until a resumed stream was open again, ms", outcome.longestResumeMs],
     ["notifications to read everything again", outcome.gaps],
+    ["requests of the attacker", outcome.attacks],
+    ["streams that an official client gave up", outcome.givenUp],
   ];
   const [cpu] = cpus();
   const place = `Node ${process.version}, ${cpus().length} x ${cpu?.model.trim() ?? "?"}, ${new Date().toISOString().slice(0, 10)}`;
@@ -61,14 +74,15 @@ export function record(outcome: Outcome, isWritten: boolean): boolean {
   const section = sectionOf(outcome);
   console.log(section);
   for (const fault of outcome.faults) console.log(fault);
+  for (const loss of outcome.losses) console.log(`lost without notice: ${loss}`);
   if (isWritten) {
-    const known = existsSync(file) ? readFileSync(file, "utf8") : introduction;
-    const [head = "", ...others] = known.split(/^(?=## )/m);
+    const known = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const [, ...others] = known.split(/^(?=## )/m);
     const kept = others
       .filter((other) => !other.startsWith(`## ${outcome.engine}\n`))
       .map((text) => text.trimEnd());
     const sections = [...kept, section.trimEnd()].toSorted();
-    writeFileSync(file, `${[head.trimEnd(), ...sections].join("\n\n")}\n`);
+    writeFileSync(file, `${[introduction.trimEnd(), ...sections].join("\n\n")}\n`);
   }
   const { lost, doubled, disordered, faults } = outcome;
   return lost + doubled + disordered + faults.length === 0;

@@ -83,6 +83,11 @@ export class EventClient {
     this.#follow(first, reader, () => !this.#isOpen).catch(reader.lost);
   }
 
+  /** Opens a GET stream without an id, on any node, and leaves it to the caller to read it. */
+  openGet(): Promise<Response> {
+    return this.#get({});
+  }
+
   /** Calls a tool on that node, or on any. Resolves with the response, which may come on a resumed stream. */
   async call(node: string | undefined, name: string, args: object, reader?: CallReader): Promise<Message> {
     const id = ++this.#ids;
@@ -185,7 +190,7 @@ interface SseEvent {
 }
 
 /** Reads events until the response ends or breaks. */
-async function readEvents(response: Response, onEvent: (event: SseEvent) => void): Promise<void> {
+export async function readEvents(response: Response, onEvent: (event: SseEvent) => void): Promise<void> {
   let rest = "";
   try {
     for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -28,6 +28,9 @@ const claimMs = 24 * 3_600_000;
 
 const defaultLeaseMs = 5000;
 
+/** A node whose beat is later than this many intervals was halted. */
+const maxBeatsLate = 2;
+
 /** What a cluster needs of its server. */
 export interface ClusterHost {
   readonly info: Implementation;
@@ -58,6 +61,7 @@ export class Cluster {
   readonly #steps: (() => Promise<void>)[] = [];
   readonly #feeds = new Feeds();
   readonly #backs = new Callbacks();
+  readonly #checks: (() => Promise<boolean>)[] = [];
   readonly #lefts = new Set<(node: string) => void>();
   readonly #about: (() => JsonObject)[] = [];
   /** Asks other nodes, and answers them. */
@@ -67,6 +71,14 @@ export class Cluster {
   #joining: Promise<void> | undefined;
   #stay: Stay | undefined;
   #users = 0;
+  /** The check of the engine that runs now. */
+  #verifying: Promise<boolean> | undefined;
+  /** Whether all steps of joining are done. */
+  #isReady = false;
+  /** Resolves when the engine has the claim of this node again. */
+  #claimed: Promise<unknown> = Promise.resolve();
+  /** When the last beat was sent, on the monotonic clock. */
+  #beatAt = 0;
 
   constructor(backplane: EngineSource, host: ClusterHost, parts: Parts) {
     this.#backplane = backplane;
@@ -106,6 +118,11 @@ export class Cluster {
   /** Adds members to what nodes tell each other about themselves. */
   introduce(about: () => JsonObject): void {
     this.#about.push(about);
+  }
+
+  /** Adds a check whether the engine still has something that it must have. */
+  onVerify(check: () => Promise<boolean>): void {
+    this.#checks.push(check);
   }
 
   /** Calls back when another node has left, until you call the returned function. */
@@ -189,6 +206,25 @@ export class Cluster {
     return this.#joined.engine;
   }
 
+  /**
+   * Resolves with whether the engine still has what this node wrote. If not, it has lost its data although the connection stayed, and
+   * that is treated like an outage. Rejects if the engine cannot be reached.
+   */
+  verify(): Promise<boolean> {
+    return (this.#verifying ??= this.#verify().finally(() => (this.#verifying = undefined)));
+  }
+
+  async #verify(): Promise<boolean> {
+    await this.#claimed;
+    const stay = this.#joined;
+    const { engine, node } = stay;
+    const isClaimed = engine.get({ kind: "node", tag: node }).then((claim) => claim !== undefined);
+    const checks = [isClaimed, engine.isSame(), ...this.#checks.map((check) => check())];
+    if ((await Promise.all(checks)).every(Boolean)) return true;
+    if (this.#stay === stay) engine.renew(new Error(`${this.#backplane.engine} has lost its data`));
+    return false;
+  }
+
   /** Logs that the engine has a value of another form than nodes write. It counts as absent. */
   ignoreInvalid(kind: ValueKind): void {
     const log = RateLimitedLog.of(this.#host.diagnostics.logger);
@@ -240,7 +276,10 @@ export class Cluster {
     const receiver: EngineReceiver = {
       // Before the node has joined and after it has left, it cannot handle them.
       message: (text) => this.#stay && bus.receive(text),
-      entry: (log, entry) => this.#feeds.receive(log, entry),
+      entry: (log, entry) => {
+        this.#notice();
+        this.#feeds.receive(log, entry);
+      },
       lost: (error) => this.#lost(error),
       back: () => this.#back(),
     };
@@ -251,7 +290,12 @@ export class Cluster {
       diagnostics.observe?.({ type: "node", state, node: other });
       if (state === "left") for (const left of this.#lefts) left(other);
     });
-    const beat = (): void => bus.sendSoon("all", "beat", this.#info());
+    const beat = (): void => {
+      this.#notice();
+      bus.sendSoon("all", "beat", this.#info());
+      // While the engine cannot be reached, others say so.
+      if (this.#isReady) this.verify().catch(() => {});
+    };
     const timers = [
       inBackground(setInterval(beat, this.leaseMs / beatsPerLease)),
       inBackground(setInterval(() => this.#followAgain(), followMs / 4)),
@@ -260,16 +304,31 @@ export class Cluster {
     ];
     this.#stay = { node, engine, bus, presence, timers };
     try {
-      if ((await engine.create({ kind: "node", tag: node }, info.version, claimMs)) === undefined) {
+      if ((await this.#claim(engine, node)) === undefined) {
         throw new Error(`Another node has the id ${node}: do not copy a running process`);
       }
       await this.#hear(bus, node);
       for (const step of this.#steps) await step();
+      this.#isReady = true;
     } catch (error) {
       this.#drop(this.#stay);
       await engine.close().catch(() => {});
       throw error;
     }
+  }
+
+  #claim(engine: Engine, node: string): Promise<string | undefined> {
+    return engine.create({ kind: "node", tag: node }, this.#host.info.version, claimMs);
+  }
+
+  /** After this process was halted, the logs are read before what arrives is believed: other nodes have gone on. */
+  #notice(): void {
+    const now = performance.now();
+    const wasHalted = this.#isReady && now - this.#beatAt > (maxBeatsLate * this.leaseMs) / beatsPerLease;
+    this.#beatAt = now;
+    if (!wasHalted) return;
+    this.#feeds.lost();
+    void this.#feeds.catchUp();
   }
 
   /** Says hello, and resolves when this node has heard itself: then it hears the others, too. */
@@ -293,6 +352,7 @@ export class Cluster {
   #drop(stay: Stay): void {
     for (const timer of stay.timers) clearInterval(timer);
     this.#stay = undefined;
+    this.#isReady = false;
     this.#feeds.close();
   }
 
@@ -300,6 +360,8 @@ export class Cluster {
   #followAgain(): void {
     const { logs } = this.#feeds;
     const { logger } = this.#host.diagnostics;
+    const claim = { kind: "node", tag: this.node } as const;
+    logRejection(logger, "Keeping the claim of this node", this.engine.touch([claim], claimMs));
     if (logs.length > 0) logRejection(logger, "Following logs", this.engine.follow(logs, followMs));
   }
 
@@ -316,6 +378,8 @@ export class Cluster {
     const { logger, observe } = this.#host.diagnostics;
     logger.warn(`${this.#backplane.engine} can be reached again`);
     observe?.({ type: "engine", state: "back" });
+    const stay = this.#stay;
+    if (stay !== undefined) this.#claimed = this.#claim(stay.engine, stay.node).catch(() => {});
     this.#stay?.presence.missed();
     this.#stay?.bus.sendSoon("all", "hello", this.#info());
     void this.#feeds.catchUp();

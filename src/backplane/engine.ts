@@ -84,6 +84,13 @@ export interface Engine {
 
   /** Sends a message to the node with this id, or to all nodes, this one included. */
   send(to: string | "all", text: string): Promise<void>;
+  /** Whether what holds values and logs is the same as when this node joined, or last came back: false if it was made anew. */
+  isSame(): Promise<boolean>;
+  /**
+   * Called when the engine has lost what it held, although its connection stayed. Gets ready again as after a lost connection, with
+   * {@link EngineReceiver.lost} and {@link EngineReceiver.back}; does nothing if the connection is lost already.
+   */
+  renew(error: Error): void;
   /** Stops receiving, and releases what {@link EngineSource.open} made. */
   close(): Promise<void>;
 }

@@ -5,7 +5,8 @@ import { digestOf } from "./position.ts";
 
 /** What becomes of the entries of a log. */
 export interface LogReader {
-  entry(entry: LogEntry): void;
+  /** Takes the next entries, in order: one that arrived, or all that were read. */
+  entries(entries: readonly LogEntry[]): void;
   /**
    * Entries were lost for good: they were dropped before they could be read, or the engine has lost them. `kept` is the last entry
    * before them, if the engine still has it. The entries after the gap follow at once.
@@ -72,7 +73,7 @@ export class Feed {
     // Without an entry before it, the earlier ones have grown too old meanwhile.
     const isNext = sequence > this.#position && (previous === this.#position || previous === 0);
     const isTrusted = this.#reading === undefined && this.#losses === this.#madeGood;
-    if (isNext && isTrusted) return this.#pass(entry);
+    if (isNext && isTrusted) return this.#pass([entry]);
     const known = this.#recent.get(sequence);
     const isKnown = sequence <= this.#position && (known === undefined || known === digestOf(text));
     // An entry is missing, or a number has been given out again: what the engine holds decides.
@@ -136,13 +137,13 @@ export class Feed {
       isContinued ? entry.sequence > this.#position : !isSeen(entry),
     );
     if (!isContinued) this.#recent.clear();
-    for (const entry of unseen) this.#pass(entry);
+    this.#pass(unseen);
     if (!isContinued) this.#position = entries.at(-1)?.sequence ?? 0;
   }
 
-  #pass(entry: LogEntry): void {
-    this.#remember(entry);
-    this.#reader.entry(entry);
+  #pass(entries: readonly LogEntry[]): void {
+    for (const entry of entries) this.#remember(entry);
+    if (entries.length > 0) this.#reader.entries(entries);
   }
 
   #remember({ sequence, text }: LogEntry): void {

@@ -71,6 +71,14 @@ export class GuardedEngine implements Engine {
     return this.#run(() => this.#engine.send(to, text));
   }
 
+  isSame(): Promise<boolean> {
+    return this.#run(() => this.#engine.isSame());
+  }
+
+  renew(error: Error): void {
+    this.#engine.renew(error);
+  }
+
   close(): Promise<void> {
     return this.#run(() => this.#engine.close());
   }

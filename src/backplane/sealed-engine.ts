@@ -171,6 +171,14 @@ class SealedEngine implements Engine, EngineReceiver {
     return this.#inOrder(sealed, (body) => this.#engine.send(to, `${channel}.${body}`));
   }
 
+  isSame(): Promise<boolean> {
+    return this.#engine.isSame();
+  }
+
+  renew(error: Error): void {
+    this.#engine.renew(error);
+  }
+
   close(): Promise<void> {
     return this.#engine.close();
   }

@@ -215,6 +215,17 @@ class MemoryEngine implements Engine {
     }
   }
 
+  async isSame(): Promise<boolean> {
+    return true;
+  }
+
+  renew(error: Error): void {
+    this.#tell(this.#node, (receiver) => {
+      receiver.lost(error);
+      receiver.back();
+    });
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#all.leave(this.#node);

@@ -27,6 +27,9 @@ export const sharedSessions: PartKind<{
   readonly reviveSession: typeof reviveSession;
 }> = new PartKind("sessions");
 
+/** Records of sessions that are read at once to see whether they are still there. */
+const maxChecks = 100;
+
 export class HttpState implements Tended {
   place: number | undefined;
   readonly server: ServerPort;
@@ -44,6 +47,9 @@ export class HttpState implements Tended {
   /** Resolves when this node has joined the cluster, if there is one. What needs the other nodes waits for it. */
   readonly joined: Promise<void>;
   readonly #stopHearing: readonly (() => void)[];
+  /** The sessions whose records are still to be read, and how many are being read. */
+  readonly #unchecked = new Map<string, Connection>();
+  #checking = 0;
 
   constructor(server: ServerPort, settings: HttpSettings, ready: Promise<void>) {
     const { limits } = settings;
@@ -108,8 +114,23 @@ export class HttpState implements Tended {
   }
 
   /** Ends a session whose record the engine has lost with its log, so that its client initializes again. */
-  checkSession({ session = "", principal, caller }: Connection): void {
-    void ignoreRejection(Promise.resolve(this.sessions.refresh(session, principal, caller)));
+  checkSession(connection: Connection): void {
+    this.#unchecked.set(connection.session ?? "", connection);
+    this.#checkNext();
+  }
+
+  /** A few at a time: after an outage there may be thousands. */
+  #checkNext(): void {
+    for (const [session, { principal, caller }] of this.#unchecked) {
+      if (this.#checking >= maxChecks) return;
+      this.#unchecked.delete(session);
+      this.#checking++;
+      const isDone = (): void => {
+        this.#checking--;
+        this.#checkNext();
+      };
+      Promise.resolve(this.sessions.refresh(session, principal, caller)).then(isDone, isDone);
+    }
   }
 
   /** Hands the sessions over, or ends them, and hears nothing more of the cluster. */

@@ -126,6 +126,17 @@ export class NatsEngine implements Engine {
     this.#link.publish(subject, new TextEncoder().encode(text));
   }
 
+  async isSame(): Promise<boolean> {
+    this.#link.check();
+    const streams = [...this.#values.streams, ...this.#logs.streams];
+    const areSame = await Promise.all(streams.map((stream) => stream.isSame()));
+    return areSame.every(Boolean);
+  }
+
+  renew(error: Error): void {
+    this.#link.interrupt(error);
+  }
+
   async close(): Promise<void> {
     this.#values.forget();
     this.#link.close();

@@ -84,6 +84,12 @@ export class Stream {
     }
   }
 
+  /** Whether the server still has the stream that this node knows. */
+  async isSame(): Promise<boolean> {
+    const { created } = await this.#find();
+    return epochOf(created) === this.#created;
+  }
+
   async count(): Promise<number> {
     return this.#learn(await this.#find()).state.messages;
   }
@@ -110,7 +116,7 @@ export class Stream {
   #learn(info: StreamInfo): StreamInfo {
     const { max_age } = info.config;
     this.#maxAgeMs = max_age === 0 ? Number.POSITIVE_INFINITY : max_age / 1e6;
-    this.#created = Date.parse(info.created).toString(36);
+    this.#created = epochOf(info.created);
     return info;
   }
 
@@ -131,6 +137,10 @@ export class Stream {
       duplicate_window: nanosecondsOf(shortestAgeMs),
     };
   }
+}
+
+function epochOf(created: string): string {
+  return Date.parse(created).toString(36);
 }
 
 /** As the server has it: 0 is for ever. */

@@ -1,9 +1,10 @@
 // The log of changes that all nodes share: each node appends its own, and delivers every one to its own listeners, in order.
 import type { Cluster } from "../backplane/cluster.ts";
 import { type LogEntry, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
-import type { Feed } from "../backplane/feed.ts";
+import type { Feed, LogReader } from "../backplane/feed.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { type Grant, isGranted } from "../protocol/scopes.ts";
 import { inBackground, within } from "../async/timers.ts";
 import { type Change, type ChangeEntry, encodeChange, readChange } from "./change.ts";
 import type { Frame } from "./frame.ts";
@@ -32,7 +33,7 @@ const maxDoubtful = 1000;
 export interface ChangeHost {
   /** Delivers a change to the listeners of this node, and returns how many it reached. */
   deliver(change: Change, position?: string): number;
-  /** The frame of a change, if the listener takes it. */
+  /** The frame of a change, if the listener subscribes to it. Its scopes are not checked. */
   frameFor(listener: Listener, change: Change, position: string): Frame | undefined;
   /** Tells every listener of this node that each of its topics may have changed. */
   tellEverything(): void;
@@ -55,6 +56,8 @@ export class ChangeLog {
   /** The newest entries, oldest first: as many as the engine keeps. */
   #recent: Kept[] = [];
   #length = 0;
+  /** When the newest of them arrived. */
+  #keptAt = 0;
   #feed: Feed | undefined;
   /** The id under which this node follows the log. */
   #node: string | undefined;
@@ -79,6 +82,7 @@ export class ChangeLog {
     cluster.onJoin(() => this.#join());
     cluster.introduce(() => ({ changes: this.position }));
     cluster.on("beat", ({ changes }) => this.#compare(changes));
+    cluster.onVerify(() => this.#isKept());
     cluster.onBack(() => logRejection(diagnostics.logger, "Reading the log of changes", this.#resume()));
   }
 
@@ -97,17 +101,17 @@ export class ChangeLog {
   }
 
   /**
-   * The changes after a position that a listener takes, merged by topic. Undefined if that is unknown, since the log is not kept that
-   * long or was lost: then tell the listener that everything may have changed.
+   * The changes after a position that a listener subscribes to and `reader` may read, merged by topic. Undefined if that is unknown,
+   * since the log is not kept that long or was lost: then tell the listener that everything may have changed.
    */
-  since(position: string, listener: Listener): readonly Letter[] | undefined {
+  since(position: string, listener: Listener, reader: Grant): readonly Letter[] | undefined {
     const at = this.#recent.findLastIndex((kept) => kept.position === position);
     if (at < 0) return undefined;
     const letters = new Map<string | symbol, Letter>();
     for (const { change, position: place } of this.#recent.slice(at + 1)) {
       if (change?.k === "missed") return undefined;
       const frame = change && this.#host.frameFor(listener, change, place);
-      if (frame === undefined) continue;
+      if (frame === undefined || !isGranted(frame.scopes, reader)) continue;
       const { mergeKey = Symbol(), scopes } = frame;
       const letter = { text: listener.textOf(frame), scopes, position: place };
       letters.set(mergeKey, merged(letter, letters.get(mergeKey)));
@@ -160,7 +164,12 @@ export class ChangeLog {
   async #join(): Promise<void> {
     this.#forget();
     const { engine } = this.#cluster;
-    const reader = { entry: (entry: LogEntry) => this.#receive(entry), gap: () => this.#gap() };
+    const reader: LogReader = {
+      entries: (entries) => {
+        for (const entry of entries) this.#receive(entry);
+      },
+      gap: () => this.#gap(),
+    };
     this.#feed = this.#cluster.read(logName, reader);
     await engine.follow([logName], keepMs);
     const kept = await engine.read(logName, 1);
@@ -210,11 +219,22 @@ export class ChangeLog {
     const { length } = entry.text;
     const kept = { position: positionOf(entry), length, change: readChange(entry.text) };
     this.#recent.push(kept);
+    this.#keptAt = performance.now();
     this.#length += length;
     while (this.#recent.length > maxLogEntries || (this.#length > maxLogBytes && this.#recent.length > 1)) {
       this.#length -= this.#recent.shift()?.length ?? 0;
     }
     return kept;
+  }
+
+  /** Whether the engine still has the last entry that this node has delivered. */
+  async #isKept(): Promise<boolean> {
+    const { position } = this;
+    // An engine need not keep an entry longer, however long the log is followed.
+    const isOld = performance.now() - this.#keptAt > keepMs / 2;
+    if (position === startOfLog || isOld) return true;
+    const entries = await this.#cluster.engine.read(logName, sequenceOf(position));
+    return this.position !== position || entries.some((entry) => positionOf(entry) === position);
   }
 
   #forget(): void {

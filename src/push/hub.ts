@@ -136,7 +136,7 @@ export class Hub {
     return listeners ? this.#deliver(listeners, this.#frameOf(change, topic, position)) : 0;
   }
 
-  /** The frame of a change, if the listener takes it. */
+  /** The frame of a change, if the listener subscribes to it. Its scopes are not checked. */
   frameFor(listener: Listener, change: Change, position: string): Frame | undefined {
     if (change.k === "broadcast") {
       const { method, params } = change;
@@ -146,8 +146,7 @@ export class Hub {
     if (change.k !== "publish") return undefined;
     const topic = topicOf(change.method, change.key);
     if (!listener.topics.has(topic)) return undefined;
-    const frame = this.#frameOf(change, topic, position);
-    return listener.streamFor(frame.scopes) && frame;
+    return this.#frameOf(change, topic, position);
   }
 
   #frameOf(

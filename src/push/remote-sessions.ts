@@ -1,6 +1,7 @@
 // Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
+import { HalyardError } from "../errors.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
@@ -92,7 +93,9 @@ export class RemoteSessions {
     assertKeepable(text);
     const entry: SessionEntry = { k: "push", m: text, scopes };
     const options = { keepMs: this.#keepMs, onlyWith: "session" } as const;
-    return (await this.#cluster.engine.append(session, JSON.stringify(entry), options)) > 0;
+    if ((await this.#cluster.engine.append(session, JSON.stringify(entry), options)) > 0) return true;
+    if (await this.#cluster.verify()) return false;
+    throw new HalyardError("BACKPLANE_UNAVAILABLE", "The engine has lost its data, perhaps with the session");
   }
 
   /** Where a session can be asked that is not on this node; undefined if it does not exist. */

@@ -63,6 +63,11 @@ export class Link {
     this.#lose(new Error(`Redis delivered no message within ${answerMs} ms`));
   }
 
+  /** Replaces the connections. */
+  renew(error: Error): void {
+    if (this.#commands !== undefined) this.#lose(error);
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#drop();

@@ -3,8 +3,10 @@ import fc from "fast-check";
 import type { McpServer } from "halyard";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { backplanes, startBackplane } from "../support/backplanes.ts";
-import { serveCluster, type TestNode } from "../support/cluster.ts";
+import { clientAt, serveCluster, type TestNode } from "../support/cluster.ts";
+import type { EventReply } from "../support/event-reply.ts";
 import { Follower } from "../support/follower.ts";
+import { logDataOf, SessionClient } from "../support/sessions.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
 type Step =
@@ -35,6 +37,32 @@ async function perform(what: Step, follower: Follower, node: number): Promise<vo
     default:
       return nextTurn();
   }
+}
+
+type StrangeStep = "push" | "move" | "twins" | "half-open" | "attack";
+
+const strangeStep: fc.Arbitrary<StrangeStep> = fc.constantFrom<StrangeStep[]>(
+  "push",
+  "push",
+  "push",
+  "move",
+  "twins",
+  "half-open",
+  "attack",
+);
+
+/** Resumes the victim's stream in the attacker's own session, and hears nothing of it. */
+async function attack(attacker: SessionClient, node: TestNode, victim: Follower): Promise<void> {
+  const forged = clientAt(node, attacker);
+  for (const id of [victim.lastEventId, victim.lastEventId?.replace(/\d/, "9"), "nonsense"]) {
+    const stream = await forged.get(id);
+    expect(numbersIn(stream)).toEqual([]);
+    stream.cut();
+  }
+}
+
+function numbersIn({ messages }: EventReply): unknown[] {
+  return logDataOf(messages);
 }
 
 /** What happens to messages and entries on their way to the nodes. */
@@ -79,6 +107,50 @@ describe.each(rows)("three nodes on $name", (row) => {
       );
       await fc.assert(property, { seed: 20251125, numRuns: runs, endOnFailure: true });
       expect(cuts).toBeGreaterThan(runs);
+    },
+    60_000,
+  );
+
+  test.each(Object.keys(ways))(
+    "twin streams and half-open ones, beside an attacker: nothing comes twice or is lost without notice: deliveries %s",
+    async (way) => {
+      const running = await startBackplane(row);
+      onTestFinished(async () => void (await running.close()));
+      const define = (server: McpServer): void => void server.tool("who", {}, () => "you");
+      const nodes = await serveCluster({ backplane: running.backplane, define });
+      ways[way]?.(nodes);
+      const place = fc.nat(nodes.length - 1);
+      let told = 0;
+      const property = fc.asyncProperty(
+        fc.array(fc.tuple(strangeStep, place, place), { minLength: 30, maxLength: 30 }),
+        place,
+        async (steps, start) => {
+          const follower = await Follower.open(nodes, start);
+          const attacker = await SessionClient.open(nodes[start] ?? nodes[0]);
+          await follower.reopen(start);
+          for (const [kind, node, other] of steps) {
+            if (kind === "push") await follower.push(2, node);
+            else if (kind === "attack") await attack(attacker, nodes[node] ?? nodes[0], follower);
+            else if (kind === "move" && follower.isConnected) await follower.resume(node);
+            else if (kind === "twins") await follower.reopen(node, other);
+            else await follower.reopen(node);
+          }
+          // Numbers come in order, so that all that is to come has come after these.
+          await follower.reopen(start);
+          await follower.push(1, start);
+          await until(() => follower.numbers.includes(follower.sent));
+          const { numbers } = follower;
+          const expected = Array.from({ length: follower.sent }, (_, at) => at + 1);
+          const missing = expected.filter((number) => !numbers.includes(number));
+          expect(numbers).toHaveLength(new Set(numbers).size);
+          expect(missing.filter((number) => number > follower.toldUpTo)).toEqual([]);
+          told += follower.toldUpTo;
+          follower.close();
+          expect(await follower.at(start).delete()).toBe(204);
+        },
+      );
+      await fc.assert(property, { seed: 20261118, numRuns: runs, endOnFailure: true });
+      expect(told).toBeGreaterThan(0);
     },
     60_000,
   );

@@ -247,6 +247,27 @@ describe.each(clusterEngines)("three nodes on $name", ({ program }) => {
     haltMs + 40_000,
   );
 
+  test("a node that wakes up writes nothing that came before its client resumed elsewhere", async () => {
+    const client = await open();
+    const stream = await on("a", client).get();
+    await push("b", client, "before", 2);
+    await until(() => numbersOn(stream).length === 2);
+    nodes.node("a").pause();
+    const haltedAt = performance.now();
+    await push("b", client, "while", 3);
+    const resumed = await on("c", client).get(stream.lastEventId);
+    await until(() => numbersOn(resumed).length === 3);
+    await until(() => performance.now() - haltedAt > 3000);
+    nodes.node("a").resume();
+    // Its client still reads the old connection.
+    await stream.closed;
+    await push("a", client, "after", 2);
+    await until(() => numbersOn(resumed).length === 5);
+    expect(numbersOn(stream)).toEqual([1, 2]);
+    expect(numbersOn(resumed)).toEqual([1, 2, 3, 1, 2]);
+    await resumed.vanish();
+  });
+
   test("a node that is stopped finishes calls in its time, ends its streams, and clients go on elsewhere", async () => {
     const client = await open();
     const stream = await on("a", client).get();

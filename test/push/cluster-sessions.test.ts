@@ -178,12 +178,12 @@ describe("a stream that recovers", () => {
     await one.push.broadcast(message, { level: "debug", data: 3 });
     await one.push.publish("notifications/prompts/list_changed");
     await one.push.publish("notifications/tools/list_changed");
-    await until(() => changes.since(positions[0] ?? "", listener)?.length === 2);
+    await until(() => changes.since(positions[0] ?? "", listener, undefined)?.length === 2);
     stream.reachable = true;
     stream.drain();
     expect(stream.written).toHaveLength(1);
 
-    const missed = changes.since(positions[0] ?? "", listener);
+    const missed = changes.since(positions[0] ?? "", listener, undefined);
     expect(missed?.map(({ text }) => (JSON.parse(text) as { method: string }).method)).toEqual([
       message,
       "notifications/tools/list_changed",
@@ -191,10 +191,10 @@ describe("a stream that recovers", () => {
     // The two changes of one topic are one, in the place and with the position of the first.
     const [first, second] = missed?.map(({ position }) => Number.parseInt(position ?? "", 10)) ?? [];
     expect(second).toBe(Number(first) + 1);
-    expect(changes.since(changes.position, listener)).toEqual([]);
-    expect(changes.since(start, listener)).toHaveLength(3);
-    expect(changes.since(start.replace(/-.*/, "-x"), listener)).toBeUndefined();
-    expect(changes.since("999-x", listener)).toBeUndefined();
+    expect(changes.since(changes.position, listener, undefined)).toEqual([]);
+    expect(changes.since(start, listener, undefined)).toHaveLength(3);
+    expect(changes.since(start.replace(/-.*/, "-x"), listener, undefined)).toBeUndefined();
+    expect(changes.since("999-x", listener, undefined)).toBeUndefined();
   });
 
   test("finds on a node that has joined later what was changed before", async () => {
@@ -204,7 +204,7 @@ describe("a stream that recovers", () => {
     const late = await joinNode(backplane);
     const { connection } = holdCopy(late, "somebody");
     const { listener } = connection;
-    const missed = listener && portOf(late).changes?.since(start, listener);
+    const missed = listener && portOf(late).changes?.since(start, listener, undefined);
     expect(missed?.map(({ text }) => JSON.parse(text) as JsonObject)).toMatchObject([
       { method: message, params: { data: "early" } },
     ]);
@@ -220,8 +220,8 @@ describe("a stream that recovers", () => {
     await one.push.broadcast(message, hello);
     backplane.restore();
     await until(() => changes?.position !== start);
-    expect(listener && changes?.since(start, listener)).toBeUndefined();
-    expect(listener && changes?.since(changes.position, listener)).toEqual([]);
+    expect(listener && changes?.since(start, listener, undefined)).toBeUndefined();
+    expect(listener && changes?.since(changes.position, listener, undefined)).toEqual([]);
   });
 
   test("drops what was queued for a slow reader who then disconnects", async () => {

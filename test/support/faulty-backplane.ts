@@ -6,7 +6,7 @@ import type { Engine, JoinOptions } from "./backplane.ts";
 type Receiver = JoinOptions["receiver"];
 
 /** The operations of an engine. */
-export type Operation = Exclude<keyof Engine, "close">;
+export type Operation = Exclude<keyof Engine, "close" | "isSame" | "renew">;
 
 /** Some operations: by name, those about one kind of value such as "get session", or all. */
 export type Chosen =
@@ -37,12 +37,14 @@ export class FaultyNode {
   #held: (() => void)[] = [];
   #missed: (() => void) | undefined;
 
-  /** The operations that were asked, beats of the node left out. */
+  /** The operations that were asked, beats of the node and what it checks with each of them left out. */
   get operations(): string[] {
     return this.asked
       .filter(
         ({ operation, args }) => operation !== "send" || !/"kind":"(?:beat|hello)"/.test(String(args[1])),
       )
+      .filter(({ operation, kind }) => operation !== "get" || kind !== "node")
+      .filter(({ operation, args }) => operation !== "read" || args[0] !== "changes")
       .map(({ operation, kind }) => (kind === undefined ? operation : `${operation} ${kind}`));
   }
 
@@ -208,7 +210,9 @@ export function faultyBackplane(backplane: Backplane): { backplane: Backplane; n
       const run = engine[operation].bind(engine) as (...args: unknown[]) => Promise<unknown>;
       return [operation, (...args: unknown[]) => node.run(operation, args, () => run(...args))];
     });
-    return { ...Object.fromEntries(disturbed), close: () => engine.close() } as Engine;
+    const renew = (error: Error): void => engine.renew(error);
+    const isSame = (): Promise<boolean> => engine.isSame();
+    return { ...Object.fromEntries(disturbed), isSame, renew, close: () => engine.close() } as Engine;
   };
   return { backplane: backplaneOf({ engine: backplane.engine, options: backplane.options, open }), node };
 }

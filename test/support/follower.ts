@@ -14,6 +14,8 @@ interface Place {
 
 export class Follower {
   readonly received: JsonObject[] = [];
+  /** The numbers up to this one may be missing: the client was told so. */
+  toldUpTo = 0;
   /** How many numbers were pushed to it. */
   sent = 0;
   /** How many open streams were cut. */
@@ -22,6 +24,9 @@ export class Follower {
   readonly #client: SessionClient;
   #stream: EventReply | undefined;
   #lastEventId: string | undefined;
+  /** Streams that opened at the same moment, and all that were opened so. */
+  readonly #twins: EventReply[] = [];
+  readonly #left: EventReply[] = [];
 
   private constructor(places: readonly Place[], client: SessionClient) {
     this.#places = places;
@@ -50,6 +55,10 @@ export class Follower {
     return logDataOf(this.received);
   }
 
+  get lastEventId(): string | undefined {
+    return this.#lastEventId;
+  }
+
   get isConnected(): boolean {
     return this.#stream !== undefined && this.#stream.end === undefined;
   }
@@ -64,6 +73,10 @@ export class Follower {
 
   follow(stream: EventReply): void {
     this.#stream = stream;
+    this.#read(stream);
+  }
+
+  #read(stream: EventReply): void {
     const take = ({ id, data }: { id?: string; data?: string }): void => {
       this.#lastEventId = id ?? this.#lastEventId;
       if (data) this.received.push(JSON.parse(data) as JsonObject);
@@ -90,6 +103,43 @@ export class Follower {
     this.#stream = undefined;
   }
 
+  /**
+   * Opens streams without an id, at the same moment, and reads all of them. The old connection stays, and is read no more. Numbers
+   * that it carried may be lost, if one of the streams says so.
+   */
+  async reopen(...places: readonly number[]): Promise<void> {
+    const { sent } = this;
+    if (this.#stream !== undefined) this.#stream.onEvent = () => {};
+    for (const twin of this.#twins.splice(0)) twin.onEvent = () => {};
+    const streams = await Promise.all(places.map((place) => this.at(place).get()));
+    this.#stream = undefined;
+    this.#lastEventId = undefined;
+    for (const stream of streams) {
+      this.#read(stream);
+      const { onEvent } = stream;
+      stream.onEvent = (event) => {
+        onEvent(event);
+        if (stream.messages.some(isGap)) this.toldUpTo = Math.max(sent, this.toldUpTo);
+      };
+      if (stream.messages.some(isGap)) this.toldUpTo = Math.max(sent, this.toldUpTo);
+    }
+    const [first] = streams;
+    if (streams.length === 1) this.#stream = first;
+    else this.#twins.push(...streams);
+    this.#left.push(...streams);
+  }
+
+  /** Whether it reads several streams at once. */
+  get hasTwins(): boolean {
+    return this.#twins.length > 0;
+  }
+
+  /** Cuts every connection, those that were left half-open too. */
+  close(): void {
+    this.cut();
+    for (const stream of this.#left.splice(0)) stream.cut();
+  }
+
   /** Resumes on a node, whether the old connection is still open there or elsewhere, or gone. */
   async resume(place = 0): Promise<void> {
     const old = this.#stream;
@@ -98,4 +148,8 @@ export class Follower {
     this.follow(await this.at(place).get(this.#lastEventId));
     old?.cut();
   }
+}
+
+function isGap({ method }: JsonObject): boolean {
+  return String(method).endsWith("list_changed");
 }

@@ -87,11 +87,12 @@ export class SessionStreams implements ClientStreams, StreamOwner<StreamLog>, Te
 
   // For the routes.
 
-  /** Opens a GET stream without `Last-Event-ID`. The client may have missed messages on its lost streams. */
+  /**
+   * Opens a GET stream without `Last-Event-ID`. The client may have missed messages on its earlier ones: a connection that looks open
+   * may be dead.
+   */
   open(responder: HttpResponder, principal: Principal | undefined): void {
-    const isLost = ({ state, log }: LoggedStream): boolean =>
-      state === "lost" && log?.hasUnconfirmed === true;
-    if (this.#gets.some(isLost)) this.markGap();
+    if (this.#gets.some(({ log }) => log?.hasUnconfirmed)) this.markGap();
     this.#openGet(responder, principal);
   }
 

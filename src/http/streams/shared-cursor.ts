@@ -23,6 +23,8 @@ export class SharedCursor implements EventLog {
   writtenTo = 0;
   /** Whether anything was written that the client may not have received. */
   hasSent = false;
+  /** Whether changes were written, of which the session's log does not know. */
+  hasTold = false;
   scopes: readonly string[] | undefined;
   finishedAt: number | undefined;
   /** Resolves when the log has the stream; rejects if the engine fails, and then the stream cannot be resumed. */

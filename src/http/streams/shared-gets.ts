@@ -8,12 +8,16 @@ import type { Principal } from "../../protocol/model.ts";
 import { logMessage } from "../../protocol/notifications.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import { takes } from "../../push/hub.ts";
-import type { SessionEntry } from "../../push/session-log.ts";
+import type { Letter } from "../../push/mailbox.ts";
+import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
 import { EventStream, type StreamTimes } from "./event-stream.ts";
+import { BackupMessages } from "./backup-messages.ts";
 import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
 import {
+  type Active,
+  countsAfter,
   holderOf,
   isActive,
   type KeptMessage,
@@ -22,11 +26,14 @@ import {
   type MissedOnGet,
   missedOnOpen,
   missedOnResume,
+  movesAway,
   type StreamCursor,
 } from "./shared-log.ts";
 import type { SharedParts, SharedSessionLog } from "./shared-session-log.ts";
 
 type GetStream = EventStream<SharedCursor>;
+type GetEntry = Extract<SessionEntry, { k: "get" }>;
+type LostEntry = Extract<SessionEntry, { k: "lost" }>;
 
 /** How many GET streams one session may have on one node; one more ends the oldest. */
 const maxGetStreams = 8;
@@ -34,22 +41,21 @@ const maxGetStreams = 8;
 /** Milliseconds between attempts to say that a stream is lost while the engine fails: the first, and the longest. */
 const [firstPauseMs, longestPauseMs] = [1000, 10_000];
 
-/** Messages that wait here while no stream is active; with more, the client is told to read everything again. */
-const maxWaiting = 1000;
-
 export class SharedGets {
   readonly #parts: SharedParts;
   readonly #connection: Connection;
   readonly #log: SharedSessionLog;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
-  #active: { readonly stream: number; readonly node: string } | undefined;
+  #active: Active | undefined;
   /** A stream whose client may have missed messages, until it resumes it. */
   #abandoned: { readonly stream: number; readonly since: number } | undefined;
-  /** How many messages the active stream got, if another node has it. */
-  #sentElsewhere = 0;
-  /** Messages since no stream is active, for an open one that becomes it. */
-  #waiting: KeptMessage[] = [];
+  /** The number of the first message that the active stream got, if another node has it. */
+  #firstElsewhere = Number.POSITIVE_INFINITY;
+  /** The entry that ended the last stream, while none is active. */
+  #lostEntry: LostEntry | undefined;
+  /** Messages that an open stream gives if it takes over: those of the active one, and those that wait while none is. */
+  readonly #backup: BackupMessages;
   /** Messages that the active stream's reader was too slow for, and their size. */
   #backlog: { readonly text: string; readonly id: string | undefined; readonly sequence: number }[] = [];
   #backlogBytes = 0;
@@ -59,6 +65,7 @@ export class SharedGets {
     this.#parts = parts;
     this.#connection = parts.connection;
     this.#log = parts.log;
+    this.#backup = new BackupMessages(parts.server.limits.maxQueueBytes);
   }
 
   /** The stream that gets messages, if this node holds it. */
@@ -74,11 +81,9 @@ export class SharedGets {
   /** Opens a stream without `Last-Event-ID`. It begins with the messages that waited for it. */
   connect(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
     return this.#log.inTurn(async () => {
-      const own = await this.#enter(undefined);
+      const own = await this.#enter({});
       const entries = await this.#entries(1);
-      const { cluster } = this.#parts;
-      const created = this.#connection.changes;
-      const missed = missedOnOpen(entries, own, created, (node) => !cluster.hears(node));
+      const missed = missedOnOpen(entries, own, this.#connection.changes, (at) => this.#haveChanged(at));
       this.#begin(own.sequence, own, entries, missed, responder, principal);
     });
   }
@@ -90,37 +95,50 @@ export class SharedGets {
     principal: Principal | undefined,
   ): Promise<void> {
     return this.#log.inTurn(async () => {
-      const own = await this.#enter(cursor?.start);
-      const entries = await this.#entries(cursor ? sequenceOf(cursor.at) : own.sequence);
+      const from = cursor ? sequenceOf(cursor.at) : 1;
+      const own = await this.#enter(cursor ? { s: cursor.start, has: from, c: cursor.changes } : {});
+      const entries = await this.#entries(from);
       const number = cursor?.start ?? own.sequence;
-      const missed =
-        (cursor && missedOnResume(entries, cursor)) ?? missedAfterGap(await this.#entries(1), own, number);
-      const from = holderOf(entries, number, own.sequence);
-      if (from !== this.#log.node) {
-        this.#parts.server.observe?.({ type: "handover", from, ...peerOf(this.#connection) });
+      const resumed = cursor && missedOnResume(entries, own, cursor);
+      const missed = resumed ?? missedAfterGap(cursor ? await this.#entries(1) : entries, own);
+      const holder = holderOf(entries, number, own.sequence);
+      if (holder !== this.#log.node) {
+        this.#parts.server.observe?.({ type: "handover", from: holder, ...peerOf(this.#connection) });
       }
       this.#begin(number, own, entries, missed, responder, principal);
     });
   }
 
   take(entry: SessionEntry, at: LogEntry): void {
-    if (entry.k === "get") this.#activated(entry.s ?? at.sequence, entry.n);
+    if (entry.k === "get") this.#activated(entry, at);
     else if (entry.k === "lost") this.#lost(entry);
-    else if (entry.k === "push") this.#pushed(entry, at);
+    else if (entry.k === "push") this.#pushed(messageOf(at, entry));
+  }
+
+  /** Ends a stream whose client has resumed it on another node. */
+  moved(entry: SessionEntry): void {
+    if (!movesAway(entry, this.#log.node)) return;
+    for (const own of this.#open.filter(({ log }) => log?.start === entry.s)) this.#drop(own, "moved");
   }
 
   /** Writes a change. Only the active stream's node does, so that the session gets it once. */
   write(text: string, position: string | undefined): boolean {
     const stream = this.active;
-    const cursor = stream?.log;
-    if (stream === undefined || cursor === undefined) return true;
+    if (stream === undefined) return true;
+    this.#writeChange(stream, text, position);
+    return !stream.congested;
+  }
+
+  #writeChange(stream: GetStream, text: string, position: string | undefined): void {
+    const cursor = stream.log;
+    if (cursor === undefined) return;
     if (position !== undefined) {
       cursor.changes = position;
       cursor.changesAfterGap = undefined;
     }
     cursor.hasSent = true;
+    cursor.hasTold = true;
     stream.send(text, cursor.eventId());
-    return !stream.congested;
   }
 
   /** Called when a stream of this node is no longer connected. */
@@ -128,14 +146,21 @@ export class SharedGets {
     if (!this.#open.includes(stream)) return;
     const wasActive = this.active === stream;
     this.#open = this.#open.filter((other) => other !== stream);
-    const { start, changes, hasSent, writtenTo = 0 } = stream.log ?? {};
+    const { start, changes = "", hasSent, hasTold, writtenTo = 0 } = stream.log ?? {};
     if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
       this.#backlog = [];
       this.#backlogBytes = 0;
       this.#connection.listener?.forget();
       this.#parts.soon(
-        this.#sayLost({ k: "lost", s: start, n: this.#log.node, c: changes ?? "", to: writtenTo }),
+        this.#sayLost({
+          k: "lost",
+          s: start,
+          n: this.#log.node,
+          c: changes,
+          to: writtenTo,
+          ...(hasTold && { told: true }),
+        }),
       );
     }
     this.#log.leave();
@@ -154,18 +179,25 @@ export class SharedGets {
   /** Another node is gone: if its stream was active, one of this node takes over. The client resumes the other elsewhere, or is told. */
   nodeLeft(node: string): void {
     const newest = this.#open.at(-1);
-    if (this.#active?.node !== node || newest === undefined) return;
-    this.#active = undefined;
-    this.#connection.listener?.markGap();
-    this.#activate(newest);
+    const active = this.#active;
+    if (active?.node === node && newest !== undefined) this.#takeOver(newest, [active.stream, node]);
   }
 
   /** Entries were lost: the client is told, and nodes that read the log later find the active stream there again. */
   gap(kept: LogEntry | undefined): void {
     for (const { log } of this.#open) log?.rewind(kept);
     const { active } = this;
-    if (active !== undefined) this.#activate(active);
-    if (this.#open.length > 0) this.#tellGap();
+    this.#active = undefined;
+    this.#lostEntry = undefined;
+    this.#backup.clear();
+    if (this.#open.length === 0) return;
+    // After the entries that the log still has.
+    queueMicrotask(() => {
+      const newest = this.#open.at(-1);
+      if (active !== undefined && this.#open.includes(active)) this.#takeOver(active);
+      else if (newest !== undefined && this.#active === undefined) this.#takeOver(newest, []);
+    });
+    this.#tellGap();
   }
 
   /** If a client does not come back to a stream in time, another of its streams says what it may have missed. */
@@ -174,14 +206,14 @@ export class SharedGets {
     if (now - since >= resumeWindowMs && this.active !== undefined) this.#tellGap();
   }
 
-  #enter(s: number | undefined): Promise<LogEntry> {
-    const c = this.#parts.changes?.position;
-    return this.#log.enter({
-      k: "get",
-      ...(s !== undefined && { s }),
-      n: this.#log.node,
-      ...(c !== undefined && { c }),
-    });
+  #enter(which: Pick<GetEntry, "s" | "has" | "c">): Promise<LogEntry> {
+    return this.#log.enter({ k: "get", ...which, n: this.#log.node });
+  }
+
+  /** Whether the client was to be told of changes after that position, or nobody knows. */
+  #haveChanged(position: string): boolean {
+    const { listener } = this.#connection;
+    return !listener || this.#parts.changes.since(position, listener, "everything")?.length !== 0;
   }
 
   /** The entries from that number on. If they cannot be read, the stream does not open. */
@@ -194,7 +226,7 @@ export class SharedGets {
     }
   }
 
-  /** Writes what the stream has missed, without a pause in which a change could be lost. */
+  /** Writes what the stream has missed, without a pause in which a change could be lost. Then `own` and the entries after it decide. */
   #begin(
     number: number,
     own: LogEntry,
@@ -205,7 +237,9 @@ export class SharedGets {
   ): void {
     const { changes, owner } = this.#parts;
     const { listener } = this.#connection;
-    const since = missed.changes && listener && changes.since(missed.changes, listener);
+    const later = entries.filter(({ sequence }) => sequence >= own.sequence);
+    this.#log.pass(entries.slice(0, entries.length - later.length));
+    const since = missed.changes && listener && changes.since(missed.changes, listener, principal);
     const told = since ? missed.changes : unknownPosition;
     const cursor = Object.assign(new SharedCursor("get", true), {
       start: number,
@@ -219,12 +253,28 @@ export class SharedGets {
     this.#open.push(stream);
     this.#active = { stream: number, node: this.#log.node };
     stream.open(number === own.sequence ? "opened" : "resumed");
-    if (since) for (const { text, position } of since) this.write(text, position);
-    else this.#tellGap();
-    for (const message of missed.messages) this.#send(stream, message);
+    // A client that has resumed it on another node meanwhile gets everything there.
+    const isMoved = later.some(({ text }) => this.#isMoved(text, number));
+    if (!isMoved) this.#replay(stream, since || undefined, missed.messages);
+    this.#log.pass(later);
     this.#log.start(entries.at(-1) ?? own);
     if (this.#open.length > maxGetStreams) this.#makeRoom();
     this.drains.call();
+  }
+
+  #isMoved(text: string, number: number): boolean {
+    const entry = readSessionEntry(text);
+    return entry !== undefined && movesAway(entry, this.#log.node) && entry.s === number;
+  }
+
+  #replay(
+    stream: GetStream,
+    since: readonly Letter[] | undefined,
+    messages: readonly KeptMessage[],
+  ): void {
+    if (since === undefined) this.#tellGap();
+    else for (const { text, position } of since) this.#writeChange(stream, text, position);
+    for (const message of messages) this.#send(stream, message);
   }
 
   /** Ends the oldest stream. Its client cannot resume it, so that another of its streams says what it may have missed. */
@@ -235,9 +285,9 @@ export class SharedGets {
   }
 
   /** Forgets a stream whose client has another connection for it. */
-  #drop(stream: GetStream): void {
+  #drop(stream: GetStream, reason?: "moved"): void {
     this.#open = this.#open.filter((other) => other !== stream);
-    stream.end();
+    stream.end(reason);
     this.#log.leave();
   }
 
@@ -255,31 +305,49 @@ export class SharedGets {
     this.drains.call();
   }
 
-  #activated(stream: number, node: string): void {
-    const own = this.#open.find(({ log }) => log?.start === stream);
-    const waiting = this.#waiting;
-    this.#active = { stream, node };
-    this.#waiting = [];
-    this.#sentElsewhere = 0;
-    if (this.#abandoned?.stream === stream) this.#abandoned = undefined;
-    // The client has resumed it elsewhere.
-    if (node !== this.#log.node) return own?.end("moved");
-    for (const message of waiting) if (own !== undefined) this.#send(own, message);
+  #activated(entry: GetEntry, at: LogEntry): void {
+    if (!countsAfter(this.#active, entry)) return;
+    const stream = entry.s ?? at.sequence;
+    const lost = this.#lostEntry;
+    const waiting = this.#active === undefined ? this.#backup.takeAfter(0) : [];
+    this.#active = { stream, node: entry.n };
+    this.#lostEntry = undefined;
+    this.#backup.clear();
+    this.#firstElsewhere = Number.POSITIVE_INFINITY;
+    // The client gets what it missed on the stream that it has resumed, or is told on a new one.
+    if (entry.s === undefined || this.#abandoned?.stream === stream) this.#abandoned = undefined;
+    const own = this.active;
+    if (own === undefined) return;
+    if (entry.over) this.#tellOverlooked(own, lost);
+    if (waiting === undefined) this.#tellGap();
+    for (const message of waiting ?? []) this.#send(own, message);
     this.drains.call();
   }
 
-  #lost({ s, n, c }: Extract<SessionEntry, { k: "lost" }>): void {
+  /** A stream takes over: it tells the changes that the client was not told of on the lost one, or that there is a gap. */
+  #tellOverlooked(stream: GetStream, lost: LostEntry | undefined): void {
+    const { listener } = this.#connection;
+    const since = lost && listener && this.#parts.changes.since(lost.c, listener, stream);
+    // Without their position, since the client has not read the log of changes up to there on this stream.
+    for (const { text } of since ?? []) this.#writeChange(stream, text, undefined);
+    if (since === undefined) this.#tellGap();
+  }
+
+  #lost(entry: LostEntry): void {
+    const { s, n, to, told } = entry;
     if (!isActive(this.#active, s, n)) return;
+    const unwritten = this.#backup.takeAfter(to);
     this.#active = undefined;
-    if (this.#sentElsewhere > 0) this.#abandoned = { stream: s, since: performance.now() };
+    this.#lostEntry = entry;
+    const isElsewhere = n !== this.#log.node;
+    if (isElsewhere && (told || this.#firstElsewhere <= to)) {
+      this.#abandoned = { stream: s, since: performance.now() };
+    }
     const newest = this.#open.at(-1);
     if (newest === undefined) return;
-    const { listener } = this.#connection;
-    const since = listener && this.#parts.changes.since(c, listener);
-    // On another stream of the client, the changes that it was not told of on the lost one.
-    for (const { text } of since ?? []) newest.send(text, newest.log?.eventId());
-    if (since === undefined) this.#connection.listener?.markGap();
-    this.#activate(newest);
+    if (unwritten === undefined) this.#connection.listener?.markGap();
+    for (const message of unwritten ?? []) this.#backup.add(message);
+    this.#takeOver(newest, []);
   }
 
   /** Until the log says so, messages belong to a stream that nobody reads. */
@@ -295,21 +363,18 @@ export class SharedGets {
     }
   }
 
-  #activate(stream: GetStream): void {
+  /** Has the log say that messages belong to an open stream, with `over` only if that one is still active. */
+  #takeOver(stream: GetStream, over?: Replaced): void {
     const { start } = stream.log ?? {};
-    if (start !== undefined) this.#parts.soon(this.#log.append({ k: "get", s: start, n: this.#log.node }));
+    if (start === undefined) return;
+    this.#parts.soon(this.#log.append({ k: "get", s: start, n: this.#log.node, ...(over && { over }) }));
   }
 
-  #pushed(entry: Extract<SessionEntry, { k: "push" }>, at: LogEntry): void {
-    const message = messageOf(at, entry);
+  #pushed(message: KeptMessage): void {
     const stream = this.active;
-    if (stream !== undefined) return this.#send(stream, message);
-    this.#sentElsewhere++;
-    if (this.#active !== undefined || this.#open.length === 0) return;
-    if (this.#waiting.push(message) > maxWaiting) {
-      this.#waiting = [];
-      this.#tellGap();
-    }
+    if (stream === undefined) this.#firstElsewhere = Math.min(this.#firstElsewhere, message.sequence);
+    if (this.#open.some((other) => other !== stream)) this.#backup.add(message);
+    if (stream !== undefined) this.#send(stream, message);
   }
 
   #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage): void {

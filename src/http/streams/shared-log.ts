@@ -25,7 +25,7 @@ const eventId = new RegExp(
 export function readEventId(text: string): StreamCursor | undefined {
   const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
   const start = Number(get ?? post);
-  if (!isSequence(start)) return undefined;
+  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen))) return undefined;
   return get === undefined ? { kind: "post", start, at } : { kind: "get", start, at: seen, changes };
 }
 
@@ -38,11 +38,14 @@ export interface KeptMessage {
 }
 
 /** The GET stream that gets the messages, at some place in the log. */
-interface Active {
+export interface Active {
   readonly stream: number;
   /** Undefined if that entry is no longer kept. */
   readonly node: string | undefined;
 }
+
+type GetEntry = Extract<SessionEntry, { k: "get" }>;
+type LostEntry = Extract<SessionEntry, { k: "lost" }>;
 
 /** Follows the log from one entry to the next: which GET stream is active, and which messages belong to which. */
 class Walk {
@@ -52,68 +55,116 @@ class Walk {
   /** The last entry after which messages waited. */
   waitedSince: string = startOfLog;
   /** The `lost` entry that ended the last GET stream, if no other has become active since. */
-  lost: Extract<SessionEntry, { k: "lost" }> | undefined;
-  /** What the active stream got since it became active, or the last one before it was lost. */
-  given: KeptMessage[] = [];
-  /** The position in the log of changes when the last stream became active. */
+  lost: LostEntry | undefined;
+  /** The position after which the active stream may have told changes; undefined if that is unknown. */
   changes: string | undefined;
-  /** The entry with which the active stream became active. */
+  /** Streams that carried messages which no resume and no gap has covered, by the number of the last one. */
+  readonly uncovered = new Map<number, number>();
+  /** Streams that told changes which no resume and no gap has covered. */
+  readonly uncoveredChanges = new Set<number>();
+  /** What the active stream got since it became active, or the last one before it was lost. */
+  #given: KeptMessage[] = [];
+  /** The entry with which the active stream became active, and what was uncovered of it then. */
   #activatedAt: string | undefined;
+  #uncoveredBefore: number | undefined;
   readonly #stream: number;
   readonly #messages: KeptMessage[];
 
   /** Adds the messages that belong to `stream` to `messages`. */
-  constructor(stream: number, messages: KeptMessage[]) {
+  constructor(stream: number, messages: KeptMessage[], active?: Active) {
     this.#stream = stream;
     this.#messages = messages;
+    this.active = active;
+  }
+
+  /** Whether the client may have missed messages or changes on its streams, apart from changes that the active one told. */
+  get isUncovered(): boolean {
+    return this.uncovered.size + this.uncoveredChanges.size > 0;
   }
 
   next(logEntry: LogEntry): void {
     const entry = readSessionEntry(logEntry.text);
-    const { sequence } = logEntry;
-    if (entry?.k === "get") {
-      this.#activate(entry, entry.s ?? sequence);
-      this.#activatedAt = positionOf(logEntry);
-    } else if (entry?.k === "lost") this.#lose(entry, logEntry);
+    if (entry?.k === "get") this.#activate(entry, logEntry);
+    else if (entry?.k === "lost") this.#lose(entry, logEntry);
     else if (entry?.k === "push") this.#push(messageOf(logEntry, entry));
   }
 
-  #activate({ n, c }: Extract<SessionEntry, { k: "get" }>, stream: number): void {
+  #activate(entry: GetEntry, logEntry: LogEntry): void {
+    if (!countsAfter(this.active, entry)) return;
     const { waiting } = this;
-    this.active = { stream, node: n };
+    const stream = entry.s ?? logEntry.sequence;
+    this.#cover(entry, stream);
+    this.#activatedAt = positionOf(logEntry);
+    this.#uncoveredBefore = this.uncovered.get(stream);
+    this.active = { stream, node: entry.n };
     this.waiting = [];
+    this.#given = [];
     this.lost = undefined;
-    this.changes = c;
-    this.given = waiting;
-    if (stream === this.#stream) this.#messages.push(...waiting);
+    for (const message of waiting) this.#push(message);
   }
 
-  #lose(entry: Extract<SessionEntry, { k: "lost" }>, logEntry: LogEntry): void {
+  /** A resume says what the client has of its stream, and a new stream begins with a gap if anything is uncovered. */
+  #cover({ s, has, c }: GetEntry, stream: number): void {
+    const { active } = this;
+    if (s === undefined) {
+      const hasGap = this.isUncovered;
+      this.uncovered.clear();
+      this.uncoveredChanges.clear();
+      // The client may miss the notifications about the gap, too.
+      if (hasGap) this.uncoveredChanges.add(stream);
+      return;
+    }
+    if (active !== undefined && active.stream !== s) this.uncoveredChanges.add(active.stream);
+    if (has === undefined) return;
+    if ((this.uncovered.get(s) ?? 0) <= has) this.uncovered.delete(s);
+    this.uncoveredChanges.delete(s);
+    this.changes = c;
+  }
+
+  #lose(entry: LostEntry, logEntry: LogEntry): void {
     // Another node may have resumed the stream before this one noticed that its client was gone.
     if (!isActive(this.active, entry.s, entry.n)) return;
-    const { stream } = this.active ?? {};
     // What came after its client had gone was not written, and waits like all that follows.
     const isWritten = ({ sequence }: KeptMessage): boolean => sequence <= entry.to;
-    const unwritten = this.given.filter((message) => !isWritten(message));
+    const unwritten = this.#given.filter((message) => !isWritten(message));
+    const last = this.#given.findLast(isWritten);
+    const uncovered = last?.sequence ?? this.#uncoveredBefore;
+    if (uncovered === undefined) this.uncovered.delete(entry.s);
+    else this.uncovered.set(entry.s, uncovered);
+    if (entry.told) this.uncoveredChanges.add(entry.s);
+    if (entry.s === this.#stream) this.#messages.splice(this.#messages.length - unwritten.length);
     this.waiting = unwritten;
-    this.given = this.given.filter(isWritten);
-    if (stream === this.#stream) this.#messages.splice(this.#messages.length - unwritten.length);
+    this.#given = [];
     this.active = undefined;
     this.lost = entry;
-    const lastWritten = this.given.at(-1)?.position ?? this.#activatedAt;
+    const lastWritten = last?.position ?? this.#activatedAt;
     this.waitedSince = unwritten.length > 0 && lastWritten ? lastWritten : positionOf(logEntry);
   }
 
   #push(message: KeptMessage): void {
     if (this.active === undefined) return void this.waiting.push(message);
-    this.given.push(message);
-    if (this.active.stream === this.#stream) this.#messages.push(message);
+    const { stream } = this.active;
+    this.#given.push(message);
+    this.uncovered.set(stream, message.sequence);
+    if (stream === this.#stream) this.#messages.push(message);
   }
 }
 
 /** Whether that stream, on that node, is the active one. */
 export function isActive(active: Active | undefined, stream: number, node: string): boolean {
   return active?.stream === stream && (active.node === undefined || active.node === node);
+}
+
+/** Whether an entry makes its stream active: of several streams that take over at once, only the first does. */
+export function countsAfter(active: Active | undefined, { over }: GetEntry): boolean {
+  if (over === undefined) return true;
+  const [stream, node = ""] = over;
+  return stream === undefined ? active === undefined : isActive(active, stream, node);
+}
+
+/** Whether the entry says that a client has resumed its stream on another node than this one. */
+export function movesAway(entry: SessionEntry, node: string): entry is GetEntry & { readonly s: number } {
+  return entry.k === "get" && entry.s !== undefined && entry.has !== undefined && entry.n !== node;
 }
 
 /** The message of an entry. */
@@ -133,23 +184,39 @@ export interface MissedOnGet {
   readonly messages: readonly KeptMessage[];
 }
 
-/** What a resumed GET stream has missed, from the entries since its cursor; undefined if some of them are no longer kept. */
+/**
+ * What a resumed GET stream has missed when the entry `own` resumed it, from the entries since its cursor; undefined if some of them
+ * are no longer kept.
+ */
 export function missedOnResume(
   entries: readonly LogEntry[],
+  own: LogEntry,
   cursor: Extract<StreamCursor, { kind: "get" }>,
 ): MissedOnGet | undefined {
   const [first] = entries;
   const isStart = cursor.at === startOfLog;
   if (first === undefined || (isStart ? first.previous !== 0 : positionOf(first) !== cursor.at))
     return undefined;
-  const messages: KeptMessage[] = [];
-  const walk = new Walk(cursor.start, messages);
   const seen = isStart ? undefined : readSessionEntry(first.text);
   if (!isStart && seen?.k !== "push" && seen?.k !== "get" && seen?.k !== "lost") return undefined;
-  if (seen?.k === "push") walk.active = { stream: cursor.start, node: undefined };
-  if (seen?.k === "get") walk.active = { stream: seen.s ?? first.sequence, node: seen.n };
-  for (const entry of isStart ? entries : entries.slice(1)) walk.next(entry);
+  const messages: KeptMessage[] = [];
+  const walk = new Walk(cursor.start, messages, activeAt(seen, first, cursor.start));
+  for (const entry of upTo(own, isStart ? entries : entries.slice(1))) walk.next(entry);
   return { at: cursor.at, changes: cursor.changes, messages };
+}
+
+/** The stream that is active after the entry that the client of `stream` has seen last. */
+function activeAt(
+  seen: SessionEntry | undefined,
+  { sequence }: LogEntry,
+  stream: number,
+): Active | undefined {
+  if (seen?.k === "push") return { stream, node: undefined };
+  return seen?.k === "get" ? { stream: seen.s ?? sequence, node: seen.n } : undefined;
+}
+
+function upTo({ sequence }: LogEntry, entries: readonly LogEntry[]): readonly LogEntry[] {
+  return entries.filter((entry) => entry.sequence <= sequence);
 }
 
 /** The node that had that GET stream before the entry `own`, if an entry that is kept says so. */
@@ -164,49 +231,43 @@ export function holderOf(entries: readonly LogEntry[], stream: number, own: numb
 
 /**
  * What a new GET stream gets first, from all entries that are kept: the messages that waited for it when the entry `own` opened it. If
- * the client may have missed messages on an earlier stream, `changes` is undefined.
+ * an earlier stream carried something that no resume and no gap has covered since, `changes` is undefined: it may be lost, whether
+ * that stream is open or not. `created` is the position in the log of changes at which the session began, and `haveChanged` says whether
+ * the client was to be told of changes after a position.
  */
 export function missedOnOpen(
   entries: readonly LogEntry[],
   own: LogEntry,
   created: string | undefined,
-  isGone: (node: string) => boolean,
+  haveChanged: (position: string) => boolean,
 ): MissedOnGet {
-  const { walk, waited } = walkTo(entries, own, own.sequence);
-  const { active, lost, given, changes } = walk;
-  if (active === undefined && lost === undefined) return { ...waited(), changes: created };
-  const isUnread = lost !== undefined && given.length === 0 && changes === lost.c;
-  if (lost !== undefined) return { ...waited(), changes: isUnread ? lost.c : undefined };
-  const isOpenElsewhere = active?.node !== undefined && !isGone(active.node);
-  const entry = readSessionEntry(own.text);
-  return { ...waited(), changes: isOpenElsewhere && entry?.k === "get" ? entry.c : undefined };
+  const walk = walkTo(entries, own, created);
+  const { active, lost, changes, isUncovered } = walk;
+  const mayBeLost =
+    isUncovered ||
+    (lost === undefined && active !== undefined && (changes === undefined || haveChanged(changes)));
+  return { ...waitedIn(walk, own), changes: mayBeLost ? undefined : (lost?.c ?? changes) };
 }
 
 /** What the stream of a cursor that is no longer kept gets first: the messages that waited when the entry `own` resumed it. */
-export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry, stream: number): MissedOnGet {
-  return { ...walkTo(entries, own, stream).waited(), changes: undefined };
+export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): MissedOnGet {
+  return { ...waitedIn(walkTo(entries, own, undefined), own), changes: undefined };
 }
 
-/** Follows the log to `own`, which opens or resumes `stream`. `waited` follows it further, and returns what belongs to the stream. */
-function walkTo(
-  entries: readonly LogEntry[],
-  own: LogEntry,
-  stream: number,
-): { readonly walk: Walk; waited(): Omit<MissedOnGet, "changes"> } {
-  const messages: KeptMessage[] = [];
-  const walk = new Walk(stream, messages);
-  const before = entries.filter(({ sequence }) => sequence < own.sequence);
-  const [first] = before;
-  // Somebody may have read a stream that opened before the first kept entry.
-  if (first !== undefined && first.previous !== 0) walk.active = { stream: 0, node: undefined };
-  for (const entry of before) walk.next(entry);
-  const waited = (): Omit<MissedOnGet, "changes"> => {
-    const { waiting, waitedSince } = walk;
-    messages.length = 0;
-    for (const entry of entries.slice(before.length)) walk.next(entry);
-    return { at: waiting.length > 0 ? waitedSince : positionOf(own), messages };
-  };
-  return { walk, waited };
+/** Follows the log to the entry before `own`. */
+function walkTo(entries: readonly LogEntry[], own: LogEntry, created: string | undefined): Walk {
+  // A stream may have opened before the first kept entry, and carried anything.
+  const isWhole = entries[0]?.previous === 0;
+  const walk = new Walk(own.sequence, [], isWhole ? undefined : { stream: 0, node: undefined });
+  if (isWhole) walk.changes = created;
+  else walk.uncoveredChanges.add(0);
+  for (const entry of entries) if (entry.sequence < own.sequence) walk.next(entry);
+  return walk;
+}
+
+/** The messages that wait there, and the place after which they come. */
+function waitedIn({ waiting, waitedSince }: Walk, own: LogEntry): Omit<MissedOnGet, "changes"> {
+  return { at: waiting.length > 0 ? waitedSince : positionOf(own), messages: waiting };
 }
 
 /** What a resumed POST stream has missed. */

@@ -5,7 +5,7 @@ import { peerOf } from "../../diagnostics/events.ts";
 import { errorCodes } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
-import type { SessionEntry } from "../../push/session-log.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { RequestId } from "../../wire/message.ts";
 import type { HttpResponder } from "../edge/request.ts";
@@ -25,6 +25,8 @@ interface Reply {
   /** The node that runs the call. */
   readonly runner: string;
   readonly ids: readonly RequestId[];
+  /** The number of the entry with which this node got the stream. */
+  readonly heldSince: number;
   /** Messages that were added to the log and have not come back, in their order: only of a call that runs here. */
   readonly unwritten: Set<Unwritten>;
   /** Messages that were written although the engine failed: if they come back nevertheless, they are not written again. */
@@ -98,8 +100,10 @@ export class SharedReplies {
   async #enter(stream: ReplyStream, cursor: SharedCursor, ids: readonly RequestId[]): Promise<number> {
     const { node } = this.#log;
     const { scopes } = stream;
-    const own = await this.#log.enter({ k: "post", n: node, ids, ...(scopes && { scopes }) });
-    this.#replies.set(own.sequence, replyOf(stream, node, ids));
+    // Other nodes need not have the definitions that make a reply one for some readers only.
+    const isScoped = scopes !== undefined && this.#parts.server.usesScopes;
+    const own = await this.#log.enter({ k: "post", n: node, ids, ...(isScoped && { scopes }) });
+    this.#replies.set(own.sequence, replyOf(stream, node, ids, own.sequence));
     cursor.start = own.sequence;
     cursor.at = positionOf(own);
     this.#log.start(own);
@@ -119,7 +123,11 @@ export class SharedReplies {
       await this.#log.append({ k: "send", s: number, m: text, ...(isLast && { end: true as const }) });
       if (isLast) await this.#ended(stream);
     } catch {
-      // The entry may have come back although the engine did not answer.
+      // The log may have the entry although the engine did not answer, and the client may have resumed the stream on another node.
+      await this.#log.read(number).then(
+        (entries) => this.#log.entries(entries),
+        () => {},
+      );
       if (reply.unwritten.has(message)) this.#writeAlone(stream, message, reply);
     }
   }
@@ -158,8 +166,7 @@ export class SharedReplies {
     return this.#log.inTurn(async () => {
       const { start } = cursor;
       const before = missedOnPost(await this.#log.read(start), cursor);
-      const mayRead = !this.#parts.server.usesScopes || isGranted(before?.post.scopes, principal);
-      if (before === undefined || !mayRead) return false;
+      if (before === undefined || !isGranted(before.post.scopes, principal)) return false;
       if (before.hasEnded) {
         // A client that has the last message would come back for ever.
         if (before.messages.length === 0) return false;
@@ -174,10 +181,16 @@ export class SharedReplies {
         throw error;
       });
       const { n: runner, ids } = before.post;
-      const stream = this.#connect(cursor, responder, principal, { runner, ids });
-      const missed = missedOnPost(entries, cursor);
+      const later = entries.filter(({ sequence }) => sequence > own.sequence);
+      const earlier = entries.slice(0, entries.length - later.length);
+      this.#log.pass(earlier);
+      const stream = this.#connect(cursor, responder, principal, { runner, ids, heldSince: own.sequence });
+      // A client that has resumed it on another node meanwhile gets everything there.
+      const isMoved = later.some(({ text }) => this.#isTaken(readSessionEntry(text), start));
+      const missed = isMoved ? undefined : missedOnPost(earlier, cursor);
       for (const { text, position } of missed?.messages ?? []) this.#send(stream, text, position);
-      if (missed?.hasEnded !== false) this.#end(start, stream);
+      if (!isMoved && missed?.hasEnded !== false) this.#end(start, stream);
+      this.#log.pass(later);
       this.#log.start(entries.at(-1) ?? own);
       if (runner !== this.#log.node) {
         this.#parts.server.observe?.({ type: "handover", from: runner, ...peerOf(this.#connection) });
@@ -187,11 +200,21 @@ export class SharedReplies {
     });
   }
 
+  /** Leaves a stream that its client has resumed on another node. */
+  moved(entry: SessionEntry, at: LogEntry): void {
+    if (entry.k !== "take") return;
+    const reply = this.#replies.get(entry.s);
+    if (reply === undefined || at.sequence < reply.heldSince || !this.#isTaken(entry, entry.s)) return;
+    if (this.runs(entry.s)) reply.stream.leave();
+    else this.#end(entry.s, reply.stream);
+  }
+
+  /** Whether the entry says that the client of that stream has resumed it on another node. */
+  #isTaken(entry: SessionEntry | undefined, number: number): boolean {
+    return entry?.k === "take" && entry.s === number && entry.n !== this.#log.node;
+  }
+
   take(entry: SessionEntry, at: LogEntry): void {
-    if (entry.k === "take") {
-      const stream = this.#replies.get(entry.s)?.stream;
-      if (entry.n !== this.#log.node) this.#leave(entry.s, stream);
-    }
     if (entry.k !== "send") return;
     const reply = this.#replies.get(entry.s);
     if (reply === undefined || at.sequence <= sequenceOf(reply.stream.log?.at ?? startOfLog)) return;
@@ -222,12 +245,13 @@ export class SharedReplies {
     cursor: Extract<StreamCursor, { kind: "post" }>,
     responder: HttpResponder,
     principal: Principal | undefined,
-    { runner, ids }: Pick<Reply, "runner" | "ids">,
+    held: Pick<Reply, "runner" | "ids" | "heldSince">,
   ): ReplyStream {
     const { start, at } = cursor;
     const running = this.#replies.get(start);
     if (running !== undefined && this.runs(start)) {
       const { stream } = running;
+      this.#replies.set(start, { ...running, ...held });
       if (stream.log !== undefined) stream.log.at = at;
       stream.readWith(principal);
       stream.resume(responder.stream(eventHeaders));
@@ -238,7 +262,7 @@ export class SharedReplies {
     }
     if (running !== undefined) this.#end(start, running.stream);
     const stream = this.#reopen(cursor, responder, principal);
-    this.#replies.set(start, replyOf(stream, runner, ids));
+    this.#replies.set(start, replyOf(stream, held.runner, held.ids, held.heldSince));
     return stream;
   }
 
@@ -266,11 +290,6 @@ export class SharedReplies {
     stream.send(text, cursor.eventId());
   }
 
-  #leave(number: number, stream: ReplyStream | undefined): void {
-    if (this.runs(number)) stream?.leave();
-    else if (stream !== undefined) this.#end(number, stream);
-  }
-
   #end(number: number, stream: ReplyStream): void {
     // A stream of the same number may have taken its place.
     if (this.#replies.get(number)?.stream === stream && this.#replies.delete(number)) this.#log.leave();
@@ -292,8 +311,13 @@ export class SharedReplies {
   }
 }
 
-function replyOf(stream: ReplyStream, runner: string, ids: readonly RequestId[]): Reply {
-  return { stream, runner, ids, unwritten: new Set(), written: new Set() };
+function replyOf(
+  stream: ReplyStream,
+  runner: string,
+  ids: readonly RequestId[],
+  heldSince: number,
+): Reply {
+  return { stream, runner, ids, heldSince, unwritten: new Set(), written: new Set() };
 }
 
 /** The response to requests whose node is gone. */

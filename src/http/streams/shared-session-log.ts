@@ -2,6 +2,8 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
 import type { Feed, LogReader } from "../../backplane/feed.ts";
+import { ignoreRejection } from "../../async/promises.ts";
+import { HalyardError } from "../../errors.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { ChangeLog } from "../../push/changes.ts";
@@ -16,9 +18,16 @@ import type { SharedCursor } from "./shared-cursor.ts";
 /** How long an entry that the engine has stored may take to arrive, before it is read instead. */
 const arrivalMs = 250;
 
+/** An entry of the log that a stream may need, and its place. */
+export interface PlacedEntry {
+  readonly entry: SessionEntry;
+  readonly at: LogEntry;
+}
+
 /** The streams that the entries are for. */
 export interface EntryTaker {
-  take(entry: SessionEntry, at: LogEntry): void;
+  /** Takes entries that arrived or were read together, each once and in the order of the log. */
+  take(entries: readonly PlacedEntry[]): void;
   /** Entries were lost. `kept` is the last one before them, if the engine still has it. */
   gap(kept: LogEntry | undefined): void;
 }
@@ -44,6 +53,8 @@ export interface SessionLogParts {
   readonly session: string;
   /** Milliseconds that the log is kept after its last entry. */
   readonly keepMs: number;
+  /** Called when the engine no longer has the session. */
+  missing(): void;
 }
 
 export class SharedSessionLog implements LogReader {
@@ -53,6 +64,8 @@ export class SharedSessionLog implements LogReader {
   #users = 0;
   /** The entries that wait while a stream opens, so that they come after what it has missed. */
   #held: LogEntry[] | undefined;
+  /** The number of the last entry that was passed on. */
+  #passedTo = 0;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(parts: SessionLogParts, taker: EntryTaker) {
@@ -68,7 +81,10 @@ export class SharedSessionLog implements LogReader {
   async append(entry: SessionEntry, follow?: "start"): Promise<LogEntry> {
     const { cluster, session, keepMs } = this.#parts;
     const text = JSON.stringify(entry);
-    const sequence = await cluster.engine.append(session, text, { keepMs, follow });
+    // A log that the engine has lost with its session must not look like a new one.
+    const onlyWith = follow && entry.k === "get" ? "session" : undefined;
+    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith });
+    if (sequence === 0) throw this.#gone();
     this.#expect(sequence);
     return { sequence, previous: sequence - 1, text };
   }
@@ -114,7 +130,7 @@ export class SharedSessionLog implements LogReader {
       } finally {
         const held = this.#held;
         this.#held = undefined;
-        for (const entry of held) this.entry(entry);
+        this.pass(held);
       }
     });
     this.#turn = turn.then(
@@ -124,14 +140,33 @@ export class SharedSessionLog implements LogReader {
     return turn;
   }
 
-  entry(entry: LogEntry): void {
-    if (this.#held !== undefined) return void this.#held.push(entry);
-    const read = readSessionEntry(entry.text);
-    if (read !== undefined) this.#taker.take(read, entry);
+  entries(entries: readonly LogEntry[]): void {
+    if (this.#held === undefined) this.pass(entries);
+    else this.#held.push(...entries);
+  }
+
+  /** Passes on those of the entries that were not passed on before. */
+  pass(entries: readonly LogEntry[]): void {
+    const fresh = entries.filter(({ sequence }) => sequence > this.#passedTo);
+    this.#passedTo = fresh.at(-1)?.sequence ?? this.#passedTo;
+    const placed = fresh.flatMap((at): PlacedEntry[] => {
+      const entry = readSessionEntry(at.text);
+      return entry === undefined ? [] : [{ entry, at }];
+    });
+    if (placed.length > 0) this.#taker.take(placed);
   }
 
   gap(kept: LogEntry | undefined): void {
+    this.#passedTo = kept?.sequence ?? 0;
     this.#taker.gap(kept);
+  }
+
+  /** The record of the session is gone: it has ended, or the engine has lost its data. */
+  #gone(): HalyardError {
+    const { cluster, missing } = this.#parts;
+    ignoreRejection(cluster.verify());
+    missing();
+    return new HalyardError("BACKPLANE_UNAVAILABLE", "The session has ended, or the engine has lost its data");
   }
 
   /** An own entry comes back like all others. If the bus has lost it, it is read. */

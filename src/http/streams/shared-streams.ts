@@ -6,7 +6,6 @@ import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import type { ChangeLog } from "../../push/changes.ts";
 import type { Stream } from "../../push/listener.ts";
-import type { SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { logKeptMs } from "../../session/sessions.ts";
 import type { RequestId } from "../../wire/message.ts";
@@ -18,7 +17,7 @@ import { SharedCursor } from "./shared-cursor.ts";
 import { SharedGets } from "./shared-gets.ts";
 import { readEventId } from "./shared-log.ts";
 import { SharedReplies } from "./shared-replies.ts";
-import { type EntryTaker, SharedSessionLog } from "./shared-session-log.ts";
+import { type EntryTaker, type PlacedEntry, SharedSessionLog } from "./shared-session-log.ts";
 import { isPostEvent, type StreamKind } from "./stream-log.ts";
 
 export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedCursor>, EntryTaker, Tended {
@@ -38,7 +37,8 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
     this.#host = host;
     this.#connection = connection;
     const keepMs = logKeptMs(settings.limits);
-    this.#log = new SharedSessionLog({ cluster, logger, session, keepMs }, this);
+    const missing = (): void => host.checkSession(connection);
+    this.#log = new SharedSessionLog({ cluster, logger, session, keepMs, missing }, this);
     const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
     const parts = { cluster, server, host, changes, connection, log: this.#log, owner: this, soon };
     this.#gets = new SharedGets(parts);
@@ -101,9 +101,10 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
     this.#replies.nodeLeft(node);
   }
 
-  /** The engine is back: a node may have finished a call without being able to say so. */
+  /** The engine is back: a node may have finished a call without being able to say so, and the session may be lost. */
   engineBack(): void {
     this.#replies.checkAll();
+    if (this.isRead) this.#host.checkSession(this.#connection);
   }
 
   // For the hub.
@@ -172,9 +173,16 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
 
   // For its log.
 
-  take(entry: SessionEntry, at: LogEntry): void {
-    this.#gets.take(entry, at);
-    this.#replies.take(entry, at);
+  take(entries: readonly PlacedEntry[]): void {
+    // First, so that a node that was halted does not write what came before its client resumed the stream elsewhere.
+    for (const { entry, at } of entries) {
+      this.#gets.moved(entry);
+      this.#replies.moved(entry, at);
+    }
+    for (const { entry, at } of entries) {
+      this.#gets.take(entry, at);
+      this.#replies.take(entry, at);
+    }
   }
 
   gap(kept: LogEntry | undefined): void {

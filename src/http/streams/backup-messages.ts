@@ -1,0 +1,41 @@
+// The newest messages of a session's log that another stream may have to give, if the one that they belong to is lost.
+import type { KeptMessage } from "./shared-log.ts";
+
+/** How many messages are kept; with more, the client is told to read everything again. */
+const maxMessages = 1000;
+
+export class BackupMessages {
+  readonly #maxLength: number;
+  #messages: KeptMessage[] = [];
+  #length = 0;
+  /** The number of the newest message that was dropped. */
+  #droppedTo = 0;
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  add(message: KeptMessage): void {
+    this.#messages.push(message);
+    this.#length += message.text.length;
+    while (this.#messages.length > maxMessages || this.#length > this.#maxLength) {
+      const [oldest] = this.#messages.splice(0, 1);
+      this.#length -= oldest?.text.length ?? 0;
+      this.#droppedTo = oldest?.sequence ?? this.#droppedTo;
+    }
+  }
+
+  /** Removes and returns the messages after that number; undefined if some of them were dropped. */
+  takeAfter(sequence: number): readonly KeptMessage[] | undefined {
+    const isWhole = this.#droppedTo <= sequence;
+    const messages = this.#messages.filter((message) => message.sequence > sequence);
+    this.clear();
+    return isWhole ? messages : undefined;
+  }
+
+  clear(): void {
+    this.#messages = [];
+    this.#length = 0;
+    this.#droppedTo = 0;
+  }
+}
