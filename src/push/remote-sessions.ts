@@ -1,6 +1,7 @@
 // Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
+import { smallEntryText } from "../backplane/stored.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
@@ -8,7 +9,6 @@ import { defaultSessionLimits, keptPerIdle } from "../session/sessions.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { AskTarget } from "./asks.ts";
-import { assertKeepable } from "./change.ts";
 import type { Stream } from "./listener.ts";
 import { areScopes, type SessionEntry } from "./session-log.ts";
 
@@ -89,10 +89,9 @@ export class RemoteSessions {
    * exist.
    */
   async append(session: string, text: string, scopes?: readonly string[]): Promise<boolean> {
-    assertKeepable(text);
     const entry: SessionEntry = { k: "push", m: text, scopes };
     const options = { keepMs: this.#keepMs, onlyWith: "session" } as const;
-    return (await this.#cluster.engine.append(session, JSON.stringify(entry), options)) > 0;
+    return (await this.#cluster.engine.append(session, smallEntryText(entry), options)) > 0;
   }
 
   /** Where a session can be asked that is not on this node; undefined if it does not exist. */
@@ -138,6 +137,7 @@ export class RemoteSessions {
   /** Passes a message to the node that has the pipe of a session; that node never passes it on. */
   async #pass(node: string, kind: "push" | "ask", body: JsonObject): Promise<boolean> {
     if (node === this.#cluster.node || !this.#cluster.hears(node)) return false;
+    smallEntryText(body);
     return (await this.#cluster.questions.ask(node, kind, body))?.["isReached"] === true;
   }
 

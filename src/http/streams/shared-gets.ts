@@ -16,6 +16,7 @@ import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
 import {
   holderOf,
   isActive,
+  isWholeLog,
   type KeptMessage,
   messageOf,
   missedAfterGap,
@@ -91,10 +92,12 @@ export class SharedGets {
   ): Promise<void> {
     return this.#log.inTurn(async () => {
       const own = await this.#enter(cursor?.start);
-      const entries = await this.#entries(cursor ? sequenceOf(cursor.at) : own.sequence);
+      const at = cursor ? sequenceOf(cursor.at) : 0;
+      const entries = await this.#entries(at);
       const number = cursor?.start ?? own.sequence;
       const missed =
-        (cursor && missedOnResume(entries, cursor)) ?? missedAfterGap(await this.#entries(1), own, number);
+        (cursor && missedOnResume(entries, cursor)) ??
+        missedAfterGap(isWholeLog(entries, at) ? entries : await this.#entries(1), own, number);
       const from = holderOf(entries, number, own.sequence);
       if (from !== this.#log.node) {
         this.#parts.server.observe?.({ type: "handover", from, ...peerOf(this.#connection) });

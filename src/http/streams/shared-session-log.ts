@@ -2,6 +2,7 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
 import type { Feed, LogReader } from "../../backplane/feed.ts";
+import { smallEntryText } from "../../backplane/stored.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { ChangeLog } from "../../push/changes.ts";
@@ -42,6 +43,8 @@ export interface SessionLogParts {
   readonly cluster: Cluster;
   readonly logger: Logger;
   readonly session: string;
+  /** The caller that the bytes of the log count for. */
+  readonly caller: string;
   /** Milliseconds that the log is kept after its last entry. */
   readonly keepMs: number;
 }
@@ -64,11 +67,11 @@ export class SharedSessionLog implements LogReader {
     return this.#parts.cluster.node;
   }
 
-  /** Adds an entry. */
+  /** Adds an entry. Rejects if it is larger than nodes share. */
   async append(entry: SessionEntry, follow?: "start"): Promise<LogEntry> {
-    const { cluster, session, keepMs } = this.#parts;
-    const text = JSON.stringify(entry);
-    const sequence = await cluster.engine.append(session, text, { keepMs, follow });
+    const { cluster, session, caller, keepMs } = this.#parts;
+    const text = smallEntryText(entry);
+    const sequence = await cluster.engine.append(session, text, { keepMs, follow, caller });
     this.#expect(sequence);
     return { sequence, previous: sequence - 1, text };
   }
