@@ -3,7 +3,7 @@ import { Holdings } from "../limits/holdings.ts";
 import { maxLogBytes } from "./engine.ts";
 
 /** Bytes of a log that do not count: those of a session that only opens and closes its streams. */
-export const freeLogBytes = 1024;
+const freeLogBytes = 1024;
 
 /** What one node has added to a log, as nodes tell each other. */
 export interface LogPart {
@@ -39,8 +39,9 @@ export class HeldLogs {
     return this.#holdings.shares.total;
   }
 
-  get size(): number {
-    return this.#logs.size;
+  /** Whether a log holds more than what is free. */
+  counts(log: string): boolean {
+    return (this.#logs.get(log)?.counted ?? 0) > 0;
   }
 
   /** What a node has added to a log. */

@@ -5,7 +5,7 @@ import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { Bus, BusHandler } from "./bus.ts";
 import type { AppendOptions, Engine } from "./engine.ts";
-import { freeLogBytes, HeldLogs, type LogPart } from "./held-logs.ts";
+import { HeldLogs, type LogPart } from "./held-logs.ts";
 
 /** The budget of a cluster whose nodes set none. */
 const defaultBytes = 64 * 1024 * 1024;
@@ -99,7 +99,7 @@ export class LogBudget {
     const now = performance.now();
     const part = this.#held.partOf(log, node) + bytes;
     this.#held.set({ log, node, bytes: part, leftMs: keepMs, caller: caller?.slice(0, maxCaller) }, now);
-    if (part > freeLogBytes) this.#changed(log, bytes, keepMs, now);
+    if (this.#held.counts(log)) this.#changed(log, bytes, keepMs, now);
     this.#makeRoom(now);
   }
 
