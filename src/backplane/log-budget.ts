@@ -211,7 +211,7 @@ export class LogBudget {
   }
 
   async #learn(other: string): Promise<void> {
-    for (let from = 0; ; ) {
+    for (let from = 0; ;) {
       const answer = await this.#host.bus.request(other, "holdings", { from }, answerMs);
       if (answer === undefined) throw new Error("The node did not answer");
       this.#hear(answer["parts"]);

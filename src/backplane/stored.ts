@@ -12,7 +12,9 @@ export function byteLength(text: string): number {
 }
 
 /** The text of an entry; undefined if it has more than {@link maxEntryBytes}. */
-export function entryText(entry: object): string | undefined {
+export function entryText(entry: { readonly m?: string | undefined }): string | undefined {
+  // Not serialised once more only to be measured.
+  if ((entry.m?.length ?? 0) > maxEntryBytes) return undefined;
   const text = JSON.stringify(entry);
   const isSmall = text.length * 3 <= maxEntryBytes;
   return isSmall || byteLength(text) <= maxEntryBytes ? text : undefined;

@@ -50,7 +50,7 @@ export class LogReads {
   async #readPages(subject: string, from: number): Promise<readonly StoredMessage[]> {
     const consumer = await this.#create(subject, from);
     const messages: StoredMessage[] = [];
-    for (let isLast = consumer.num_pending === 0; !isLast; ) isLast = await this.#readPage(consumer, messages);
+    for (let isLast = consumer.num_pending === 0; !isLast;) isLast = await this.#readPage(consumer, messages);
     this.#link.publish(`$JS.API.CONSUMER.DELETE.${this.#stream}.${consumer.name}`, new Uint8Array());
     return messages;
   }
@@ -64,7 +64,8 @@ export class LogReads {
     const finished = new Promise<boolean>((resolve, reject) => ([finish, fail] = [resolve, reject]));
     const subscription = this.#link.subscribe(inbox, (message) => {
       // A status ends the page: the next message does not fit, or there is none.
-      if (message.headers !== undefined && message.headers.code >= 400) return finish(messages.length === before);
+      if (message.headers !== undefined && message.headers.code >= 400)
+        return finish(messages.length === before);
       const { pending, ...stored } = deliveredMessage(message);
       messages.push(stored);
       if (pending === 0) finish(true);

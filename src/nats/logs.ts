@@ -167,7 +167,8 @@ export class Logs {
     const { jetstream, names } = this.#options;
     const subject = names.subject("log", await tokenOf(log));
     const newest = await jetstream.find(this.#entries.name, { last_by_subj: subject });
-    if (newest !== undefined && (await this.#isOver(log, newest))) await this.#purge(log, newest.sequence + 1);
+    if (newest !== undefined && (await this.#isOver(log, newest)))
+      await this.#purge(log, newest.sequence + 1);
   }
 
   async #learnSince(log: string, subject: string): Promise<void> {

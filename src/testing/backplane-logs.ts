@@ -1,5 +1,11 @@
 // What the backplane contract says of logs.
-import { type Engine, type LogEntry, maxEntryBytes, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
+import {
+  type Engine,
+  type LogEntry,
+  maxEntryBytes,
+  maxLogBytes,
+  maxLogEntries,
+} from "../backplane/engine.ts";
 import { type ContractNodes, settled, until } from "./backplane-nodes.ts";
 import { oddTags } from "./backplane-values.ts";
 import { expectSame, pause } from "./expect-same.ts";
