@@ -8,8 +8,11 @@ const inactiveThreshold = 5e9;
 /** Milliseconds that a read may take. */
 const readMs = 5000;
 
-/** Messages and bytes of a page. Any entry that a node writes fits. */
-const page = { batch: 1000, max_bytes: 512 * 1024, no_wait: true };
+/**
+ * Messages and bytes of a page: any entry that a node writes fits. After some nanoseconds the server says that nothing is left, if
+ * messages have become too old meanwhile.
+ */
+const page = { batch: 1000, max_bytes: 512 * 1024, no_wait: true, expires: 250e6 };
 
 /** Reads that run at the same time; together they ask for less than the server keeps for a slow connection, 64 MB by default. */
 const maxReads = 32;
