@@ -3,7 +3,7 @@ import { Holdings } from "../limits/holdings.ts";
 import { maxLogBytes } from "./engine.ts";
 
 /** Bytes of a log that do not count: those of a session that only opens and closes its streams. */
-const freeLogBytes = 1024;
+const freeLogBytes = 2048;
 
 /** What one node has added to a log, as nodes tell each other. */
 export interface LogPart {
@@ -18,6 +18,7 @@ export interface LogPart {
 
 interface HeldLog {
   readonly log: string;
+  /** Empty while no node has said it: such logs count as those of one caller. */
   caller: string;
   /** What each node has added. */
   readonly parts: Map<string, number>;
@@ -75,12 +76,10 @@ export class HeldLogs {
   }
 
   /** The log that gives way at the limit: of the caller that holds the most, the one that was used least recently. */
-  oldestOfGreediest(now: number): { readonly log: string; readonly leftMs: number } | undefined {
+  oldestOfGreediest(): string | undefined {
     const caller = this.#holdings.shares.greediest();
     if (caller === undefined) return undefined;
-    for (const { log, counted, endsAt } of this.#holdings.of(caller)) {
-      if (counted > 0) return { log, leftMs: endsAt - now };
-    }
+    for (const { log, counted } of this.#holdings.of(caller)) if (counted > 0) return log;
     return undefined;
   }
 
@@ -89,7 +88,8 @@ export class HeldLogs {
     const held = this.#logs.get(log);
     if (held === undefined) return [];
     const { caller, parts, endsAt } = held;
-    return Array.from(parts, ([node, bytes]) => ({ log, node, bytes, leftMs: endsAt - now, caller }));
+    const known = caller === "" ? undefined : caller;
+    return Array.from(parts, ([node, bytes]) => ({ log, node, bytes, leftMs: endsAt - now, caller: known }));
   }
 
   /** The logs that count. */

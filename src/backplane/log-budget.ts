@@ -19,8 +19,14 @@ const untoldPart = 1 / 64;
 /** A change of less than this part of what was told is not worth telling. */
 const smallPart = 1 / 4;
 
-/** Milliseconds between two looks for logs that have expired. */
-const sweepMs = 10_000;
+/** Bytes that an engine needs for an entry besides its text, roughly. */
+const entryBytes = 64;
+
+/** Milliseconds that a cleared log is kept: longer than that of any session that is not in use. */
+const clearedMs = 3_600_000;
+
+/** Milliseconds between two looks for logs that have expired: usually, and while the logs hold too much. */
+const [sweepMs, fullSweepMs] = [10_000, 1000];
 
 /** Parts of logs in one message to other nodes, and characters of a caller in it. */
 const [maxParts, maxCaller] = [500, 256];
@@ -97,10 +103,12 @@ export class LogBudget {
   added(log: string, bytes: number, { keepMs, caller }: AppendOptions): void {
     const { node } = this.#host;
     const now = performance.now();
-    const part = this.#held.partOf(log, node) + bytes;
+    const part = this.#held.partOf(log, node) + bytes + entryBytes;
     this.#held.set({ log, node, bytes: part, leftMs: keepMs, caller: caller?.slice(0, maxCaller) }, now);
-    if (this.#held.counts(log)) this.#changed(log, bytes, keepMs, now);
-    this.#makeRoom(now);
+    if (this.#held.counts(log)) this.#changed(log, bytes + entryBytes, keepMs, now);
+    const isFull = this.#held.total > this.#max;
+    if (now - this.#sweptAt > (isFull ? fullSweepMs : sweepMs)) this.#sweep(now);
+    this.#makeRoom();
   }
 
   /** Keeps logs counted for longer, because this node follows them. */
@@ -110,7 +118,7 @@ export class LogBudget {
     for (const log of logs) {
       if (this.#held.partsOf(log, now).length === 0) continue;
       this.#held.set({ log, node, bytes: this.#held.partOf(log, node), leftMs, caller: undefined }, now);
-      this.#tellSoon(log);
+      if (this.#held.counts(log)) this.#tellSoon(log);
     }
   }
 
@@ -134,15 +142,13 @@ export class LogBudget {
     return this.#maxBytes ?? defaultBytes;
   }
 
-  #makeRoom(now: number): void {
+  #makeRoom(): void {
     const engine = this.#engine;
-    if (this.#held.total > this.#max) this.#sweep(now);
     while (engine !== undefined && this.#held.total > this.#max) {
-      const oldest = this.#held.oldestOfGreediest(now);
-      if (oldest === undefined) return;
-      const { log, leftMs } = oldest;
+      const log = this.#held.oldestOfGreediest();
+      if (log === undefined) return;
       this.removed(log);
-      const options = { keepMs: Math.max(leftMs, 1), isOnly: true, onlyWith: "session" } as const;
+      const options = { keepMs: clearedMs, isOnly: true, onlyWith: "session" } as const;
       logRejection(this.#logger, "Clearing a log", engine.append(log, "", options));
     }
   }
@@ -166,7 +172,6 @@ export class LogBudget {
     }
     this.#untold.clear();
     while (parts.length > 0) bus.sendSoon("all", "held", { parts: parts.splice(0, maxParts).map(recordOf) });
-    if (now - this.#sweptAt > sweepMs) this.#sweep(now);
   }
 
   #sweep(now: number): void {

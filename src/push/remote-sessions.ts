@@ -86,11 +86,11 @@ export class RemoteSessions {
 
   /**
    * Adds a message to the log of a session; the node that has its GET stream writes it. Resolves with false if the session does not
-   * exist.
+   * exist. A node that has the session knows the `caller` that its log counts for.
    */
-  async append(session: string, text: string, scopes?: readonly string[]): Promise<boolean> {
+  async append(session: string, text: string, scopes?: readonly string[], caller?: string): Promise<boolean> {
     const entry: SessionEntry = { k: "push", m: text, scopes };
-    const options = { keepMs: this.#keepMs, onlyWith: "session" } as const;
+    const options = { keepMs: this.#keepMs, onlyWith: "session", caller } as const;
     return (await this.#cluster.engine.append(session, smallEntryText(entry), options)) > 0;
   }
 
@@ -108,9 +108,10 @@ export class RemoteSessions {
   }
 
   /** A stream whose messages wait in the log of the session for its next GET stream, on any node. */
-  streamTo(session: string, scopes?: readonly string[]): Stream {
+  streamTo(session: string, scopes?: readonly string[], caller?: string): Stream {
     return this.#streamBy(async (text) => {
-      if (!(await this.append(session, text, scopes))) throw new Error(`Session ${session} has ended`);
+      if (!(await this.append(session, text, scopes, caller)))
+        throw new Error(`Session ${session} has ended`);
     });
   }
 
@@ -137,6 +138,7 @@ export class RemoteSessions {
   /** Passes a message to the node that has the pipe of a session; that node never passes it on. */
   async #pass(node: string, kind: "push" | "ask", body: JsonObject): Promise<boolean> {
     if (node === this.#cluster.node || !this.#cluster.hears(node)) return false;
+    // It goes through the engine like an entry, and has the same limit.
     smallEntryText(body);
     return (await this.#cluster.questions.ask(node, kind, body))?.["isReached"] === true;
   }

@@ -94,7 +94,8 @@ export class SharedRecords {
    */
   async claimEnd(id: string, reason: SessionEnd): Promise<boolean> {
     const key = { kind: "mark", tag: `ended ${id}` } as const;
-    const keepMs = reason === "idle" ? this.#keepMs : Math.min(this.#keepMs, toldLeases * this.#cluster.leaseMs);
+    const keepMs =
+      reason === "idle" ? this.#keepMs : Math.min(this.#keepMs, toldLeases * this.#cluster.leaseMs);
     return (await this.#engine.create(key, "", keepMs)) !== undefined;
   }
 

@@ -206,15 +206,18 @@ function idBeforeLast(reply: EventReply): string {
   return reply.events.findLast(({ id }, at) => id !== undefined && at < reply.events.length - 1)?.id ?? "";
 }
 
-test.runIf(engineNames.includes("redis-server"))("sessions that clients end leave nothing behind", async () => {
-  const { engine, one, other } = await twoNodes("redis-server", { http, backplane: { leaseMs: 250 } });
-  const clients = await openMany([one, other], 20);
-  for (const client of clients) expect(await client.delete()).toBe(204);
-  await until(() => {
-    const keys = engine.cli("--raw", "keys", "*").split("\n");
-    return keys.every((key) => !clients.some(({ id }) => key.includes(id)));
-  });
-});
+test.runIf(engineNames.includes("redis-server"))(
+  "sessions that clients end leave nothing behind",
+  async () => {
+    const { engine, one, other } = await twoNodes("redis-server", { http, backplane: { leaseMs: 250 } });
+    const clients = await openMany([one, other], 20);
+    for (const client of clients) expect(await client.delete()).toBe(204);
+    await until(() => {
+      const keys = engine.cli("--raw", "keys", "*").split("\n");
+      return keys.every((key) => !clients.some(({ id }) => key.includes(id)));
+    });
+  },
+);
 
 describe.each(engineNames)("a result that is larger than an entry · %s", (name) => {
   const size = 2 * 1024 * 1024;
