@@ -1,12 +1,13 @@
 // A node whose engine was away does not trust what arrives before it has read what it has missed.
 import { McpServer } from "halyard";
 import { expect, test } from "vitest";
+import { recordingLogger } from "../support/log.ts";
 import { HeldBackplane } from "../support/nodes.ts";
 import { serve, SessionClient } from "../support/sessions.ts";
 
 test("an entry that arrives after the engine has lost a log waits for the gap to be told", async () => {
   const backplane = new HeldBackplane();
-  const server = new McpServer({ name: "test", version: "1.0.0" }, { backplane });
+  const server = new McpServer({ name: "test", version: "1.0.0" }, { backplane, logger: recordingLogger() });
   server.resource("note:///a", {}, () => "");
   const client = await SessionClient.open(await serve(server));
   await client.request("resources/subscribe", { uri: "note:///a" });
