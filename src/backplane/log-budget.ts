@@ -144,7 +144,8 @@ export class LogBudget {
 
   #makeRoom(): void {
     const engine = this.#engine;
-    while (engine !== undefined && this.#held.total > this.#max) {
+    if (engine === undefined) return;
+    while (this.#held.total > this.#max) {
       const log = this.#held.oldestOfGreediest();
       if (log === undefined) return;
       this.removed(log);

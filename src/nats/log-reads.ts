@@ -9,13 +9,13 @@ const inactiveThreshold = 5e9;
 const readMs = 5000;
 
 /**
- * Messages and bytes of a page: any entry that a node writes fits. After some nanoseconds the server says that nothing is left, if
- * messages have become too old meanwhile.
+ * Messages and bytes of a page: what the server has of a log usually fits. If messages do not fit, or have become too old meanwhile,
+ * the server says so after some nanoseconds.
  */
-const page = { batch: 1000, max_bytes: 512 * 1024, no_wait: true, expires: 250e6 };
+const page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
 
 /** Reads that run at the same time; together they ask for less than the server keeps for a slow connection, 64 MB by default. */
-const maxReads = 32;
+const maxReads = 24;
 
 interface Consumer {
   readonly name: string;

@@ -118,7 +118,9 @@ const faults: Readonly<Record<string, Fault>> = {
       // Half as many characters have as many bytes, for an engine that counts those.
       append: (log, text, options) => engine.append(log, text.slice(0, text.length / 2), options),
       read: async (...given) =>
-        (await engine.read(...given)).map((entry) => ({ ...entry, text: entry.text.repeat(2) })),
+        (await engine.read(...given)).map(({ sequence, previous, text }) => {
+          return { sequence, previous, text: text.repeat(2) };
+        }),
     }),
   },
   "append with isOnly drops all earlier entries, and does not begin the log again": {

@@ -72,12 +72,13 @@ async function held(engine: EngineProcess): Promise<number> {
 
 /** Asks again and again until the test ends, and returns how often it was answered with a result. */
 function keepAsking(client: SessionClient): () => number {
-  let [answered, isOver] = [0, false];
-  onTestFinished(() => void (isOver = true));
+  let answered = 0;
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
   void (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const reply = await client.request("tools/call", { name: "echo", arguments: {} }).catch(() => ({}));
-      if (isOver) return;
+      if (over.signal.aborted) return;
       expect(reply).toHaveProperty("result");
       answered++;
     }
