@@ -28,8 +28,8 @@ const clearedMs = 3_600_000;
 /** Milliseconds between two looks for logs that have expired: usually, and while the logs hold too much. */
 const [sweepMs, fullSweepMs] = [10_000, 1000];
 
-/** Parts of logs in one message to other nodes, and characters of a caller in it. */
-const [maxParts, maxCaller] = [500, 256];
+/** Parts of logs in one message to other nodes, logs in an answer to one of them, and characters of a caller. */
+const [maxParts, maxLogs, maxCaller] = [500, 100, 256];
 
 /** Milliseconds that another node has to say what it knows. */
 const answerMs = 3000;
@@ -192,7 +192,7 @@ export class LogBudget {
   #hear(records: unknown): void {
     if (!Array.isArray(records)) return;
     const now = performance.now();
-    for (const part of records.slice(0, maxParts).map(partOf)) {
+    for (const part of records.map(partOf)) {
       if (part === undefined || part.node === this.#host.node) continue;
       if (part.leftMs <= 0) this.#forget(part.log);
       else this.#held.set(part, now);
@@ -204,9 +204,9 @@ export class LogBudget {
     const now = performance.now();
     const { counted } = this.#held;
     const start = Number.isSafeInteger(from) ? (from as number) : 0;
-    const page = counted.slice(start, start + maxParts);
+    const page = counted.slice(start, start + maxLogs);
     const parts = page.flatMap((log) => this.#held.partsOf(log, now));
-    return { parts: parts.slice(0, maxParts).map(recordOf), next: start + page.length, of: counted.length };
+    return { parts: parts.map(recordOf), next: start + page.length, of: counted.length };
   }
 
   /** Asks the first other node that it hears what the logs hold that were written before. */
