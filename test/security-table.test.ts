@@ -13,7 +13,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { readTable } from "./support/documents.ts";
 import { listen } from "./support/listen.ts";
 import { joinNode } from "./support/nodes.ts";
-import { initializeRequest, metaKeys, RawPeer } from "./support/raw.ts";
+import { initializeRequest, metaKeys, modernRequest, RawPeer } from "./support/raw.ts";
 import { askingServer, begin, retry, type Turn, ways } from "./support/asking-server.ts";
 import { until } from "./support/turns.ts";
 
@@ -28,7 +28,7 @@ const probes: Record<string, (limit: number) => Promise<void>> = {
   "output waiting on stdio": probeWaitingOutput,
   "milliseconds to finish": probeGrace,
   "characters of a URI": probeUri,
-  "characters of a stamp": probeStamp,
+  "characters of an id": probeId,
   "characters of a client": probeClient,
   "characters of a tool name": probeToolName,
   "bytes of a shared message": probeShared,
@@ -238,15 +238,19 @@ async function probeUri(limit: number): Promise<void> {
   await client.close();
 }
 
-async function probeStamp(limit: number): Promise<void> {
+async function probeId(limit: number): Promise<void> {
   const server = new McpServer(info);
   server.tool("t", {}, () => "");
   const client = await connect(server, modern);
   const notifications = { toolsListChanged: true };
   expect(await listen(client, notifications, "a".repeat(limit))).toEqual(notifications);
-  const longer = client.request("subscriptions/listen", { notifications }, "a".repeat(limit + 1));
-  await expect(longer).rejects.toMatchObject({ code: -32600 });
   await client.close();
+  const request = (length: number): object => modernRequest("a".repeat(length), "tools/list");
+  const peer = new RawPeer(server, modern.revision);
+  expect(await peer.say(request(limit))).toHaveProperty("result");
+  const refused = await peer.say(request(limit + 1));
+  expect(refused).toMatchObject({ error: { code: -32600 } });
+  expect(JSON.stringify(refused)).not.toContain("aa");
 }
 
 async function probeClient(limit: number): Promise<void> {

@@ -8,10 +8,12 @@ import type { Implementation } from "../protocol/model.ts";
 import { randomId } from "../protocol/random-id.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
+import { CountedEngine } from "./counted-engine.ts";
 import type { Engine, EngineReceiver, EngineSource, ValueKind } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
 import { Feeds } from "./feeds.ts";
 import { Forwarding } from "./forwarding.ts";
+import { LogBudget } from "./log-budget.ts";
 import { NodeQuestions } from "./node-questions.ts";
 import type { PartKind, Parts } from "./parts.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
@@ -68,6 +70,8 @@ export class Cluster {
   readonly questions: NodeQuestions = new NodeQuestions(this);
   /** Passes on what clients send. */
   readonly forwarding: Forwarding = new Forwarding(this);
+  /** Counts what the logs hold, and clears some when they hold too much. */
+  readonly logBudget: LogBudget;
   #joining: Promise<void> | undefined;
   #stay: Stay | undefined;
   #users = 0;
@@ -86,6 +90,7 @@ export class Cluster {
     this.#host = host;
     this.leaseMs = backplane.options.leaseMs ?? defaultLeaseMs;
     this.secrets = [backplane.options.secret ?? []].flat();
+    this.logBudget = new LogBudget(this, host.diagnostics.logger);
     this.on("beat", (info, from) => this.#heard(from, info));
     this.on("hello", (info, from) => {
       this.#stay?.presence.heard(from, info);
@@ -283,8 +288,9 @@ export class Cluster {
       lost: (error) => this.#lost(error),
       back: () => this.#back(),
     };
-    const { secrets, leaseMs } = this;
-    const engine = await openEngine(this.#backplane, { prefix, node, receiver, logger, secrets, leaseMs });
+    const { secrets, leaseMs, logBudget } = this;
+    const opened = await openEngine(this.#backplane, { prefix, node, receiver, logger, secrets, leaseMs });
+    const engine = new CountedEngine(opened, logBudget);
     bus.connect(engine);
     const presence = new Presence(node, this.leaseMs, (other, state) => {
       diagnostics.observe?.({ type: "node", state, node: other });
@@ -353,6 +359,7 @@ export class Cluster {
     for (const timer of stay.timers) clearInterval(timer);
     this.#stay = undefined;
     this.#isReady = false;
+    this.logBudget.close();
     this.#feeds.close();
   }
 

@@ -36,6 +36,10 @@ export interface AppendOptions {
   readonly follow?: "start" | "stop" | undefined;
   /** Adds the entry only if there is a value of this kind whose tag is the name of the log. @default {it need not exist} */
   readonly onlyWith?: ValueKind | undefined;
+  /** Drops all earlier entries of the log. Its next reader finds out by `previous` that some are missing. @default {false} */
+  readonly isOnly?: boolean | undefined;
+  /** The caller that the bytes of the log count for. An engine ignores it. @default {that of earlier entries} */
+  readonly caller?: string | undefined;
 }
 
 /**
@@ -44,6 +48,7 @@ export interface AppendOptions {
  * - Every method rejects if the engine cannot be reached: nothing is queued for later.
  * - A value or log MUST disappear after its time, without any node's help. The times are the engine's, not those of a node's clock.
  * - `create`, `replace` and `append` are atomic.
+ * - A log holds no more than its limits, so that nodes know what all logs hold at most by what they have added.
  * - An entry that `append` has stored is passed to {@link EngineReceiver.entry} of every node that follows the log, the appending one
  *   included; a node that misses one finds out by `previous` and reads it.
  * - Messages and entries may be lost, doubled and reordered on their way to receivers. What `read` and `get` return is right.
@@ -67,8 +72,9 @@ export interface Engine {
   count(kind: CountedKind): Promise<number>;
 
   /**
-   * Adds an entry, and drops the oldest ones past {@link maxLogEntries} and {@link maxLogBytes}. Resolves with its sequence number, or
-   * with 0 if it was not added because of {@link AppendOptions.onlyWith}.
+   * Adds an entry of at most {@link maxEntryBytes}, and drops the oldest ones past {@link maxLogEntries} and {@link maxLogBytes}.
+   * Resolves with its sequence number, or with 0 if it was not added because of {@link AppendOptions.onlyWith}. An engine may drop the
+   * oldest entries later, but `read` returns none of them.
    */
   append(log: string, text: string, options: AppendOptions): Promise<number>;
   /** The kept entries with this sequence number or a later one, oldest first. */
@@ -108,8 +114,14 @@ export interface EngineReceiver {
 /** Entries that an engine keeps in each log. */
 export const maxLogEntries = 1000;
 
-/** Characters of the entries that an engine keeps in each log, if it can count them. */
+/** UTF-8 bytes of the entries that an engine keeps in each log. It always keeps the newest entry. */
 export const maxLogBytes: number = 256 * 1024;
+
+/**
+ * UTF-8 bytes of one entry that nodes write. With a secret, an engine gets a third more, which NATS takes without changes of its
+ * `max_payload`.
+ */
+export const maxEntryBytes: number = maxLogBytes;
 
 /** What an engine needs to join a node. */
 export interface EngineJoin {

@@ -2,7 +2,33 @@
 import { HalyardError } from "../errors.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import type { Engine, StoredValue, ValueKey } from "./engine.ts";
+import { type Engine, maxEntryBytes, type StoredValue, type ValueKey } from "./engine.ts";
+
+const encoder = new TextEncoder();
+
+/** The UTF-8 bytes of a text. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/** The text of an entry; undefined if it has more than {@link maxEntryBytes}. */
+export function entryText(entry: { readonly m?: string | undefined }): string | undefined {
+  // Not serialised once more only to be measured.
+  if ((entry.m?.length ?? 0) > maxEntryBytes) return undefined;
+  const text = JSON.stringify(entry);
+  const isSmall = text.length * 3 <= maxEntryBytes;
+  return isSmall || byteLength(text) <= maxEntryBytes ? text : undefined;
+}
+
+/** The text of an entry. Throws if it is larger than nodes share. `what` names it in the error. */
+export function smallEntryText(entry: object, what = "A message"): string {
+  const text = entryText(entry);
+  if (text !== undefined) return text;
+  const bytes = byteLength(JSON.stringify(entry));
+  throw new RangeError(
+    `${what} has ${bytes} bytes, and nodes can share at most ${maxEntryBytes}: send less, or a link to the rest`,
+  );
+}
 
 /** What each kind of entry must have, checked before use: another version of Halyard, or somebody else, may have written it. */
 export type EntryChecks<Kind extends string> = Readonly<Record<Kind, (entry: JsonObject) => boolean>>;

@@ -12,6 +12,7 @@ import type {
 import type { Backplane } from "../backplane/backplane.ts";
 import { maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
 import { checkBackplaneOptions } from "../backplane/options.ts";
+import { byteLength } from "../backplane/stored.ts";
 import { backplaneOf } from "./backplane-of.ts";
 
 /** Something that expires. */
@@ -169,16 +170,18 @@ class MemoryEngine implements Engine {
     return this.#shared.values(kind).size;
   }
 
-  async append(name: string, text: string, { keepMs, follow, onlyWith }: AppendOptions): Promise<number> {
+  async append(name: string, text: string, options: AppendOptions): Promise<number> {
+    const { keepMs, follow, onlyWith, isOnly } = options;
     const shared = this.#shared;
     if (onlyWith !== undefined && shared.values(onlyWith).get(name) === undefined) return 0;
     const log = shared.logs.get(name) ?? { entries: [], bytes: 0, endsAt: 0 };
     const entry = { sequence: shared.nextNumber(), previous: log.entries.at(-1)?.sequence ?? 0, text };
     log.entries.push(entry);
-    log.bytes += text.length;
+    log.bytes += byteLength(text);
     log.endsAt = endOf(keepMs);
-    while (log.entries.length > maxLogEntries || (log.bytes > maxLogBytes && log.entries.length > 1)) {
-      log.bytes -= log.entries.shift()?.text.length ?? 0;
+    const most = isOnly ? 1 : maxLogEntries;
+    while (log.entries.length > most || (log.bytes > maxLogBytes && log.entries.length > 1)) {
+      log.bytes -= byteLength(log.entries.shift()?.text ?? "");
     }
     shared.logs.set(name, log);
     if (follow === "start") shared.follow(name, this.#node);

@@ -63,6 +63,7 @@ export class HttpState implements Tended {
     this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
     server.keepSessions(logKeptMs(limits));
+    server.cluster?.logBudget.allow(limits.maxTotalBytes);
     this.#stopHearing = server.cluster === undefined ? [] : this.#hear(server.cluster);
   }
 

@@ -6,7 +6,7 @@ export interface NatsConnection {
   readonly info?: { readonly version: string; readonly max_payload: number } | undefined;
   /** Halyard passes `headers` too, as an object that has the `encode` which the client calls. */
   request(subject: string, payload: Uint8Array, options: { readonly timeout: number }): Promise<NatsMessage>;
-  publish(subject: string, payload: Uint8Array): void;
+  publish(subject: string, payload: Uint8Array, options?: { readonly reply: string }): void;
   subscribe(
     subject: string,
     options: { readonly callback: (error: unknown, message: NatsMessage) => void },

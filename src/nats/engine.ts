@@ -138,7 +138,7 @@ export class NatsEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#values.forget();
+    for (const part of [this.#values, this.#logs]) part.forget();
     this.#link.close();
   }
 

@@ -79,8 +79,8 @@ export class Link {
     }
   }
 
-  publish(subject: string, payload: Uint8Array): void {
-    this.#connected(payload.length).publish(subject, payload);
+  publish(subject: string, payload: Uint8Array, reply?: string): void {
+    this.#connected(payload.length).publish(subject, payload, ...(reply === undefined ? [] : [{ reply }]));
   }
 
   /** The client of NATS subscribes again by itself after it has reconnected. */

@@ -1,17 +1,25 @@
-// Reads of a log: a consumer for each, which delivers everything at once, in one round trip.
+// Reads of a log: a consumer for each, which delivers page by page, so that the server never sends more than a connection takes.
 import { deliveredMessage, type JetStream, type StoredMessage } from "./jetstream.ts";
 import type { Link } from "./link.ts";
 
-/** Nanoseconds without a delivery after which the server says that nothing is left, and after which it forgets a consumer without a reader. */
-const [idleHeartbeat, inactiveThreshold] = [250e6, 5e9];
+/** Nanoseconds after which the server forgets a consumer without a reader. */
+const inactiveThreshold = 5e9;
 
 /** Milliseconds that a read may take. */
 const readMs = 5000;
 
+/**
+ * Messages and bytes of a page: what the server has of a log usually fits. If messages do not fit, or have become too old meanwhile,
+ * the server says so after some nanoseconds.
+ */
+const page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
+
+/** Reads that run at the same time; together they ask for less than the server keeps for a slow connection, 64 MB by default. */
+const maxReads = 24;
+
 interface Consumer {
   readonly name: string;
   readonly num_pending: number;
-  readonly delivered: { readonly consumer_seq: number };
 }
 
 export class LogReads {
@@ -19,7 +27,9 @@ export class LogReads {
   readonly #jetstream: JetStream;
   readonly #stream: string;
   readonly #inbox: (id: string) => string;
-  #reads = 0;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #pages = 0;
 
   constructor(link: Link, jetstream: JetStream, stream: string, inbox: (id: string) => string) {
     this.#link = link;
@@ -30,40 +40,57 @@ export class LogReads {
 
   /** The messages of a subject with this number or a later one. */
   async read(subject: string, from: number): Promise<readonly StoredMessage[]> {
-    const inbox = this.#inbox(String(++this.#reads));
+    if (this.#running >= maxReads) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#running++;
+    try {
+      return await this.#readPages(subject, from);
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #readPages(subject: string, from: number): Promise<readonly StoredMessage[]> {
+    const consumer = await this.#create(subject, from);
     const messages: StoredMessage[] = [];
-    let finish = (): void => {};
+    for (let isLast = consumer.num_pending === 0; !isLast;) isLast = await this.#readPage(consumer, messages);
+    this.#link.publish(`$JS.API.CONSUMER.DELETE.${this.#stream}.${consumer.name}`, new Uint8Array());
+    return messages;
+  }
+
+  /** Reads a page, and resolves with whether it was the last. */
+  async #readPage({ name }: Consumer, messages: StoredMessage[]): Promise<boolean> {
+    const inbox = this.#inbox(String(++this.#pages));
+    const before = messages.length;
+    let finish = (_isLast: boolean): void => {};
     let fail = (_error: Error): void => {};
-    const finished = new Promise<void>((resolve, reject) => ([finish, fail] = [resolve, reject]));
-    finished.catch(() => {});
+    const finished = new Promise<boolean>((resolve, reject) => ([finish, fail] = [resolve, reject]));
     const subscription = this.#link.subscribe(inbox, (message) => {
-      const isHeartbeat = message.headers?.code === 100;
-      if (isHeartbeat) return finish();
+      // A status ends the page: the next message does not fit, or there is none.
+      if (message.headers !== undefined && message.headers.code >= 400)
+        return finish(messages.length === before);
       const { pending, ...stored } = deliveredMessage(message);
       messages.push(stored);
-      if (pending === 0) finish();
+      if (pending === 0) finish(true);
+      else if (messages.length - before === page.batch) finish(false);
     });
     const timer = setTimeout(() => fail(new Error(`NATS did not deliver a log within ${readMs} ms`)), readMs);
     try {
-      const consumer = await this.#create(subject, inbox, from);
-      const isEmpty = consumer.num_pending + consumer.delivered.consumer_seq === 0;
-      if (!isEmpty) await this.#link.unlessLost(finished);
-      this.#link.publish(`$JS.API.CONSUMER.DELETE.${this.#stream}.${consumer.name}`, new Uint8Array());
-      return messages;
+      const next = `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
+      this.#link.publish(next, new TextEncoder().encode(JSON.stringify(page)), inbox);
+      return await this.#link.unlessLost(finished);
     } finally {
       clearTimeout(timer);
       subscription.unsubscribe();
     }
   }
 
-  async #create(subject: string, inbox: string, from: number): Promise<Consumer> {
+  async #create(subject: string, from: number): Promise<Consumer> {
     const config = {
-      deliver_subject: inbox,
       filter_subject: subject,
       deliver_policy: "by_start_sequence",
       opt_start_seq: from,
       ack_policy: "none",
-      idle_heartbeat: idleHeartbeat,
       inactive_threshold: inactiveThreshold,
       mem_storage: true,
       num_replicas: 1,

@@ -1,11 +1,13 @@
 // Logs: the messages of a subject, which the server publishes again, with their numbers, to the nodes that follow the log.
-import { type AppendOptions, type LogEntry, maxLogEntries } from "../backplane/engine.ts";
+import { type AppendOptions, type LogEntry, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
+import { byteLength } from "../backplane/stored.ts";
 import { ignoreRejection } from "../async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import type { NatsMessage, NatsSubscription } from "./connection.ts";
 import type { JetStream, StoredMessage } from "./jetstream.ts";
 import type { Link } from "./link.ts";
 import { LogReads } from "./log-reads.ts";
+import { LogWindows } from "./log-windows.ts";
 import { type Names, tokenOf } from "./names.ts";
 import { Stream } from "./stream.ts";
 
@@ -47,6 +49,7 @@ export class Logs {
    * what is left must not look like a whole log.
    */
   readonly #since = new Map<string, number>();
+  readonly #windows: LogWindows;
 
   constructor(options: LogsOptions) {
     this.#options = options;
@@ -62,6 +65,10 @@ export class Logs {
       name: names.stream("followed"),
       subjects: [names.subject("followed", "*")],
       max_msgs_per_subject: 1,
+    });
+    this.#windows = new LogWindows({
+      drop: (log, before) => void ignoreRejection(this.#purge(log, before)),
+      expire: (log) => void ignoreRejection(this.#removeExpired(log)),
     });
     this.#reads = new LogReads(link, jetstream, this.#entries.name, (id) => names.subject("inbox", node, id));
   }
@@ -79,7 +86,8 @@ export class Logs {
     return stamped.storedAt;
   }
 
-  async append(log: string, text: string, { keepMs, follow }: AppendOptions): Promise<number> {
+  async append(log: string, text: string, options: AppendOptions): Promise<number> {
+    const { keepMs, follow, isOnly } = options;
     const { jetstream, names } = this.#options;
     await this.#entries.keep(agesKept * keepMs);
     const token = await tokenOf(log);
@@ -88,10 +96,15 @@ export class Logs {
     if (follow === "start") this.#subscribe(log, token);
     try {
       const subject = names.subject("log", token);
+      // What is left must not look like a whole log.
+      if (isOnly && !this.#since.has(log)) await this.#learnSince(log, subject);
       const since = this.#since.get(log);
-      const published = await jetstream.publish(subject, text, { ttlMs: keepMs, since });
-      const sequence = this.#numberOf(published ?? 0);
+      const published = (await jetstream.publish(subject, text, { ttlMs: keepMs, since })) ?? 0;
+      const sequence = this.#numberOf(published);
       if (!this.#since.has(log)) void ignoreRejection(this.#learnSince(log, subject));
+      if (isOnly) await this.#purge(log, published);
+      else if (!this.#followed.has(log)) this.#windows.add(log, published, byteLength(text));
+      this.#windows.keep(log, keepMs);
       if (follow === "stop") this.#stopAfter(log, sequence);
       return sequence;
     } catch (error) {
@@ -131,15 +144,31 @@ export class Logs {
   }
 
   async removeLog(log: string): Promise<void> {
-    const { jetstream, names } = this.#options;
-    const filter = names.subject("log", await tokenOf(log));
     this.#since.delete(log);
-    await jetstream.call(`STREAM.PURGE.${this.#entries.name}`, { filter });
+    this.#windows.delete(log);
+    await this.#purge(log);
   }
 
   /** Forgets what it knows of the logs: the server may have lost them. */
   forget(): void {
     this.#since.clear();
+    this.#windows.clear();
+  }
+
+  /** Removes the messages of a log, all or those before a number. */
+  async #purge(log: string, seq?: number): Promise<void> {
+    const { jetstream, names } = this.#options;
+    const filter = names.subject("log", await tokenOf(log));
+    await jetstream.call(`STREAM.PURGE.${this.#entries.name}`, { filter, ...(seq !== undefined && { seq }) });
+  }
+
+  /** Removes a log that has expired: the server would keep its messages for as long as those of logs that are followed. */
+  async #removeExpired(log: string): Promise<void> {
+    const { jetstream, names } = this.#options;
+    const subject = names.subject("log", await tokenOf(log));
+    const newest = await jetstream.find(this.#entries.name, { last_by_subj: subject });
+    if (newest !== undefined && (await this.#isOver(log, newest)))
+      await this.#purge(log, newest.sequence + 1);
   }
 
   async #learnSince(log: string, subject: string): Promise<void> {
@@ -186,6 +215,7 @@ export class Logs {
     if (followed === undefined || !(sequence > previous)) return;
     const entry = this.#entryOf({ sequence, previous, text: new TextDecoder().decode(data) });
     this.#options.entry(log, entry);
+    this.#windows.add(log, sequence, data.length);
     if (previous === 0) this.#knowSince(log, sequence);
     followed.arrived = entry.sequence;
     this.#stopAfter(log, followed.last);
@@ -217,7 +247,19 @@ function entriesOf(messages: readonly StoredMessage[], isWhole: boolean): LogEnt
     const previous = messages[index - 1]?.sequence ?? (isWhole ? removedBefore(messages) : sequence - 1);
     return { sequence, previous, text };
   });
-  return entries.slice(-maxLogEntries);
+  return newestOf(entries.slice(-maxLogEntries));
+}
+
+/** As many of the newest entries as a log keeps; the server may still have more. */
+function newestOf(entries: readonly LogEntry[]): LogEntry[] {
+  let bytes = 0;
+  let from = entries.length;
+  while (from > 0) {
+    bytes += byteLength(entries[from - 1]?.text ?? "");
+    if (bytes > maxLogBytes && from < entries.length) break;
+    from--;
+  }
+  return entries.slice(from);
 }
 
 /** The number of an entry that the server has removed before these; 0 if they are the whole log. */

@@ -1,6 +1,5 @@
 // A change that nodes tell each other: as it is written to the shared log, and read back.
-import { maxLogBytes } from "../backplane/engine.ts";
-import { type EntryChecks, readEntry } from "../backplane/stored.ts";
+import { type EntryChecks, readEntry, smallEntryText } from "../backplane/stored.ts";
 import { isObject } from "../wire/message.ts";
 import { areScopes } from "./session-log.ts";
 
@@ -46,19 +45,7 @@ export function readChange(text: string): ChangeEntry | undefined {
 
 /** The text of an entry. Throws if a log cannot keep that much, or if it is not JSON. */
 export function encodeChange(entry: ChangeEntry): string {
-  const text = JSON.stringify(entry);
-  assertKeepable(text, "method" in entry ? entry.method : entry.k);
-  return text;
-}
-
-/** Throws if a message is larger than all that an engine keeps in a log. */
-export function assertKeepable(text: string, what = "A message"): void {
-  const isSmall = text.length * 3 <= maxLogBytes;
-  const bytes = isSmall ? 0 : new TextEncoder().encode(text).length;
-  if (bytes <= maxLogBytes) return;
-  throw new RangeError(
-    `${what} has ${bytes} bytes, and nodes can share at most ${maxLogBytes}: send less, or a link to the rest`,
-  );
+  return smallEntryText(entry, "method" in entry ? entry.method : entry.k);
 }
 
 function isText(value: unknown): boolean {

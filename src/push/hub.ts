@@ -182,7 +182,8 @@ export class Hub {
     const remote = this.#remote?.isJoined ? this.#remote : undefined;
     if (!remote || (listener && !listener.stream.recovers)) return this.pushHere(session, push);
     const text = new Frame(method, params).plain();
-    if (listener) return takes(listener.log, method, params) && remote.append(session, text, scopes);
+    if (listener)
+      return takes(listener.log, method, params) && remote.append(session, text, scopes, listener.caller);
     if (method !== logMessage) return remote.push(session, push, text);
     return remote.push(session, push, text, (logLevel) => takes({ logLevel }, method, params));
   }
@@ -221,9 +222,9 @@ export class Hub {
   }
 
   /** The log of a session that reads its messages from there. */
-  #logOf({ session, stream }: Listener, scopes: readonly string[] | undefined): Stream | undefined {
+  #logOf({ session, stream, caller }: Listener, scopes: readonly string[] | undefined): Stream | undefined {
     if (!this.#remote?.isJoined || !stream.recovers || session === undefined) return undefined;
-    return this.#remote.streamTo(session, scopes);
+    return this.#remote.streamTo(session, scopes, caller);
   }
 
   /** Whether the topic has a listener. */

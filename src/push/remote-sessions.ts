@@ -2,6 +2,7 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import { HalyardError } from "../errors.ts";
+import { smallEntryText } from "../backplane/stored.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
@@ -9,7 +10,6 @@ import { defaultSessionLimits, keptPerIdle } from "../session/sessions.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { AskTarget } from "./asks.ts";
-import { assertKeepable } from "./change.ts";
 import type { Stream } from "./listener.ts";
 import { areScopes, type SessionEntry } from "./session-log.ts";
 
@@ -87,13 +87,12 @@ export class RemoteSessions {
 
   /**
    * Adds a message to the log of a session; the node that has its GET stream writes it. Resolves with false if the session does not
-   * exist.
+   * exist. A node that has the session knows the `caller` that its log counts for.
    */
-  async append(session: string, text: string, scopes?: readonly string[]): Promise<boolean> {
-    assertKeepable(text);
+  async append(session: string, text: string, scopes?: readonly string[], caller?: string): Promise<boolean> {
     const entry: SessionEntry = { k: "push", m: text, scopes };
-    const options = { keepMs: this.#keepMs, onlyWith: "session" } as const;
-    if ((await this.#cluster.engine.append(session, JSON.stringify(entry), options)) > 0) return true;
+    const options = { keepMs: this.#keepMs, onlyWith: "session", caller } as const;
+    if ((await this.#cluster.engine.append(session, smallEntryText(entry), options)) > 0) return true;
     if (await this.#cluster.verify()) return false;
     throw new HalyardError("BACKPLANE_UNAVAILABLE", "The engine has lost its data, perhaps with the session");
   }
@@ -112,9 +111,10 @@ export class RemoteSessions {
   }
 
   /** A stream whose messages wait in the log of the session for its next GET stream, on any node. */
-  streamTo(session: string, scopes?: readonly string[]): Stream {
+  streamTo(session: string, scopes?: readonly string[], caller?: string): Stream {
     return this.#streamBy(async (text) => {
-      if (!(await this.append(session, text, scopes))) throw new Error(`Session ${session} has ended`);
+      if (!(await this.append(session, text, scopes, caller)))
+        throw new Error(`Session ${session} has ended`);
     });
   }
 
@@ -141,6 +141,8 @@ export class RemoteSessions {
   /** Passes a message to the node that has the pipe of a session; that node never passes it on. */
   async #pass(node: string, kind: "push" | "ask", body: JsonObject): Promise<boolean> {
     if (node === this.#cluster.node || !this.#cluster.hears(node)) return false;
+    // It goes through the engine like an entry, and has the same limit.
+    smallEntryText(body);
     return (await this.#cluster.questions.ask(node, kind, body))?.["isReached"] === true;
   }
 

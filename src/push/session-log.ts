@@ -19,7 +19,8 @@ export type Replaced = readonly [] | readonly [StreamNumber, string];
  * - `push`: a message for the session.
  * - `post`: the reply to the requests with these ids, usually one, became a stream, and node `n` runs the calls.
  * - `take`: that POST stream was resumed on node `n`.
- * - `send`: a message on a POST stream; with `end` the last. The first `end` counts.
+ * - `send`: a message on a POST stream; with `end` the last. The first `end` counts. Without `m`, the message is larger than nodes
+ *   share: only a client that is connected to the node of the call gets it.
  */
 export type SessionEntry =
   | {
@@ -46,7 +47,7 @@ export type SessionEntry =
       readonly scopes?: readonly string[] | undefined;
     }
   | { readonly k: "take"; readonly s: StreamNumber; readonly n: string }
-  | { readonly k: "send"; readonly s: StreamNumber; readonly m: string; readonly end?: true };
+  | { readonly k: "send"; readonly s: StreamNumber; readonly m?: string; readonly end?: true };
 
 const checks: EntryChecks<SessionEntry["k"]> = {
   get: ({ s, n, has, c, over }) =>
@@ -61,7 +62,7 @@ const checks: EntryChecks<SessionEntry["k"]> = {
   post: ({ n, ids, scopes }) =>
     typeof n === "string" && Array.isArray(ids) && ids.every(isRequestId) && areScopes(scopes),
   take: ({ s, n }) => isSequence(s) && typeof n === "string",
-  send: ({ s, m }) => isSequence(s) && typeof m === "string",
+  send: ({ s, m }) => isSequence(s) && (m === undefined || typeof m === "string"),
 };
 
 function isReplaced(value: unknown): value is Replaced {

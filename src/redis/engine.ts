@@ -114,10 +114,11 @@ export class RedisEngine implements Engine {
     return Number(await this.#run("index", [this.#names.index(kind)], ["CH", ""]));
   }
 
-  async append(log: string, text: string, { keepMs, follow, onlyWith }: AppendOptions): Promise<number> {
+  async append(log: string, text: string, options: AppendOptions): Promise<number> {
+    const { keepMs, follow, onlyWith, isOnly } = options;
     const [entries, followers] = this.#names.log(log);
     const needed = onlyWith === undefined ? [] : [this.#names.value({ kind: onlyWith, tag: log })];
-    const limits = [wholeMs(keepMs), maxLogEntries, maxLogBytes];
+    const limits = [wholeMs(keepMs), isOnly ? 1 : maxLogEntries, maxLogBytes];
     const following = [this.#node, follow ?? "", followMs, this.#names.nodes, encodeTag(log)];
     const args = [text, ...limits, ...following];
     const sequence = Number(await this.#run("append", [entries, followers, ...needed], args));

@@ -5,12 +5,16 @@ import { maxTries, tooBusy } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
+import type { SessionEnd } from "./sessions.ts";
 
 /** A record, and the version that the engine compares. */
 export interface StoredRecord {
   readonly record: SessionRecord;
   readonly version: string;
 }
+
+/** Leases after which every node that hears the others knows that a session was ended. */
+const toldLeases = 4;
 
 /** Milliseconds between two counts of all sessions. */
 const countMs = 1000;
@@ -86,10 +90,16 @@ export class SharedRecords {
     await this.#engine.removeLog(id).catch(() => {});
   }
 
-  /** Whether this node is the first to say that the session has ended. */
-  async claimEnd(id: string): Promise<boolean> {
+  /**
+   * Whether this node is the first to say that the session has ended. A client can end any number of sessions, so that mark is short:
+   * other nodes hear of it at once. Sessions that expire are no more than `maxSharedSessions` in `idleMs`, and each node that has a
+   * copy finds out at its own time.
+   */
+  async claimEnd(id: string, reason: SessionEnd): Promise<boolean> {
     const key = { kind: "mark", tag: `ended ${id}` } as const;
-    return (await this.#engine.create(key, "", this.#keepMs)) !== undefined;
+    const keepMs =
+      reason === "idle" ? this.#keepMs : Math.min(this.#keepMs, toldLeases * this.#cluster.leaseMs);
+    return (await this.#engine.create(key, "", keepMs)) !== undefined;
   }
 
   /** How many more sessions there may be, by a count that is a second old at most, and newer if there is little room. */

@@ -332,7 +332,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
   /** Drops the copy of a session that has ended everywhere. One node calls `onSessionClosed`. */
   async #conclude(session: Live, reason: SessionEnd): Promise<void> {
     if (!this.copies.delete(session)) return;
-    const isFirst = await this.#records.claimEnd(session.id).catch(() => true);
+    const isFirst = await this.#records.claimEnd(session.id, reason).catch(() => true);
     session.close(isFirst ? reason : undefined);
   }
 

@@ -1,5 +1,11 @@
 // What the backplane contract says of logs.
-import { type Engine, type LogEntry, maxLogEntries } from "../backplane/engine.ts";
+import {
+  type Engine,
+  type LogEntry,
+  maxEntryBytes,
+  maxLogBytes,
+  maxLogEntries,
+} from "../backplane/engine.ts";
 import { type ContractNodes, settled, until } from "./backplane-nodes.ts";
 import { oddTags } from "./backplane-values.ts";
 import { expectSame, pause } from "./expect-same.ts";
@@ -211,10 +217,52 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
     expectChain(entries);
   },
 
-  async "an entry may have 200 KB, and the newest one is always kept"(nodes) {
+  async "a log keeps its newest 262144 bytes, not characters"(nodes) {
+    const [one, other] = await nodes.openAll(2);
+    const texts = ["ä", "ö", "ü", "ß", "à", "é"].map((letter) => letter.repeat(maxLogBytes / 8));
+    for (const [index, text] of texts.entries()) {
+      const node = index % 2 ? one! : other!;
+      await node.engine.append("a", text, kept);
+    }
+    const last = await one!.engine.append("a", "", kept);
+    for (const { engine } of [one!, other!]) {
+      const entries = await engine.read("a", 0);
+      expectSame(
+        entries.map(({ text }) => text === "" || texts.slice(-4).includes(text)),
+        [true, true, true, true, true],
+      );
+      expectSame(entries.at(-1)?.sequence, last);
+      expectSame((entries[0]?.previous ?? 0) > 0, true);
+      expectChain(entries);
+    }
+  },
+
+  async "append with isOnly drops all earlier entries, and does not begin the log again"(nodes) {
+    const [one, other] = await nodes.openAll(2);
+    await other!.engine.follow(["a"], 60_000);
+    const [, second] = await appendAll(one!.engine, "a", ["1", "x".repeat(100_000)]);
+    await appendAll(one!.engine, "another", ["1", "2"]);
+    const sequence = await other!.engine.append("a", "", { ...kept, isOnly: true });
+    const entries = await one!.engine.read("a", 0);
+    expectSame(entries.length, 1);
+    expectSame({ ...entries[0], previous: 0 }, { sequence, previous: 0, text: "" });
+    // The exact number before it may be lost with that entry, but it is not the first of the log.
+    expectSame((entries[0]?.previous ?? 0) > 0, true);
+    expectSame((entries[0]?.previous ?? 0) <= (second ?? 0), true);
+    await appendAll(one!.engine, "a", ["4"]);
+    await until("four entries arrive", () => other!.entriesOf("a").length === 4);
+    expectChain(other!.entriesOf("a"));
+    expectSame(textsOf(await other!.engine.read("a", 0)), ["", "4"]);
+    expectChain(await one!.engine.read("a", 0));
+    expectSame(textsOf(await one!.engine.read("another", 0)), ["1", "2"]);
+  },
+
+  async "an entry may have 262144 bytes, and a third more when it is sealed; the newest one is always kept"(
+    nodes,
+  ) {
     const { engine, entriesOf } = await nodes.open();
     await engine.follow(["a"], 60_000);
-    const texts = ["a", "b", "c"].map((letter) => letter.repeat(200 * 1024));
+    const texts = ["a", "b", "c"].map((letter) => letter.repeat(Math.ceil((maxEntryBytes * 4) / 3) + 1000));
     await appendAll(engine, "a", texts);
     await until("three entries arrive", () => entriesOf("a").length === 3);
     expectSame(
@@ -222,6 +270,7 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
       [true, true, true],
     );
     const entries = await engine.read("a", 0);
+    expectSame(entries.length, 1);
     expectSame(entries.at(-1)?.text === texts[2], true);
     expectChain(entries);
   },

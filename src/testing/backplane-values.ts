@@ -135,6 +135,20 @@ export const valueChecks: Readonly<Record<string, (nodes: ContractNodes) => Prom
     await expectText(engine, session("short"), "again");
   },
 
+  async "an expired value can be created again, beside one of its kind that lives longer"(nodes) {
+    const { engine } = await nodes.open();
+    for (const kind of ["mark", "owner", "session"] as const) {
+      await create(engine, { kind, tag: "long" }, "kept", long);
+      await create(engine, { kind, tag: "short" }, "gone", 50);
+      const key = { kind, tag: "short" } as const;
+      await until("a value can be created again", async () => {
+        return (await engine.create(key, "again", long)) !== undefined;
+      });
+      await expectText(engine, key, "again");
+      expectSame(await engine.create(key, "twice", long), undefined);
+    }
+  },
+
   async "replace starts the time again, and may take it away"(nodes) {
     const { engine } = await nodes.open();
     const restarted = await create(engine, session("restarted"), "1", brief);
@@ -199,6 +213,17 @@ export const valueChecks: Readonly<Record<string, (nodes: ContractNodes) => Prom
     await other.remove(session("unknown"));
     await other.touch([session("a"), session("unknown")], long);
     await until("count falls to 2", async () => (await one.count("session")) === 2);
+    expectSame(await other.count("session"), 2);
+  },
+
+  async "a touched value is counted until its new time is over"(nodes) {
+    const [one, other] = await pairOf(nodes);
+    await create(one, session("long"), "", long);
+    for (const tag of ["touched", "left"]) await create(one, session(tag), "", brief);
+    await other.touch([session("touched")], long);
+    await until("a value expires", async () => (await one.get(session("left"))) === undefined);
+    await until("count falls to 2", async () => (await one.count("session")) <= 2);
+    expectSame(await one.count("session"), 2);
     expectSame(await other.count("session"), 2);
   },
 };

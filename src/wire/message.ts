@@ -74,16 +74,15 @@ export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** Whether `value` is a valid id. An unsafe integer is not, because parsing may have rounded it. */
+/** Characters of an id. Responses, progress and what nodes store repeat it, so its length must not be the peer's to choose. */
+const maxIdLength = 4096;
+
+/**
+ * Whether `value` is a valid request id or progress token. An unsafe integer is not, because parsing may have rounded it, and a long
+ * text is not, because many messages repeat it.
+ */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || Number.isSafeInteger(value);
-}
-
-const maxShortIdLength = 4096;
-
-/** Whether `value` is a valid id and short enough to keep and to repeat in many messages. */
-export function isShortId(value: unknown): value is RequestId {
-  return isRequestId(value) && !(typeof value === "string" && value.length > maxShortIdLength);
+  return typeof value === "string" ? value.length <= maxIdLength : Number.isSafeInteger(value);
 }
 
 /** Reads the envelope of one message. */
@@ -99,7 +98,8 @@ export function readMessage(value: unknown): ReadMessage {
     const message = (areParamsValid ? value : { jsonrpc: "2.0", method }) as unknown as RpcNotification;
     return { ok: true, kind: "notification", message };
   }
-  if (!isRequestId(id)) return invalid(id, "id must be a string or an integer");
+  if (!isRequestId(id))
+    return invalid(id, `id must be an integer or a string of at most ${maxIdLength} characters`);
   if (!areParamsValid) return invalid(id, "params must be an object", errorCodes.invalidParams);
   return { ok: true, kind: "request", message: value as unknown as RpcRequest };
 }

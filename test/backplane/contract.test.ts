@@ -113,8 +113,44 @@ const faults: Readonly<Record<string, Fault>> = {
   "a log keeps its newest 1000 entries": {
     methods: (engine) => ({ read: async (...given) => (await engine.read(...given)).slice(0, 999) }),
   },
-  "an entry may have 200 KB, and the newest one is always kept": {
-    methods: (engine) => ({ read: async (...given) => (await engine.read(...given)).slice(0, -1) }),
+  "a log keeps its newest 262144 bytes, not characters": {
+    methods: (engine) => ({
+      // Half as many characters have as many bytes, for an engine that counts those.
+      append: (log, text, options) => engine.append(log, text.slice(0, text.length / 2), options),
+      read: async (...given) =>
+        (await engine.read(...given)).map(({ sequence, previous, text }) => {
+          return { sequence, previous, text: text.repeat(2) };
+        }),
+    }),
+  },
+  "append with isOnly drops all earlier entries, and does not begin the log again": {
+    methods: (engine) => ({
+      async append(log, text, { isOnly, ...options }) {
+        if (isOnly) await engine.removeLog(log);
+        return engine.append(log, text, options);
+      },
+    }),
+  },
+  "an entry may have 262144 bytes, and a third more when it is sealed; the newest one is always kept": {
+    methods: (engine) => ({
+      append: (log, text, options) => engine.append(log, text.slice(0, 262_144), options),
+    }),
+  },
+  "an expired value can be created again, beside one of its kind that lives longer": {
+    methods: (engine) => {
+      const created = new Set<string>();
+      return {
+        async create(key, ...rest) {
+          const name = `${key.kind} ${key.tag}`;
+          if (created.has(name)) return undefined;
+          created.add(name);
+          return engine.create(key, ...rest);
+        },
+      };
+    },
+  },
+  "a touched value is counted until its new time is over": {
+    methods: (engine) => ({ count: async (kind) => Math.max((await engine.count(kind)) - 1, 0) }),
   },
   "a message to a node reaches that node alone, unchanged": {
     methods: (engine) => ({ send: (_, text) => engine.send("all", text) }),

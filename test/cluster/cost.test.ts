@@ -168,6 +168,26 @@ describe.each(engines)("operations of the engine · $name", ({ start }) => {
     for (const stream of streams) stream.cut();
   });
 
+  test("a stream that resumes after an unknown or dropped id: an entry and one read of the log", async () => {
+    const [node] = await serve({ nodes: 1 });
+    const client = await SessionClient.open(node);
+    const first = await client.get();
+    await first.vanish();
+    await until(() => node.engine.operations.includes("unfollow"));
+    const dropped = String(first.lastEventId).replaceAll(/\d{2,}/g, "7");
+    for (const id of ["unknown", dropped]) {
+      const cost = await costOf([node], async () => {
+        const stream = await client.get(id);
+        expect(stream.status).toBe(200);
+        const { operations } = node.engine;
+        stream.cut();
+        expect(operations).toEqual(["append", "read"]);
+        await until(() => node.engine.operations.includes("unfollow"));
+      });
+      expect(cost.operations.filter((operation) => operation === "read")).toHaveLength(1);
+    }
+  });
+
   test("a reply that becomes a stream: its begin, its end, and no longer following", async () => {
     const [node] = await serve({ nodes: 1 });
     const client = await SessionClient.open(node);

@@ -64,6 +64,39 @@ describe.skipIf(!hasEngine("nats-server"))("the engine on NATS", () => {
     expect(outages).toEqual([]);
   });
 
+  test("a message that others publish where entries go does not end following", async () => {
+    const server = await startServer();
+    const { engine, entries, connection } = await openNode(server);
+    const operator = await connectTo(server);
+    const subjects: string[] = [];
+    operator.subscribe("*.live.*", { callback: (_, { subject }) => void subjects.push(subject) });
+    await operator.flush();
+    await engine.append("a", "1", { keepMs: 60_000, follow: "start" });
+    await until(() => entries.length === 1 && subjects.length === 1);
+    operator.publish(subjects[0] ?? "", "forged");
+    await operator.flush();
+    await connection.flush();
+    await engine.append("a", "2", { keepMs: 60_000, follow: "stop" });
+    await until(() => entries.length === 2);
+    expect(entries.map(({ text }) => text)).toEqual(["1", "2"]);
+  });
+
+  test("a log that nobody uses any more leaves the server soon after its time", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const server = await startServer();
+    const { engine, connection } = await openNode(server);
+    await engine.append("long", "kept", { keepMs: 3_600_000 });
+    await engine.append("brief", "x".repeat(100_000), { keepMs: 50 });
+    await until(async () => (await engine.read("brief", 0)).length === 0);
+    type Page = { streams: { state: { bytes: number } }[] };
+    await until(async () => {
+      await vi.advanceTimersByTimeAsync(10_000);
+      const { streams } = await callJetStream<Page>(connection, "STREAM.LIST", { offset: 0 });
+      return streams.every(({ state }) => state.bytes < 100_000);
+    });
+    expect((await engine.read("long", 0)).length).toBe(1);
+  });
+
   test("an append that starts to follow and fails does not follow", async () => {
     const server = await startServer();
     const { engine, entries, messages } = await openNode(server);

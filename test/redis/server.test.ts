@@ -49,6 +49,25 @@ describe.runIf(hasEngine("redis-server"))("redisBackplane", () => {
     expect(logger.entries).toEqual([]);
   });
 
+  test("numbers of entries never go back, whatever the server's clock does", async () => {
+    const redis = await start();
+    const { engine } = await open(redis);
+    const future = 8_000_000_000_000_000;
+    redis.cli("rpush", "test:{a}:log", `${future} 0 1 x`);
+    const sequence = await engine.append("a", "next", { keepMs: 60_000 });
+    expect(sequence).toBe(future + 1);
+    expect((await engine.read("a", 1)).map(({ previous }) => previous)).toEqual([0, future]);
+  });
+
+  test("nodes that never come back do not stay among the followers of a log", async () => {
+    const redis = await start();
+    const { engine, id } = await open(redis);
+    for (const log of ["a", "b"]) redis.cli("zadd", `test:{${log}}:followers`, "1", "dead", "2", "gone");
+    await engine.follow(["a"], 60_000);
+    await engine.append("b", "1", { keepMs: 60_000, follow: "start" });
+    for (const log of ["a", "b"]) expect(redis.cli("zrange", `test:{${log}}:followers`, "0", "-1")).toBe(id);
+  });
+
   test("works for a user who may not ask for INFO", async () => {
     const redis = await start();
     redis.cli("acl", "setuser", "default", "-info", "-config");

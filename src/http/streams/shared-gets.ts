@@ -20,6 +20,7 @@ import {
   countsAfter,
   holderOf,
   isActive,
+  isWholeLog,
   type KeptMessage,
   messageOf,
   missedAfterGap,
@@ -100,7 +101,8 @@ export class SharedGets {
       const entries = await this.#entries(from);
       const number = cursor?.start ?? own.sequence;
       const resumed = cursor && missedOnResume(entries, own, cursor);
-      const missed = resumed ?? missedAfterGap(cursor ? await this.#entries(1) : entries, own);
+      const missed =
+        resumed ?? missedAfterGap(isWholeLog(entries, from) ? entries : await this.#entries(1), own);
       const holder = holderOf(entries, number, own.sequence);
       if (holder !== this.#log.node) {
         this.#parts.server.observe?.({ type: "handover", from: holder, ...peerOf(this.#connection) });
@@ -267,11 +269,7 @@ export class SharedGets {
     return entry !== undefined && movesAway(entry, this.#log.node) && entry.s === number;
   }
 
-  #replay(
-    stream: GetStream,
-    since: readonly Letter[] | undefined,
-    messages: readonly KeptMessage[],
-  ): void {
+  #replay(stream: GetStream, since: readonly Letter[] | undefined, messages: readonly KeptMessage[]): void {
     if (since === undefined) this.#tellGap();
     else for (const { text, position } of since) this.#writeChange(stream, text, position);
     for (const message of messages) this.#send(stream, message);

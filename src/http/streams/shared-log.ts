@@ -25,7 +25,8 @@ const eventId = new RegExp(
 export function readEventId(text: string): StreamCursor | undefined {
   const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
   const start = Number(get ?? post);
-  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen))) return undefined;
+  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen)))
+    return undefined;
   return get === undefined ? { kind: "post", start, at } : { kind: "get", start, at: seen, changes };
 }
 
@@ -219,6 +220,11 @@ function upTo({ sequence }: LogEntry, entries: readonly LogEntry[]): readonly Lo
   return entries.filter((entry) => entry.sequence <= sequence);
 }
 
+/** Whether the entries from that number on are all that the engine keeps: the one before them is gone, or there was none. */
+export function isWholeLog([first]: readonly LogEntry[], from: number): boolean {
+  return from <= 1 || (first !== undefined && (first.previous === 0 || first.previous >= from));
+}
+
 /** The node that had that GET stream before the entry `own`, if an entry that is kept says so. */
 export function holderOf(entries: readonly LogEntry[], stream: number, own: number): string | undefined {
   for (const { sequence, text } of entries.filter((entry) => entry.sequence < own).toReversed()) {
@@ -291,7 +297,11 @@ export function missedOnPost(
   for (const logEntry of entries) {
     const entry = readSessionEntry(logEntry.text);
     if (entry?.k !== "send" || entry.s !== start) continue;
-    if (logEntry.sequence > sequenceOf(at)) messages.push(messageOf(logEntry, entry));
+    const { m } = entry;
+    if (logEntry.sequence > sequenceOf(at)) {
+      if (m === undefined) return undefined;
+      messages.push(messageOf(logEntry, { m }));
+    }
     if (entry.end) return { post, messages, hasEnded: true };
   }
   return { post, messages, hasEnded: false };

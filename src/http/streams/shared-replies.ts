@@ -1,6 +1,7 @@
 // The POST streams of one session whose call runs on this node, or that were resumed here after another node had them.
-import type { LogEntry } from "../../backplane/engine.ts";
+import { type LogEntry, maxEntryBytes } from "../../backplane/engine.ts";
 import { positionOf, sequenceOf, startOfLog } from "../../backplane/position.ts";
+import { entryText, smallEntryText } from "../../backplane/stored.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import { errorCodes } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -36,6 +37,8 @@ interface Reply {
 interface Unwritten {
   readonly text: string;
   readonly isLast: boolean;
+  /** Whether it is larger than nodes share, so that its entry does not have it. */
+  readonly isLarge: boolean;
 }
 
 export class SharedReplies {
@@ -111,16 +114,22 @@ export class SharedReplies {
     return own.sequence;
   }
 
-  /** Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. */
+  /**
+   * Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. Of a message that is
+   * larger than nodes share, the log only has the place.
+   */
   async keep(stream: ReplyStream, text: string, isLast: boolean): Promise<void> {
     stream.open();
-    const message = { text, isLast };
     const number = await stream.log?.opening?.catch(() => undefined);
+    const entry = sendEntry(number ?? 0, text, isLast);
+    const isLarge = entry.m === undefined;
+    const message = { text, isLast, isLarge };
     const reply = number === undefined ? undefined : this.#replies.get(number);
     if (number === undefined || reply === undefined) return this.#writeAlone(stream, message, undefined);
+    if (isLarge && !isLast && stream.isElsewhere) smallEntryText({ ...entry, m: text }, "The question");
     reply.unwritten.add(message);
     try {
-      await this.#log.append({ k: "send", s: number, m: text, ...(isLast && { end: true as const }) });
+      await this.#log.append(entry);
       if (isLast) await this.#ended(stream);
     } catch {
       // The log may have the entry although the engine did not answer, and the client may have resumed the stream on another node.
@@ -135,7 +144,7 @@ export class SharedReplies {
   /** Writes a message without the log. */
   #writeAlone(stream: ReplyStream, message: Unwritten, reply: Reply | undefined): void {
     const { text, isLast } = message;
-    if (reply?.unwritten.delete(message)) reply.written.add(text);
+    if (reply?.unwritten.delete(message) && !message.isLarge) reply.written.add(text);
     stream.send(text, undefined);
     if (isLast) stream.end();
   }
@@ -218,10 +227,26 @@ export class SharedReplies {
     if (entry.k !== "send") return;
     const reply = this.#replies.get(entry.s);
     if (reply === undefined || at.sequence <= sequenceOf(reply.stream.log?.at ?? startOfLog)) return;
-    for (const message of reply.unwritten) if (message.text === entry.m) reply.unwritten.delete(message);
-    const isWritten = reply.written.delete(entry.m);
-    if (!reply.stream.isElsewhere && !isWritten) this.#send(reply.stream, entry.m, positionOf(at));
+    if (entry.m === undefined) this.#takeLarge(reply, entry.end === true, at);
+    else this.#takeSmall(reply, entry.m, at);
     if (entry.end) this.#end(entry.s, reply.stream);
+  }
+
+  #takeSmall({ stream, unwritten, written }: Reply, text: string, at: LogEntry): void {
+    for (const message of unwritten) if (message.text === text) unwritten.delete(message);
+    const isWritten = written.delete(text);
+    if (!stream.isElsewhere && !isWritten) this.#send(stream, text, positionOf(at));
+  }
+
+  /** Writes a message that the log does not have, without an id; where the call does not run, an error instead of its response. */
+  #takeLarge({ stream, unwritten, runner, ids }: Reply, isLast: boolean, at: LogEntry): void {
+    const large = [...unwritten].find(({ isLarge }) => isLarge);
+    if (large !== undefined) unwritten.delete(large);
+    if (stream.isElsewhere) return;
+    if (large !== undefined) stream.send(large.text, undefined);
+    else if (isLast && runner !== this.#log.node) {
+      this.#send(stream, errorReply(ids, tooLarge), positionOf(at));
+    }
   }
 
   /** A node is gone: calls that it ran have no result. */
@@ -307,23 +332,28 @@ export class SharedReplies {
     const isHeard = cluster.hears(reply.runner);
     const answer = isHeard ? await cluster.bus.request(reply.runner, "running", body, runnerMs) : undefined;
     if (answer?.["isRunning"] === true) return;
-    await this.#log.append({ k: "send", s: number, m: goneReply(reply.ids), end: true });
+    await this.#log.append(sendEntry(number, errorReply(reply.ids, isGone), true));
   }
 }
 
-function replyOf(
-  stream: ReplyStream,
-  runner: string,
-  ids: readonly RequestId[],
-  heldSince: number,
-): Reply {
+function replyOf(stream: ReplyStream, runner: string, ids: readonly RequestId[], heldSince: number): Reply {
   return { stream, runner, ids, heldSince, unwritten: new Set(), written: new Set() };
 }
 
-/** The response to requests whose node is gone. */
-function goneReply(ids: readonly RequestId[]): string {
-  const message =
-    "The node that ran this call is gone, and its result is unknown: send the request again if that is safe";
+/** The entry of a message on a POST stream, without the message if that is larger than nodes share. */
+function sendEntry(s: number, m: string, isLast: boolean): Extract<SessionEntry, { k: "send" }> {
+  const place = { k: "send", s, ...(isLast && { end: true as const }) } as const;
+  const entry = { ...place, m };
+  return entryText(entry) === undefined ? place : entry;
+}
+
+const isGone =
+  "The node that ran this call is gone, and its result is unknown: send the request again if that is safe";
+
+const tooLarge = `The result is larger than the ${maxEntryBytes} bytes that nodes share, and its client has resumed on another node`;
+
+/** The response to requests whose result this node cannot have. */
+function errorReply(ids: readonly RequestId[], message: string): string {
   const responses = ids.map((id) => ({ jsonrpc: "2.0", id, error: { code: errorCodes.internal, message } }));
   return JSON.stringify(responses.length === 1 ? responses[0] : responses);
 }

@@ -4,6 +4,7 @@ import type { LogEntry } from "../../backplane/engine.ts";
 import type { Feed, LogReader } from "../../backplane/feed.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
+import { smallEntryText } from "../../backplane/stored.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { ChangeLog } from "../../push/changes.ts";
@@ -51,6 +52,8 @@ export interface SessionLogParts {
   readonly cluster: Cluster;
   readonly logger: Logger;
   readonly session: string;
+  /** The caller that the bytes of the log count for. */
+  readonly caller: string;
   /** Milliseconds that the log is kept after its last entry. */
   readonly keepMs: number;
   /** Called when the engine no longer has the session. */
@@ -77,13 +80,13 @@ export class SharedSessionLog implements LogReader {
     return this.#parts.cluster.node;
   }
 
-  /** Adds an entry. */
+  /** Adds an entry. Rejects if it is larger than nodes share. */
   async append(entry: SessionEntry, follow?: "start"): Promise<LogEntry> {
-    const { cluster, session, keepMs } = this.#parts;
-    const text = JSON.stringify(entry);
+    const { cluster, session, caller, keepMs } = this.#parts;
+    const text = smallEntryText(entry);
     // A log that the engine has lost with its session must not look like a new one.
     const onlyWith = follow && entry.k === "get" ? "session" : undefined;
-    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith });
+    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith, caller });
     if (sequence === 0) throw this.#gone();
     this.#expect(sequence);
     return { sequence, previous: sequence - 1, text };
@@ -166,7 +169,10 @@ export class SharedSessionLog implements LogReader {
     const { cluster, missing } = this.#parts;
     ignoreRejection(cluster.verify());
     missing();
-    return new HalyardError("BACKPLANE_UNAVAILABLE", "The session has ended, or the engine has lost its data");
+    return new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      "The session has ended, or the engine has lost its data",
+    );
   }
 
   /** An own entry comes back like all others. If the bus has lost it, it is read. */

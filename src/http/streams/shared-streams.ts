@@ -33,12 +33,12 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
   constructor(host: StreamHost, cluster: Cluster, changes: ChangeLog, connection: Connection) {
     const { server, settings } = host;
     const { logger } = server;
-    const session = connection.session ?? "";
+    const { session = "", caller } = connection;
     this.#host = host;
     this.#connection = connection;
     const keepMs = logKeptMs(settings.limits);
     const missing = (): void => host.checkSession(connection);
-    this.#log = new SharedSessionLog({ cluster, logger, session, keepMs, missing }, this);
+    this.#log = new SharedSessionLog({ cluster, logger, session, caller, keepMs, missing }, this);
     const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
     const parts = { cluster, server, host, changes, connection, log: this.#log, owner: this, soon };
     this.#gets = new SharedGets(parts);

@@ -7,7 +7,7 @@ import { randomId } from "../../protocol/random-id.ts";
 export interface StreamLogLimits {
   /** Bytes that the log of one stream keeps. @default {262144} */
   readonly maxStreamBytes: number;
-  /** Bytes that all logs keep together. @default {67108864} */
+  /** Bytes that all logs keep together, in all processes of a backplane. @default {67108864} */
   readonly maxTotalBytes: number;
   /** Streams that have a log. @default {10000} */
   readonly maxStreams: number;

@@ -20,7 +20,7 @@ import type { Hub } from "../../push/hub.ts";
 import type { AnySchema, Validated } from "../../schema/compile.ts";
 import {
   encodeNotification,
-  isShortId,
+  isRequestId,
   type JsonObject,
   type RpcRequest,
   type RpcResponse,
@@ -233,7 +233,7 @@ export class Call extends CallRequest implements Context {
     }
     const progressToken = this.meta["progressToken"];
     const last = this.#lastProgress ?? Number.NEGATIVE_INFINITY;
-    if (!isShortId(progressToken) || !Number.isFinite(progress) || progress <= last) return;
+    if (!isRequestId(progressToken) || !Number.isFinite(progress) || progress <= last) return;
     this.#lastProgress = progress;
     const known = Number.isFinite(total) ? total : undefined;
     const params = { progressToken, progress, total: known, message };

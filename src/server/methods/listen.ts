@@ -4,7 +4,7 @@ import { resourceUpdated } from "../../protocol/notifications.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import { keyLengthOf, topicOf } from "../../push/topic.ts";
-import { encodeNotification, isObject, isShortId, type JsonObject } from "../../wire/message.ts";
+import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
@@ -19,8 +19,6 @@ export function listen({ extensions }: Catalogue): MethodHandler {
     run(call) {
       const { stream } = call.exchange;
       if (!stream) throw invalidRequest("This transport has no streams, which listen requires");
-      if (!isShortId(call.id))
-        throw invalidRequest("The id of a listen request is too long: every message repeats it");
       const wanted = readFilter(extensions, call);
       const mustAsk =
         call.core.settings.authorizeSubscription !== undefined || wanted.some(({ permits }) => permits);

@@ -121,7 +121,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "an endless progress token is not sent back over and over",
-    limit: "characters of a stamp",
+    limit: "characters of an id",
     async attack(mount) {
       const { server } = makeServer();
       server.tool("report", {}, async (_, ctx) => {
@@ -136,6 +136,19 @@ export const limitRows: readonly Row[] = [
       };
       expect(await told("x".repeat(1_000_000))).toBe(0);
       expect(await told("x")).toBe(3);
+    },
+  },
+  {
+    over: "messages",
+    name: "an endless request id is refused, and neither sent back nor stored",
+    limit: "characters of an id",
+    async attack(mount) {
+      const client = await (await openDoor(mount, makeServer().server)).connect();
+      // The answer has no id, so that no call of the test client gets it.
+      client.request("ping", {}, "x".repeat(1_000_000)).catch(() => {});
+      await until(() => client.received.some((one) => "error" in one && one.error.code === -32600));
+      expect(JSON.stringify(client.received).length).toBeLessThan(100_000);
+      await expect(client.request("ping", {}, "x".repeat(4096))).resolves.toBeDefined();
     },
   },
   {

@@ -1,0 +1,111 @@
+// What the logs of a cluster hold, in bytes, as one node knows it: by log, by the node that wrote, and by the caller it counts for.
+import { Holdings } from "../limits/holdings.ts";
+import { maxLogBytes } from "./engine.ts";
+
+/** Bytes of a log that do not count: those of a session that only opens and closes its streams. */
+const freeLogBytes = 2048;
+
+/** What one node has added to a log, as nodes tell each other. */
+export interface LogPart {
+  readonly log: string;
+  readonly node: string;
+  readonly bytes: number;
+  /** Milliseconds that the engine keeps the log from now on. */
+  readonly leftMs: number;
+  /** The caller that the log counts for; undefined if the node does not know. */
+  readonly caller: string | undefined;
+}
+
+interface HeldLog {
+  readonly log: string;
+  /** Empty while no node has said it: such logs count as those of one caller. */
+  caller: string;
+  /** What each node has added. */
+  readonly parts: Map<string, number>;
+  endsAt: number;
+  /** What it counts. */
+  counted: number;
+}
+
+/**
+ * A log counts what nodes have added to it, at most {@link maxLogBytes}, because the engine then drops its oldest entries, until it
+ * expires or is cleared. So nobody has to ask the engine what a log holds.
+ */
+export class HeldLogs {
+  readonly #logs = new Map<string, HeldLog>();
+  readonly #holdings = new Holdings<HeldLog>(Number.POSITIVE_INFINITY);
+
+  /** The bytes of all logs. */
+  get total(): number {
+    return this.#holdings.shares.total;
+  }
+
+  /** Whether a log holds more than what is free. */
+  counts(log: string): boolean {
+    return (this.#logs.get(log)?.counted ?? 0) > 0;
+  }
+
+  /** What a node has added to a log. */
+  partOf(log: string, node: string): number {
+    return this.#logs.get(log)?.parts.get(node) ?? 0;
+  }
+
+  /** Sets what a node has added to a log. It becomes the newest log of its caller. */
+  set({ log, node, bytes, leftMs, caller }: LogPart, now: number): void {
+    const held = this.#logs.get(log) ?? this.#add(log);
+    this.#holdings.delete(held.caller, held, held.counted);
+    if (caller !== undefined) held.caller = caller;
+    held.parts.set(node, Math.min(bytes, maxLogBytes));
+    held.endsAt = Math.max(held.endsAt, now + leftMs);
+    held.counted = countedOf(held.parts.values());
+    this.#holdings.add(held.caller, held, held.counted);
+  }
+
+  /** Forgets a log. Returns whether it counted. */
+  delete(log: string): boolean {
+    const held = this.#logs.get(log);
+    if (held === undefined) return false;
+    this.#logs.delete(log);
+    this.#holdings.delete(held.caller, held, held.counted);
+    return held.counted > 0;
+  }
+
+  /** Forgets the logs that the engine has removed by their age. */
+  sweep(now: number): void {
+    for (const { log, endsAt } of this.#logs.values()) if (endsAt <= now) this.delete(log);
+  }
+
+  /** The log that gives way at the limit: of the caller that holds the most, the one that was used least recently. */
+  oldestOfGreediest(): string | undefined {
+    const caller = this.#holdings.shares.greediest();
+    if (caller === undefined) return undefined;
+    for (const { log, counted } of this.#holdings.of(caller)) if (counted > 0) return log;
+    return undefined;
+  }
+
+  /** The parts of a log. */
+  partsOf(log: string, now: number): LogPart[] {
+    const held = this.#logs.get(log);
+    if (held === undefined) return [];
+    const { caller, parts, endsAt } = held;
+    const known = caller === "" ? undefined : caller;
+    return Array.from(parts, ([node, bytes]) => ({ log, node, bytes, leftMs: endsAt - now, caller: known }));
+  }
+
+  /** The logs that count. */
+  get counted(): string[] {
+    return [...this.#logs.values()].filter(({ counted }) => counted > 0).map(({ log }) => log);
+  }
+
+  #add(log: string): HeldLog {
+    const held = { log, caller: "", parts: new Map<string, number>(), endsAt: 0, counted: 0 };
+    this.#logs.set(log, held);
+    return held;
+  }
+}
+
+function countedOf(parts: Iterable<number>): number {
+  let sum = 0;
+  for (const bytes of parts) sum += bytes;
+  return sum <= freeLogBytes ? 0 : Math.min(sum, maxLogBytes);
+}

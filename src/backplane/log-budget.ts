@@ -1,0 +1,246 @@
+// One budget for the bytes of all logs of a cluster: each node counts what it adds, tells the others now and then, and makes room.
+import { inBackground } from "../async/timers.ts";
+import type { Logger } from "../diagnostics/logger.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import type { JsonObject } from "../wire/message.ts";
+import type { Bus, BusHandler } from "./bus.ts";
+import type { AppendOptions, Engine } from "./engine.ts";
+import { HeldLogs, type LogPart } from "./held-logs.ts";
+
+/** The budget of a cluster whose nodes set none. */
+const defaultBytes = 64 * 1024 * 1024;
+
+/** Milliseconds after which a node tells the others what it has added. */
+const tellMs = 1000;
+
+/** The part of the budget that a node adds at most before it tells the others. */
+const untoldPart = 1 / 64;
+
+/** A change of less than this part of what was told is not worth telling. */
+const smallPart = 1 / 4;
+
+/** Bytes that an engine needs for an entry besides its text, roughly. */
+const entryBytes = 64;
+
+/** Milliseconds that a cleared log is kept: longer than that of any session that is not in use. */
+const clearedMs = 3_600_000;
+
+/** Milliseconds between two looks for logs that have expired: usually, and while the logs hold too much. */
+const [sweepMs, fullSweepMs] = [10_000, 1000];
+
+/** Parts of logs in one message to other nodes, logs in an answer to one of them, and characters of a caller. */
+const [maxParts, maxLogs, maxCaller] = [500, 100, 256];
+
+/** Milliseconds that another node has to say what it knows. */
+const answerMs = 3000;
+
+/** What the budget needs of its cluster. */
+export interface BudgetHost {
+  readonly node: string;
+  readonly bus: Bus;
+  on(kind: string, handler: BusHandler): () => void;
+}
+
+interface Told {
+  bytes: number;
+  at: number;
+}
+
+/**
+ * When the logs hold more than the budget, the caller that holds the most loses the log that it used least recently. Nodes decide that
+ * alone, each when it adds something, by what all of them have told: so the logs exceed the budget by what is not told yet at most.
+ */
+export class LogBudget {
+  readonly #host: BudgetHost;
+  readonly #logger: Logger;
+  #held = new HeldLogs();
+  /** What this node has told of each log. */
+  readonly #told = new Map<string, Told>();
+  /** The logs of which it has to tell. */
+  readonly #untold = new Set<string>();
+  #untoldBytes = 0;
+  #maxBytes: number | undefined;
+  #engine: Engine | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sweptAt = 0;
+  #hasAsked = false;
+
+  constructor(host: BudgetHost, logger: Logger) {
+    this.#host = host;
+    this.#logger = logger;
+    host.on("held", ({ parts }) => this.#hear(parts));
+    host.on("holdings", ({ from }) => this.#page(from));
+    host.on("beat", (_, from) => this.#meet(from));
+  }
+
+  /** Sets the budget. With several endpoints, the largest counts. */
+  allow(bytes: number): void {
+    this.#maxBytes = Math.max(this.#maxBytes ?? 0, bytes);
+  }
+
+  /** The bytes that all logs hold, as this node knows it. */
+  get total(): number {
+    return this.#held.total;
+  }
+
+  /** Clears logs through this engine from now on. */
+  connect(engine: Engine): void {
+    this.#engine = engine;
+  }
+
+  /** Forgets everything, because the node leaves. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#engine = undefined;
+    this.#hasAsked = false;
+    this.#held = new HeldLogs();
+    this.#told.clear();
+    this.#untold.clear();
+  }
+
+  /** Counts an entry that this node has added. */
+  added(log: string, bytes: number, { keepMs, caller }: AppendOptions): void {
+    const { node } = this.#host;
+    const now = performance.now();
+    const part = this.#held.partOf(log, node) + bytes + entryBytes;
+    this.#held.set({ log, node, bytes: part, leftMs: keepMs, caller: caller?.slice(0, maxCaller) }, now);
+    if (this.#held.counts(log)) this.#changed(log, bytes + entryBytes, keepMs, now);
+    const isFull = this.#held.total > this.#max;
+    if (now - this.#sweptAt > (isFull ? fullSweepMs : sweepMs)) this.#sweep(now);
+    this.#makeRoom();
+  }
+
+  /** Keeps logs counted for longer, because this node follows them. */
+  kept(logs: readonly string[], leftMs: number): void {
+    const { node } = this.#host;
+    const now = performance.now();
+    for (const log of logs) {
+      if (this.#held.partsOf(log, now).length === 0) continue;
+      this.#held.set({ log, node, bytes: this.#held.partOf(log, node), leftMs, caller: undefined }, now);
+      if (this.#held.counts(log)) this.#tellSoon(log);
+    }
+  }
+
+  /** Counts a log no longer, because this node has removed it. */
+  removed(log: string): void {
+    this.#told.delete(log);
+    if (this.#held.delete(log)) this.#tellSoon(log);
+  }
+
+  #changed(log: string, more: number, keepMs: number, now: number): void {
+    const bytes = this.#held.partOf(log, this.#host.node);
+    const told = this.#told.get(log) ?? { bytes: 0, at: Number.NEGATIVE_INFINITY };
+    const isMore = bytes > told.bytes * (1 + smallPart);
+    if (!isMore && now - told.at < keepMs * smallPart) return;
+    this.#untoldBytes += more;
+    this.#tellSoon(log);
+    if (this.#untoldBytes > this.#max * untoldPart) this.#tell();
+  }
+
+  get #max(): number {
+    return this.#maxBytes ?? defaultBytes;
+  }
+
+  #makeRoom(): void {
+    const engine = this.#engine;
+    if (engine === undefined) return;
+    while (this.#held.total > this.#max) {
+      const log = this.#held.oldestOfGreediest();
+      if (log === undefined) return;
+      this.removed(log);
+      const options = { keepMs: clearedMs, isOnly: true, onlyWith: "session" } as const;
+      logRejection(this.#logger, "Clearing a log", engine.append(log, "", options));
+    }
+  }
+
+  #tellSoon(log: string): void {
+    this.#untold.add(log);
+    this.#timer ??= inBackground(setTimeout(() => this.#tell(), tellMs));
+  }
+
+  #tell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#untoldBytes = 0;
+    const { node, bus } = this.#host;
+    const now = performance.now();
+    const parts: LogPart[] = [];
+    for (const log of this.#untold) {
+      const own = this.#held.partsOf(log, now).find((part) => part.node === node);
+      if (own) this.#told.set(log, { bytes: own.bytes, at: now });
+      parts.push(own ?? { log, node, bytes: 0, leftMs: 0, caller: undefined });
+    }
+    this.#untold.clear();
+    while (parts.length > 0) bus.sendSoon("all", "held", { parts: parts.splice(0, maxParts).map(recordOf) });
+  }
+
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    this.#held.sweep(now);
+    for (const log of this.#told.keys()) if (this.#held.partsOf(log, now).length === 0) this.#forget(log);
+  }
+
+  #forget(log: string): void {
+    this.#told.delete(log);
+    this.#untold.delete(log);
+    this.#held.delete(log);
+  }
+
+  // What other nodes say.
+
+  #hear(records: unknown): void {
+    if (!Array.isArray(records)) return;
+    const now = performance.now();
+    for (const part of records.map(partOf)) {
+      if (part === undefined || part.node === this.#host.node) continue;
+      if (part.leftMs <= 0) this.#forget(part.log);
+      else this.#held.set(part, now);
+    }
+  }
+
+  /** Answers a node that has just joined: what this one knows of the logs from that one on. */
+  #page(from: unknown): JsonObject {
+    const now = performance.now();
+    const { counted } = this.#held;
+    const start = Number.isSafeInteger(from) ? (from as number) : 0;
+    const page = counted.slice(start, start + maxLogs);
+    const parts = page.flatMap((log) => this.#held.partsOf(log, now));
+    return { parts: parts.map(recordOf), next: start + page.length, of: counted.length };
+  }
+
+  /** Asks the first other node that it hears what the logs hold that were written before. */
+  #meet(other: string): void {
+    if (this.#hasAsked || other === this.#host.node || this.#engine === undefined) return;
+    this.#hasAsked = true;
+    this.#learn(other).catch(() => (this.#hasAsked = false));
+  }
+
+  async #learn(other: string): Promise<void> {
+    for (let from = 0; ;) {
+      const answer = await this.#host.bus.request(other, "holdings", { from }, answerMs);
+      if (answer === undefined) throw new Error("The node did not answer");
+      this.#hear(answer["parts"]);
+      const { next, of } = answer;
+      if (typeof next !== "number" || next <= from || typeof of !== "number" || next >= of) return;
+      from = next;
+    }
+  }
+}
+
+function recordOf({ log, node, bytes, leftMs, caller }: LogPart): unknown {
+  return [log, node, bytes, Math.ceil(leftMs), caller ?? null];
+}
+
+/** A part as another node has sent it; undefined if it is none. */
+function partOf(record: unknown): LogPart | undefined {
+  if (!Array.isArray(record)) return undefined;
+  const [log, node, bytes, leftMs, caller] = record as unknown[];
+  if (typeof log !== "string" || typeof node !== "string") return undefined;
+  if (!isAmount(bytes) || !isAmount(leftMs)) return undefined;
+  return { log, node, bytes, leftMs, caller: typeof caller === "string" ? caller : undefined };
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
