@@ -120,7 +120,7 @@ describe("listen", () => {
     [{}, /asks for nothing/],
     [{ tools: false, resources: [] }, /asks for nothing/],
     [{ tool: true }, /did you mean tools/],
-    [{ resources: "note:///a" }, /resources must be an array of URIs/],
+    [{ resources: "note:///a" }, /resources must be a list of URIs/],
   ])("refuses the filter %j", async (filter, problem) => {
     const { connect } = await import("halyard/client");
     await using client = await connect(makeServer());
