@@ -1,5 +1,6 @@
 // Refusals by the server: asks for other credentials, and says what is missing if there are none.
 import { untilAborted } from "../../async/promises.ts";
+import type { CallBudget } from "../channel/channel.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { AuthRequired } from "../settings/errors.ts";
 import { pageBeyond } from "./cross-origin.ts";
@@ -13,8 +14,8 @@ export interface Refused {
   readonly signal: AbortSignal;
   /** How often it was refused before. */
   readonly times: number;
-  /** How often its call asked for other credentials, by any request. */
-  readonly budget: { signIns: number };
+  /** How often its call asked for other credentials, by any request, and why it got none. */
+  readonly budget: Pick<CallBudget, "signIns" | "denial">;
   /** Whether others would not help: it has what it had the last time, or credentials of the caller's own. */
   readonly isFinal: boolean;
 }
@@ -54,10 +55,11 @@ export class Refusals {
     const said = reply.header("www-authenticate");
     const challenge = said && withoutSecrets(said, reply);
     const cause = await failureOf(reply, url);
+    if (budget.denial !== undefined) throw budget.denial;
     if (this.#auth?.refused && !isHopeless(refused)) {
       // A proof with the nonce of the server takes no sign-in.
       if (!/\buse_dpop_nonce\b/.test(said ?? "")) budget.signIns++;
-      const isObtained = await this.#obtain({
+      const asked: AuthRefusal = {
         status,
         url,
         server: this.#server,
@@ -67,6 +69,10 @@ export class Refusals {
         signal,
         header: (name) => reply.header(name.toLowerCase()),
         prompt: (address) => this.#prompt(address),
+      };
+      const isObtained = await this.#obtain(asked).catch((error: unknown) => {
+        if (!signal.aborted) budget.denial = error as Error;
+        throw error;
       });
       if (isObtained) return;
     }
