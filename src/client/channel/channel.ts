@@ -12,6 +12,8 @@ export interface CallBudget {
   heardAt: number;
   /** How often other credentials were asked for. */
   signIns: number;
+  /** Why there are none: the call does not ask again. */
+  denial?: Error | undefined;
 }
 
 export function beginBudget(): CallBudget {

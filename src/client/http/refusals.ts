@@ -1,5 +1,6 @@
 // Refusals by the server: asks for other credentials, and says what is missing if there are none.
 import { untilAborted } from "../../async/promises.ts";
+import type { CallBudget } from "../channel/channel.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { AuthRequired } from "../settings/errors.ts";
@@ -14,8 +15,8 @@ export interface Refused {
   readonly signal: AbortSignal;
   /** How often it was refused before. */
   readonly times: number;
-  /** How often its call asked for other credentials, by any request. */
-  readonly budget: { signIns: number };
+  /** How often its call asked for other credentials, by any request, and why it got none. */
+  readonly budget: Pick<CallBudget, "signIns" | "denial">;
   /** Whether others would not help: it has what it had the last time, or credentials of the caller's own. */
   readonly isFinal: boolean;
 }
@@ -61,10 +62,11 @@ export class Refusals {
     const status = reply.status as 401 | 403;
     const challenge = reply.header("www-authenticate");
     const cause = await failureOf(reply, url, this.#secrets);
+    if (budget.denial !== undefined) throw budget.denial;
     if (this.#auth?.refused && !isHopeless(refused)) {
       // A proof with the nonce of the server takes no sign-in.
       if (!/\buse_dpop_nonce\b/.test(challenge ?? "")) budget.signIns++;
-      const isObtained = await this.#obtain({
+      const asked: AuthRefusal = {
         status,
         url,
         server: this.#server,
@@ -74,6 +76,10 @@ export class Refusals {
         signal,
         header: (name) => reply.header(name.toLowerCase()),
         prompt: (address) => this.#prompt(address),
+      };
+      const isObtained = await this.#obtain(asked).catch((error: unknown) => {
+        if (!signal.aborted) budget.denial = error as Error;
+        throw error;
       });
       if (isObtained) return;
     }

@@ -5,6 +5,7 @@ import type { Secrets } from "../redaction/secrets.ts";
 import { HttpFailure } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import type { Credentials } from "./auth.ts";
+import type { Refused } from "./refusals.ts";
 
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
@@ -15,7 +16,7 @@ export interface Asked extends HttpRequest {
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
   /** That of the call that it belongs to. @default {one of its own} */
-  readonly budget?: Pick<CallBudget, "signIns"> | undefined;
+  readonly budget?: Pick<CallBudget, "signIns" | "denial"> | undefined;
   /** Whether it says goodbye: it is not worth other credentials. */
   readonly isFarewell?: boolean;
 }
@@ -35,7 +36,7 @@ export class Requester {
   /** Resolves with a reply that is neither a redirect nor a refusal of credentials. */
   async send(asked: Asked): Promise<HttpReply> {
     const hasOwn = "authorization" in asked.headers;
-    const budget = asked.budget ?? { signIns: 0 };
+    const budget: Refused["budget"] = asked.budget ?? { signIns: 0 };
     let { url } = asked;
     let refused: string | undefined;
     for (let times = 0, redirects = 0; ;) {
