@@ -429,7 +429,7 @@ const expansions = fc
         // In a reserved expression nothing tells where a member ends, so records are left to the others.
         const many =
           isRecord && !isReserved
-            ? Object.fromEntries(Object.entries(record).map(([key, text]) => [name + key, text]))
+            ? Object.fromEntries(Object.entries(record).map(([key, member]) => [name + key, member]))
             : members;
         const value = modifier === "*" ? many : members[0];
         if (value !== undefined) given[name] = value;
