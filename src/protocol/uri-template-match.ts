@@ -1,6 +1,6 @@
 // Matches a URI against a template: finds the instructions that can reach the end, then makes one greedy walk.
 
-import { parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
+import { type Operator, parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
 import { compile, type Program } from "./uri-template-program.ts";
 import { type Reading, Rows } from "./uri-template-rows.ts";
 
@@ -53,14 +53,17 @@ function decode(text: string): string {
   return text.includes("%") ? decodeURIComponent(text) : text;
 }
 
-/** A list, or a record if all texts are pairs; undefined if a key appears twice, since no record expands to that. */
-function exploded(texts: readonly string[]): MatchedValue | undefined {
+/**
+ * A list, or a record if all texts are pairs. No record expands to a key that appears twice: then it is a list, if its members may
+ * contain an equals sign, or undefined.
+ */
+function exploded(texts: readonly string[], { reserved }: Operator): MatchedValue | undefined {
   if (!texts.every((text) => text.includes("="))) return texts.map(decode);
   const record: Record<string, string> = Object.create(null);
   for (const text of texts) {
     const cut = text.indexOf("=");
     const key = decode(text.slice(0, cut));
-    if (key in record) return undefined;
+    if (key in record) return reserved ? texts.map(decode) : undefined;
     record[key] = decode(text.slice(cut + 1));
   }
   return record;
@@ -81,7 +84,7 @@ function collect(variables: readonly Variable[], items: Items): MatchedValues | 
     // An empty variable expands like an absent one; report it as absent, which callers can act on.
     if (!texts || only === undefined) continue;
     if (texts.length === 1 && operator.first + only === "" && isAlone(wanted, items)) continue;
-    const value = explode ? exploded(texts) : decode(only);
+    const value = explode ? exploded(texts, operator) : decode(only);
     if (value === undefined) return undefined;
     result[name] ??= value;
     const kept = result[name];

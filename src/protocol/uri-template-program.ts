@@ -118,13 +118,17 @@ function compileItem(
 function compileVariable(draft: Draft, variable: Variable, next: Instruction, isLast: boolean): Instruction {
   const { operator } = variable;
   const admitted = unreserved + (operator.reserved ? reserved : "");
-  // A separator ends the value, except in the last variable.
   const divided = admitted.replace(operator.sep, "");
-  if (!variable.explode) return compileItem(draft, variable, isLast ? admitted : divided, next, false);
+  if (!variable.explode) {
+    const whole = compileItem(draft, variable, admitted, next, false);
+    // A separator ends the value, except in the last variable, or where the rest matches only if it belongs to the value.
+    if (isLast || divided === admitted) return whole;
+    return literal(draft, "", compileItem(draft, variable, divided, next, false), whole);
+  }
   const loop = (isPair: boolean): Instruction => {
     // The only loop besides runs. It reads a character, so it cannot repeat at one position.
     const again = literal(draft, operator.sep, next, next);
-    again.next = compileItem(draft, variable, divided, again, isPair);
+    again.next = compileItem(draft, variable, isPair ? admitted : divided, again, isPair);
     return again.next;
   };
   const list = loop(false);

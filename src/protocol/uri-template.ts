@@ -127,8 +127,9 @@ export class UriTemplate {
   /**
    * Returns values whose expansion is `uri`, or undefined if there are none. If several readings are possible, earlier
    * variables take as much as they can. Values are fully decoded, even where `+` and `#` keep reserved characters: both
-   * `%2F` and `/` return `/`. Only exploded variables return lists and records, in the order of the template. The result
-   * has no prototype. Takes time and memory linear in the length of `uri`.
+   * `%2F` and `/` return `/`. A separator belongs to a value only if the rest does not match otherwise. Only exploded
+   * variables return lists and records, in the order of the template: a record has no key twice, and none that is the name of
+   * another named variable. The result has no prototype. Takes time and memory linear in the length of `uri`.
    */
   match(uri: string): Record<string, string | string[] | Record<string, string>> | undefined {
     return this.#matcher.match(uri);

@@ -173,8 +173,8 @@ describe("Holdings", () => {
             expect(holdings.shares.of(each)).toBe(of(each).length);
           }
           expect([...holdings].toSorted()).toEqual([...model.values()].flat().toSorted());
-          const all = callers.map((each) => of(each).length);
-          const first = callers.filter((each) => of(each).length === most(...all)).map((each) => of(each)[0]);
+          const longest = most(...callers.map((each) => of(each).length));
+          const first = callers.filter((each) => of(each).length === longest).map((each) => of(each)[0]);
           expect(first).toContain(holdings.oldestOfGreediest());
         }
       }),

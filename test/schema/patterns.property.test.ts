@@ -62,10 +62,11 @@ test("a pattern without look-around and back-references matches what RegExp matc
   const several = fc.array(texts, { minLength: 1, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(regex, several, async (pattern, given) => {
-      const expression = new RegExp(pattern, "u");
+      const expression = new RegExp(pattern, "uy");
       await judging({ pattern }, async (judge, warnings) => {
         expect(warnings).toEqual([]);
-        for (const text of given) expect([text, await judge(text)]).toEqual([text, expression.test(text)]);
+        for (const text of given)
+          expect([text, await judge(text)]).toEqual([text, matchesSomewhere(expression, text)]);
       });
     }),
     { numRuns: 800 },
@@ -92,6 +93,17 @@ test("an expression is refused exactly if RegExp refuses it", async () => {
     { numRuns: 1500 },
   );
 });
+
+/** As the language specifies it: the search of V8 also tries `\\B` between the halves of a surrogate pair. */
+function matchesSomewhere(sticky: RegExp, text: string): boolean {
+  let start = 0;
+  for (const character of [...text, ""]) {
+    sticky.lastIndex = start;
+    if (sticky.test(text)) return true;
+    start += character.length;
+  }
+  return false;
+}
 
 function canBeRegExp(source: string): boolean {
   try {

@@ -43,8 +43,8 @@ class Maker {
     const list = (): unknown[] => [inner(), ...this.#list(inner, 2)];
     const map = (): object => this.#map(names, inner, 3);
     const some = (): string[] => names.filter(() => random.chance(0.2));
-    const make = <T>(names: string, setting: () => T): Record<string, () => T> =>
-      Object.fromEntries(names.split(" ").map((name) => [name, setting]));
+    const make = <T>(keywords: string, setting: () => T): Record<string, () => T> =>
+      Object.fromEntries(keywords.split(" ").map((name) => [name, setting]));
     return {
       ...make("type", () => random.pick(types)),
       ...make("const", () => this.value(2)),

@@ -52,8 +52,7 @@ function complement(set: CodePoints): CodePoints {
 
 export function contains({ ranges, properties, isNegated }: CharacterSet, point: number): boolean {
   const isInside =
-    isInRanges(ranges, point) ||
-    (properties.length > 0 && properties.some((property) => property.test(String.fromCodePoint(point))));
+    isInRanges(ranges, point) || properties.some((property) => property.test(String.fromCodePoint(point)));
   return isInside !== isNegated;
 }
 

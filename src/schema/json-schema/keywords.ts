@@ -122,8 +122,8 @@ function problemInside(
 }
 
 /** The same for the keywords of one schema, without those inside it. */
-export function ownKeywordProblem(schema: JsonObject, at = ""): string | undefined {
-  for (const [keyword, value] of Object.entries(schema)) {
+export function ownKeywordProblem(outer: JsonObject, at = ""): string | undefined {
+  for (const [keyword, value] of Object.entries(outer)) {
     const kind = kinds.get(keyword);
     if (kind !== undefined && value !== undefined && !kind.fits(value))
       return `has ${at}${keyword}, which must be ${kind.words}`;

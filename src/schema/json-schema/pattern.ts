@@ -63,7 +63,7 @@ export class Patterns {
       const plain = source.replace(/\\(?:[pP]\{[^{}]*\}|[^])/g, (escape) =>
         escape.length === 2 ? escape : this.#propertyOf(escape) && "\\d",
       );
-      new RegExp(plain, "u");
+      RegExp(plain, "u");
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       throw new TypeError(`the pattern ${source.slice(0, 200)} is not a regular expression`, {

@@ -32,7 +32,11 @@ export function listHandler(list: List, catalogue: Catalogue, settings: Settings
       const start = startOf(position, registry, visible);
       const pages = pagesOf(visible, call.protocol);
       let page = pages.get(start);
-      if (page === undefined) pages.set(start, (page = makePage({ list, registry, visible, start }, call)));
+      if (page === undefined) {
+        page = makePage({ list, registry, visible, start }, call);
+        // A client can make up a cursor for every entry; the pages that the server itself names do not overlap.
+        if (start % settings.pageSize === 0) pages.set(start, page);
+      }
       return page;
     },
   };
