@@ -80,6 +80,7 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     "redaction/redactor.ts",
     "minUnsureLength",
   ],
+  "characters of one that has no letters or no digits, at least": ["redaction/redactor.ts", "minWordsLength"],
   "characters in a row of a secret that are replaced": ["redaction/redactor.ts", "leastRun"],
   "characters in a row of such a value that are replaced": ["redaction/redactor.ts", "leastUnsureRun"],
   "characters of the start of a secret that are replaced where a text is cut off": [

@@ -46,7 +46,10 @@ export class StdioTransport implements Transport {
     const { command, args = [], cwd = process.cwd(), env, restart = false, graceMs = 2000 } = target;
     this.address = [command, ...args.map((_, at) => shownArgument(args, at))].join(" ");
     this.secrets = secrets;
-    secrets.addAll(Object.entries(env ?? {}).filter(([name]) => isSecretSetting(name)));
+    for (const [name, value] of Object.entries(env ?? {})) {
+      if (isSecretSetting(name)) secrets.add(name, value);
+      else if (URL.canParse(value)) secrets.add("password", new URL(value).password);
+    }
     for (const at of args.keys()) secrets.add("secret", secretArgument(args, at));
     this.reopens = restart;
     this.#command = { command, args, cwd, env: environmentOf(env), graceMs, ...limits };

@@ -2,7 +2,7 @@
 // message, and what the client knows to be one.
 import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
-import { redacted, type Redactor, redactorOf } from "./redactor.ts";
+import { ofField, redacted, type Redactor, redactorOf } from "./redactor.ts";
 import { isSecretField } from "./secret-names.ts";
 import { Secrets } from "./secrets.ts";
 
@@ -27,7 +27,7 @@ function collect(value: unknown, seen: Secrets): void {
   if (!isObject(value)) return;
   for (const [name, inner] of Object.entries(value)) {
     if (!isSecret(name, inner)) collect(inner, seen);
-    else for (const secret of [inner].flat(3)) seen.add("", String(secret));
+    else for (const secret of [inner].flat(3)) seen.add(ofField, String(secret));
   }
 }
 

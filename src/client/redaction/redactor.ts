@@ -19,9 +19,14 @@ interface Secret {
   readonly isUnsure: boolean;
 }
 
+/** The name of a value that a field of a message shows to be a secret. */
+export const ofField = "field";
+
 /** Shorter ones are parts of ordinary texts. */
 const minLength = 6;
 const minUnsureLength = 8;
+/** A value with an ordinary name counts at this length if it has no digits or no letters, as words and dates. */
+const minWordsLength = 24;
 
 /** How many characters of a secret in a row are replaced: all of a short one. */
 const leastRun = 16;
@@ -55,7 +60,8 @@ export function redactorOf(known: Iterable<Known>): Redactor {
 function* secretsIn(name: string, value: string): Iterable<Secret> {
   if (isPlainHeader(name)) return;
   if (!isSecretSetting(name)) {
-    if (value.length >= minUnsureLength) yield { value, isUnsure: true };
+    const isPassword = name === ofField || (/\d/.test(value) && /[a-z]/i.test(value));
+    if (value.length >= (isPassword ? minUnsureLength : minWordsLength)) yield { value, isUnsure: true };
     return;
   }
   const [, scheme, rest = value] = /^(bearer|basic|dpop|token) +(.+)/i.exec(value) ?? [];

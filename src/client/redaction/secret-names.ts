@@ -14,7 +14,7 @@ const fields: ReadonlySet<string> = new Set(
 
 /** How the names of headers, variables and options end whose values are secrets. */
 const ending =
-  /(?:auth|authorization|token|key|secret|password|passwd|passphrase|passcode|credentials?|cookie|dpop|assertion|signature|session-?id|pat|pwd)$/i;
+  /(?:auth|authorization|token|key|secret|password|passwd|passphrase|passcode|credentials?|cookie|dpop|assertion|signature|session[-_]?id|sid|pat|pwd)$/i;
 
 /** The headers whose values are no secrets. */
 const plainHeader =

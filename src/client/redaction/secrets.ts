@@ -18,7 +18,7 @@ export class Secrets {
   #characters = 0;
   #redactor: Redactor | undefined;
 
-  /** Adds a value. Its name, such as that of a header, says what it is; a value without one may be an ordinary text. */
+  /** Adds a value. Its name, such as that of a header, says whether it is a secret, or perhaps an ordinary text. */
   add(name: string, given: string | undefined): void {
     if (!given) return;
     const value = given.slice(0, maxCharacters);

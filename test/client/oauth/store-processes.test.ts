@@ -1,5 +1,5 @@
 // Processes that share the file of a store: none loses what another wrote, and one that is killed or halted harms nobody.
-import { chmod, readFile, stat, unlink, writeFile } from "node:fs/promises";
+import { chmod, chown, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileStore } from "halyard/client/oauth";
 import { describe, expect, test } from "vitest";
@@ -113,7 +113,7 @@ describe("a process that cannot write says why, and changes nothing", () => {
 
   test.runIf(process.getuid?.() === 0)("to a file of another user that all can read", async () => {
     const folder = await temporaryFolder();
-    await chmod(folder, 0o777);
+    await chown(folder, 65_534, 65_534);
     const path = join(folder, "tokens.json");
     await writeFile(path, '{"key":"text"}');
     await chmod(path, 0o644);

@@ -186,10 +186,12 @@ test("ordinary words are not taken for secrets", async () => {
       "x-plan": "pro",
       "user-agent": "my-client/1.0",
       "x-tenant": "https://tenants.example.com/acme/europe",
+      "x-since": "2025-11-25",
+      "x-area": "weather-tools",
     },
   });
   const said =
-    "The Bearer token of my-client/1.0 has the plan pro; see https://tenants.example.com/help for mcp-session-id";
+    "The Bearer token of my-client/1.0 has the plan pro since 2025-11-25 for weather-tools; see https://tenants.example.com/help for mcp-session-id";
   server.on("work", ({ refuse }) => refuse(500, said));
   expect(await failing(client.request("work"))).toMatchObject({ body: said });
 });
@@ -212,7 +214,8 @@ test("redaction takes linear time, whatever the server chooses as session id and
     await connect(server.url, options),
     await connect(server.url, { ...options, record: (line) => record?.(line) }),
   ];
-  onTestFinished(() => Promise.all([plain.close(), recorded.close()]));
+  onTestFinished(() => plain.close());
+  onTestFinished(() => recorded.close());
   for (const unit of ["ab", "ba%61", "\\\\", "%25", "ab".repeat(7), "eyJhbGciOiJ"]) {
     const text = unit.repeat(Math.ceil(4_000_000 / unit.length));
     server.on("work", ({ result }) => result({ text }));

@@ -106,6 +106,7 @@ describe("connect refuses a target that cannot work", () => {
 
 describe("errors of a command", () => {
   const key = "sk-live-51Hq8vKx2eZbN0uYtRrPpWwA4";
+  const password = "of-the-database-42";
 
   test("show no secret that the command was given, however it repeats it", async () => {
     const encoded = Buffer.from(`key ${key}`).toString("base64");
@@ -113,6 +114,7 @@ describe("errors of a command", () => {
       console.log("using ${key}");
       console.log("${"y".repeat(190)}${key}");
       console.error("invalid key ${key}, that is ${encoded}");
+      console.error("wrong password ${password}");
       process.exit(1)`;
     const events: ClientEvent[] = [];
     const args = [
@@ -123,7 +125,11 @@ describe("errors of a command", () => {
       "hunter-of-secrets",
       "--pass=x",
     ];
-    const target = { command: process.execPath, args, env: { SERVICE_API_KEY: key } };
+    const target = {
+      command: process.execPath,
+      args,
+      env: { SERVICE_API_KEY: key, DATABASE_URL: `pg://ann:${password}@db.example.com/` },
+    };
     const error = await connect(target, { observe: (event) => events.push(event) }).catch(
       (reason: unknown) => reason,
     );
@@ -131,7 +137,7 @@ describe("errors of a command", () => {
     const shown = inspect([error, events], { depth: 9, maxStringLength: null });
     expect(shown).toContain("invalid key [redacted]");
     expect(shown).toContain("--token [redacted] --pass=x");
-    for (const secret of [key, key.slice(0, 8), encoded.slice(8, 30), "hunter-of"])
+    for (const secret of [key, key.slice(0, 8), encoded.slice(8, 30), "hunter-of", password])
       expect(shown).not.toContain(secret);
   });
 
