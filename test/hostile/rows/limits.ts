@@ -347,9 +347,10 @@ export const limitRows: readonly Row[] = [
     async attack(mount) {
       holdTime();
       const { server } = makeServer({ backplane: memoryBackplane() });
-      const door = await openHttp(mount, server, { limits: { maxSessions: 1, maxSharedSessions: 3 } });
+      const door = await openHttp(mount, server, { limits: { maxSessions: 1, maxSharedSessions: 5 } });
       const url = `http://127.0.0.1:${door.port}/mcp`;
       const first = await SessionClient.open({ url });
+      // Three of five: with a fourth, the caller would have more than remains for all others.
       for (const expected of [200, 200, 503]) {
         await vi.advanceTimersByTimeAsync(1000);
         expect(await sendInitialize(url)).toBe(expected);

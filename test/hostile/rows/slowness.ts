@@ -209,7 +209,8 @@ export const slownessRows: readonly Row[] = [
     name: "a stream that nobody reads is cut off at its limit, and others get every message",
     limit: "`maxQueueBytes`",
     async attack(mount) {
-      const { server } = makeServer({ limits: { maxQueueBytes: 32 * 1024 } });
+      const limits = { maxQueueBytes: 32 * 1024, maxSubscribedLength: 1024 * 1024 };
+      const { server } = makeServer({ limits });
       server.tool("t", {}, () => "");
       server.resource("note:///x", {}, () => "");
       const door = await openHttp(mount, server);

@@ -62,7 +62,7 @@ export const templateRows: readonly Row[] = Object.entries(requests).map(
       ...(revision && { "HTTP+SSE": "is of another revision" }),
     },
     async attack(mount) {
-      const { server } = makeServer();
+      const { server } = makeServer({ limits: { maxSubscribedLength: 1024 * 1024 } });
       server.resourceTemplate(template, { scopes: ["read"] }, () => "");
       const client = await (
         await openDoor(mount, server)
