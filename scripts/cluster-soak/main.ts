@@ -97,7 +97,9 @@ function compare(
     found.noticed += noticed.length;
     found.lost += missing.length - noticed.length;
     found.losses.push(
-      ...missing.filter((push) => !noticed.includes(push)).map(({ number, at }) => `${key} ${number} at ${at}`),
+      ...missing
+        .filter((push) => !noticed.includes(push))
+        .map(({ number, at }) => `${key} ${number} at ${at}`),
     );
     found.doubled += heard.length - distinct.size;
     if (load?.hasTwins) continue;
@@ -147,7 +149,10 @@ function summary(
 }
 
 /** Ends what runs, and waits for it. */
-async function finish(running: readonly Promise<void>[], loads: readonly { finish(): void }[]): Promise<void> {
+async function finish(
+  running: readonly Promise<void>[],
+  loads: readonly { finish(): void }[],
+): Promise<void> {
   for (const load of loads) load.finish();
   await Promise.all(running);
 }

@@ -112,26 +112,30 @@ describe.each(engineRows)("$name", (row) => {
     }
   });
 
-  test("the stream of a call that is resumed on two nodes at the same moment", { timeout: 60_000 }, async () => {
-    const ends: (() => void)[] = [];
-    const nodes = await serveCluster({
-      backplane: engine.backplane,
-      define: (server) => define(server, ends),
-    });
-    const [first, second, third] = nodes;
-    for (let round = 0; round < times; round++) {
-      const client = await SessionClient.open(first);
-      const call = await client.call("wait");
-      await until(() => ends.length === 1 && call.lastEventId !== undefined);
-      const order = round % 2 === 0 ? [second, third] : [third, second];
-      const streams = await race(order, (node) => clientAt(node, client).get(call.lastEventId));
-      ends.shift()?.();
-      await Promise.all([call, ...streams].map(({ closed }) => closed));
-      const answers = [call, ...streams].flatMap(({ messages }) => messages.filter(isAnswer));
-      expect(answers).toMatchObject([{ result: { content: [{ text: "done" }] } }]);
-      await client.delete();
-    }
-  });
+  test(
+    "the stream of a call that is resumed on two nodes at the same moment",
+    { timeout: 60_000 },
+    async () => {
+      const ends: (() => void)[] = [];
+      const nodes = await serveCluster({
+        backplane: engine.backplane,
+        define: (server) => define(server, ends),
+      });
+      const [first, second, third] = nodes;
+      for (let round = 0; round < times; round++) {
+        const client = await SessionClient.open(first);
+        const call = await client.call("wait");
+        await until(() => ends.length === 1 && call.lastEventId !== undefined);
+        const order = round % 2 === 0 ? [second, third] : [third, second];
+        const streams = await race(order, (node) => clientAt(node, client).get(call.lastEventId));
+        ends.shift()?.();
+        await Promise.all([call, ...streams].map(({ closed }) => closed));
+        const answers = [call, ...streams].flatMap(({ messages }) => messages.filter(isAnswer));
+        expect(answers).toMatchObject([{ result: { content: [{ text: "done" }] } }]);
+        await client.delete();
+      }
+    },
+  );
 });
 
 function isAnswer({ id, method }: JsonObject): boolean {

@@ -146,18 +146,21 @@ describe.each(engineRows)("two nodes, $name", (row) => {
   const nodes = () => serveCluster({ nodes: 2, backplane: engine.backplane, define, http });
   cases(nodes);
 
-  test.each(readers)("a stream %s takes over after changes that no stream told", async (_, token, expected) => {
-    const [first, second] = await nodes();
-    const client = await begin([first, second]);
-    const backup = await clientAt(second, client, token).get();
-    const lost = await client.get();
-    await until(() => lost.lastEventId !== undefined && backup.lastEventId !== undefined);
-    const gate = deferred();
-    first.engine.delay("append", () => gate.promise);
-    await lost.vanish();
-    await until(() => first.engine.operations.includes("unfollow"));
-    await update(second);
-    gate.resolve();
-    expect(await updatesOn(backup, second, client)).toEqual(expected);
-  });
+  test.each(readers)(
+    "a stream %s takes over after changes that no stream told",
+    async (_, token, expected) => {
+      const [first, second] = await nodes();
+      const client = await begin([first, second]);
+      const backup = await clientAt(second, client, token).get();
+      const lost = await client.get();
+      await until(() => lost.lastEventId !== undefined && backup.lastEventId !== undefined);
+      const gate = deferred();
+      first.engine.delay("append", () => gate.promise);
+      await lost.vanish();
+      await until(() => first.engine.operations.includes("unfollow"));
+      await update(second);
+      gate.resolve();
+      expect(await updatesOn(backup, second, client)).toEqual(expected);
+    },
+  );
 });

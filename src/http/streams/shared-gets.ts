@@ -260,11 +260,7 @@ export class SharedGets {
     return entry !== undefined && movesAway(entry, this.#log.node) && entry.s === number;
   }
 
-  #replay(
-    stream: GetStream,
-    since: readonly Letter[] | undefined,
-    messages: readonly KeptMessage[],
-  ): void {
+  #replay(stream: GetStream, since: readonly Letter[] | undefined, messages: readonly KeptMessage[]): void {
     if (since === undefined) this.#tellGap();
     else for (const { text, position } of since) this.#writeChange(stream, text, position);
     for (const message of messages) this.#send(stream, message);

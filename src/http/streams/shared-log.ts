@@ -25,7 +25,8 @@ const eventId = new RegExp(
 export function readEventId(text: string): StreamCursor | undefined {
   const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
   const start = Number(get ?? post);
-  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen))) return undefined;
+  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen)))
+    return undefined;
   return get === undefined ? { kind: "post", start, at } : { kind: "get", start, at: seen, changes };
 }
 

@@ -311,12 +311,7 @@ export class SharedReplies {
   }
 }
 
-function replyOf(
-  stream: ReplyStream,
-  runner: string,
-  ids: readonly RequestId[],
-  heldSince: number,
-): Reply {
+function replyOf(stream: ReplyStream, runner: string, ids: readonly RequestId[], heldSince: number): Reply {
   return { stream, runner, ids, heldSince, unwritten: new Set(), written: new Set() };
 }
 

@@ -182,7 +182,10 @@ export class SharedSessionLog implements LogReader {
     const { cluster, missing } = this.#parts;
     ignoreRejection(cluster.verify());
     missing();
-    return new HalyardError("BACKPLANE_UNAVAILABLE", "The session has ended, or the engine has lost its data");
+    return new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      "The session has ended, or the engine has lost its data",
+    );
   }
 
   /** An own entry comes back like all others. If the bus has lost it, it is read. */
