@@ -226,10 +226,10 @@ describe("a stream that nobody comes back to", () => {
   test("is made good on another that is open, once the time to come back is over", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date", "performance"] });
     const { client, push, cut } = await setup({ resumeWindowMs: 10_000 });
+    const second = await client.get();
     const first = await client.get();
     await push(1);
     await heardUpTo(first, 1);
-    const second = await client.get();
     await cut(first);
     await vi.advanceTimersByTimeAsync(8000);
     await push(2);
@@ -285,11 +285,11 @@ describe("a stream that nobody comes back to", () => {
 
   test("is made good when it ends to make room for a ninth", async () => {
     const { client, push, cut } = await setup();
+    const others: EventReply[] = [];
+    for (let at = 0; at < 7; at++) others.push(await client.get());
     const first = await client.get();
     await push(1);
     await heardUpTo(first, 1);
-    const others: EventReply[] = [];
-    for (let at = 0; at < 7; at++) others.push(await client.get());
     await cut(first);
     const ninth = await client.get(others[0]?.lastEventId);
     others.push(ninth, await client.get());
