@@ -22,15 +22,15 @@ type Connect = (url: string, hear: Hear, givesUp: () => void) => Promise<Officia
 
 /** What both versions have. */
 interface Common {
-  onerror?: ((error: Error) => void) | undefined;
   fallbackNotificationHandler?: ((notification: never) => Promise<void>) | undefined;
 }
 
 function listenTo(client: Common, hear: Hear, givesUp: () => void): void {
   client.fallbackNotificationHandler = async (notification) => hear(notification as Message);
-  client.onerror = ({ message }) => {
+  const onerror = ({ message }: Error): void => {
     if (message.includes("Maximum reconnection attempts")) givesUp();
   };
+  Object.assign(client, { onerror });
 }
 
 export const officialClients: Readonly<Record<string, Connect>> = {

@@ -85,7 +85,7 @@ describe.runIf(hasEngine("nats-server"))("only the stream of the logs is deleted
     const stream = await clientAt(other, client).get();
     for (let data = 1; data <= 20; data++) await push(one, client.id, data);
     await arrived(stream, 20);
-    await eachStream(engine, "DELETE", (name) => /log$/.test(name));
+    await eachStream(engine, "DELETE", (name) => name.endsWith("log"));
     // The first node finds out, and creates it; the other does not ask for anything.
     await push(one, client.id, 21).catch(() => {});
     await hasBeen(one, "back");

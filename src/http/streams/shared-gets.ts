@@ -2,7 +2,6 @@
 import type { LogEntry } from "../../backplane/engine.ts";
 import { sequenceOf } from "../../backplane/position.ts";
 import { Callbacks } from "../../async/callbacks.ts";
-import { pauseInBackground } from "../../async/timers.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { logMessage } from "../../protocol/notifications.ts";
@@ -14,6 +13,7 @@ import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
 import { EventStream, type StreamTimes } from "./event-stream.ts";
 import { BackupMessages } from "./backup-messages.ts";
+import { GetBacklog } from "./get-backlog.ts";
 import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
 import {
   type Active,
@@ -39,9 +39,6 @@ type LostEntry = Extract<SessionEntry, { k: "lost" }>;
 /** How many GET streams one session may have on one node; one more ends the oldest. */
 const maxGetStreams = 8;
 
-/** Milliseconds between attempts to say that a stream is lost while the engine fails: the first, and the longest. */
-const [firstPauseMs, longestPauseMs] = [1000, 10_000];
-
 export class SharedGets {
   readonly #parts: SharedParts;
   readonly #connection: Connection;
@@ -57,9 +54,8 @@ export class SharedGets {
   #lostEntry: LostEntry | undefined;
   /** Messages that an open stream gives if it takes over: those of the active one, and those that wait while none is. */
   readonly #backup: BackupMessages;
-  /** Messages that the active stream's reader was too slow for, and their size. */
-  #backlog: { readonly text: string; readonly id: string | undefined; readonly sequence: number }[] = [];
-  #backlogBytes = 0;
+  /** Made when the first message has to wait for its reader. */
+  readonly #backlogs = new WeakMap<GetStream, GetBacklog>();
   readonly drains: Callbacks = new Callbacks();
 
   constructor(parts: SharedParts) {
@@ -151,11 +147,10 @@ export class SharedGets {
     const { start, changes = "", hasSent, hasTold, writtenTo = 0 } = stream.log ?? {};
     if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
-      this.#backlog = [];
-      this.#backlogBytes = 0;
       this.#connection.listener?.forget();
+      // Until the log says so, messages belong to a stream that nobody reads.
       this.#parts.soon(
-        this.#sayLost({
+        this.#log.appendAtLast({
           k: "lost",
           s: start,
           n: this.#log.node,
@@ -170,12 +165,10 @@ export class SharedGets {
 
   /** Called when the reader of a stream has caught up. */
   drained(stream: GetStream): void {
-    if (stream !== this.active) return;
-    for (const { text, id, sequence } of this.#backlog.splice(0)) {
-      this.#backlogBytes -= text.length;
+    for (const { text, id, sequence } of this.#backlogs.get(stream)?.takeAll() ?? []) {
       this.#write(stream, text, id, sequence);
     }
-    this.drains.call();
+    if (stream === this.active) this.drains.call();
   }
 
   /** Another node is gone: if its stream was active, one of this node takes over. The client resumes the other elsewhere, or is told. */
@@ -348,19 +341,6 @@ export class SharedGets {
     this.#takeOver(newest, []);
   }
 
-  /** Until the log says so, messages belong to a stream that nobody reads. */
-  async #sayLost(entry: SessionEntry): Promise<void> {
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      try {
-        return void (await this.#log.append(entry));
-      } catch {
-        // The others know that the streams of a node that has left are lost.
-        if (!this.#parts.cluster.hasJoined) return;
-        await pauseInBackground(pauseMs);
-      }
-    }
-  }
-
   /** Has the log say that messages belong to an open stream, with `over` only if that one is still active. */
   #takeOver(stream: GetStream, over?: Replaced): void {
     const { start } = stream.log ?? {};
@@ -380,7 +360,8 @@ export class SharedGets {
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
     if (!isGranted(scopes, stream) || !this.#isWanted(text)) return;
-    const isBehind = stream.congested || this.#backlog.length > 0;
+    const backlog = this.#backlogs.get(stream) ?? new GetBacklog();
+    const isBehind = stream.congested || !backlog.isEmpty;
     // The notifications about a gap come first, and are written as soon as the reader takes them.
     if (!isBehind && cursor.changesAfterGap !== undefined) {
       cursor.changes = cursor.changesAfterGap;
@@ -389,10 +370,10 @@ export class SharedGets {
     cursor.hasSent = true;
     const id = cursor.eventId();
     if (!isBehind) return this.#write(stream, text, id, sequence);
-    this.#backlog.push({ text, id, sequence });
-    this.#backlogBytes += text.length;
+    this.#backlogs.set(stream, backlog);
+    backlog.add({ text, id, sequence });
     // The client resumes, and gets the rest from the log.
-    if (this.#backlogBytes > this.#parts.server.limits.maxQueueBytes) stream.destroy();
+    if (backlog.length > this.#parts.server.limits.maxQueueBytes) stream.destroy();
   }
 
   #write(stream: GetStream, text: string, id: string | undefined, sequence: number): void {

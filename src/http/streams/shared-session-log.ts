@@ -2,6 +2,7 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
 import type { Feed, LogReader } from "../../backplane/feed.ts";
+import { pauseInBackground } from "../../async/timers.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
 import { smallEntryText } from "../../backplane/stored.ts";
@@ -18,6 +19,9 @@ import type { SharedCursor } from "./shared-cursor.ts";
 
 /** How long an entry that the engine has stored may take to arrive, before it is read instead. */
 const arrivalMs = 250;
+
+/** Milliseconds between attempts to add an entry while the engine fails: the first, and the longest. */
+const [firstPauseMs, longestPauseMs] = [1000, 10_000];
 
 /** An entry of the log that a stream may need, and its place. */
 export interface PlacedEntry {
@@ -90,6 +94,18 @@ export class SharedSessionLog implements LogReader {
     if (sequence === 0) throw this.#gone();
     this.#expect(sequence);
     return { sequence, previous: sequence - 1, text };
+  }
+
+  /** Adds an entry, however long the engine fails, while this node is in the cluster: others know when it has left. */
+  async appendAtLast(entry: SessionEntry): Promise<void> {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        return void (await this.append(entry));
+      } catch {
+        if (!this.#parts.cluster.hasJoined) return;
+        await pauseInBackground(pauseMs);
+      }
+    }
   }
 
   /** Adds an entry that opens a stream here. The log is followed until as many {@link SharedSessionLog.leave}. */
