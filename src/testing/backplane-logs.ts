@@ -238,11 +238,11 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
   },
 
   async "append with isOnly drops all earlier entries, and does not begin the log again"(nodes) {
-    const [one, other] = await nodes.openAll(2);
+    const [one, other, third] = await nodes.openAll(3);
     await other!.engine.follow(["a"], 60_000);
     const [, second] = await appendAll(one!.engine, "a", ["1", "x".repeat(100_000)]);
     await appendAll(one!.engine, "another", ["1", "2"]);
-    const sequence = await other!.engine.append("a", "", { ...kept, isOnly: true });
+    const sequence = await third!.engine.append("a", "", { ...kept, isOnly: true });
     const entries = await one!.engine.read("a", 0);
     expectSame(entries.length, 1);
     expectSame({ ...entries[0], previous: 0 }, { sequence, previous: 0, text: "" });
