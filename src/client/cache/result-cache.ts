@@ -29,7 +29,7 @@ interface Kept {
   readonly method: string;
   readonly request: string;
   readonly found: Found<object>;
-  /** With its key. */
+  /** With its request and key. */
   readonly size: number;
   readonly isPrivate: boolean;
   readonly receivedAt: number;
@@ -187,7 +187,7 @@ export class ResultCache {
     const before = this.#kept.get(key);
     if (before) this.#remove(key, before);
     const { maxCached, maxCachedBytes } = this.#core.limits;
-    const size = found.size + key.length;
+    const size = found.size + request.length + key.length;
     if (timeMs === 0 || size > maxCachedBytes) return void this.#lasting.delete(method);
     this.#lasting.add(method);
     this.#kept.set(key, { method, request, found, size, isPrivate, receivedAt: Date.now(), timeMs });

@@ -5,6 +5,7 @@ import type { Revision } from "../../protocol/revision.ts";
 import {
   encodeResponse,
   isRequestId,
+  isShortId,
   type RequestId,
   type RpcError,
   type RpcNotification,
@@ -121,6 +122,7 @@ export class Reception implements Receiver {
     // A modern client sends no responses: its server asks in results.
     if (revision?.era !== "legacy")
       this.ignored(`The request ${clip(method)}: a modern server may not send requests`);
+    else if (!isShortId(id)) this.ignored(`The request ${clip(method)}: its id is too long to repeat`);
     else if (this.#open >= 2 * maxQuestions)
       this.ignored(
         `The request ${clip(method)}: ${this.#open} others wait for their responses: raise limits.maxQuestions to answer more`,

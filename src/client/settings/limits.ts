@@ -22,6 +22,8 @@ export interface ClientLimits {
   readonly maxRounds: number;
   /** How many questions of the server the client answers at once. @default {100} */
   readonly maxQuestions: number;
+  /** About how many bytes these questions may take. @default {67108864} */
+  readonly maxQuestionBytes: number;
   /** How many changes wait for a reader of `listen`; past that the oldest are replaced by one that says "read again". @default {1024} */
   readonly maxChanges: number;
   /** How many results the cache keeps. @default {1000} */
@@ -44,6 +46,7 @@ export const defaultClientLimits: ClientLimits = {
   maxPages: 1000,
   maxRounds: 10,
   maxQuestions: 100,
+  maxQuestionBytes: 64 * 1024 * 1024,
   maxChanges: 1024,
   maxCached: 1000,
   maxCachedBytes: 64 * 1024 * 1024,
