@@ -2,10 +2,10 @@
 import { isThenable } from "../../async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import { sizeOf } from "../../wire/size.ts";
 import type { Core } from "../calls/core.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { freshnessOf, isCacheable } from "./freshness.ts";
-import { freeze } from "./frozen.ts";
 
 /** A list or a read. */
 export interface Lookup<Value extends object> {
@@ -174,7 +174,7 @@ export class ResultCache {
         },
       });
       const value = read(result);
-      const found = { value, size: freeze(value) };
+      const found = { value, size: sizeOf(value, Object.freeze) };
       if (canCache && flight.isCurrent && timesSent < 2) this.#keep(flight, found, result);
       return found;
     } finally {

@@ -6,7 +6,7 @@ export interface ClientLimits {
   readonly maxBytes: number;
   /** How deep arrays and objects of a message may nest. @default {200} */
   readonly maxDepth: number;
-  /** How many values and keys a message may hold. @default {2000000} */
+  /** How many values and keys a message may hold. @default {1000000} */
   readonly maxElements: number;
   /** How many messages a batch may hold. @default {1000} */
   readonly maxBatch: number;
@@ -38,7 +38,7 @@ export interface ClientLimits {
 export const defaultClientLimits: ClientLimits = {
   maxBytes: 32 * 1024 * 1024,
   maxDepth: 200,
-  maxElements: 2_000_000,
+  maxElements: 1_000_000,
   maxBatch: 1000,
   maxInFlight: 10_000,
   maxListItems: 100_000,

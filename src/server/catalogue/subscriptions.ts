@@ -3,7 +3,7 @@ import { invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { maxUriLength } from "../../protocol/uri.ts";
 import type { Hub, TopicWatch } from "../../push/hub.ts";
-import { topicOf } from "../../push/topic.ts";
+import { subscribedBytesOf, topicOf } from "../../push/topic.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { isTexts } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
@@ -26,9 +26,10 @@ export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   };
 }
 
-/** Throws if keys of this length exceed the caller's share of `maxTotalSubscribedLength`. */
-export function assertTotalRoom(hub: Hub, caller: string, length: number): void {
-  if (length === 0 || hub.hasRoomFor(caller, length)) return;
+/** Throws if these subscriptions exceed the caller's share of `maxTotalSubscribedLength`. */
+export function assertTotalRoom(hub: Hub, caller: string, topics: readonly string[]): void {
+  const bytes = sumOf(topics, subscribedBytesOf);
+  if (bytes === 0 || hub.hasRoomFor(caller, bytes)) return;
   throw invalidRequest("Too many subscriptions. Request fewer, or try again later");
 }
 
@@ -60,6 +61,6 @@ export function keysProblem(
   return isLong ? `${member} has a URI of more than ${maxUriLength} characters` : undefined;
 }
 
-export function sumOf(texts: readonly string[], count: (text: string) => number): number {
+function sumOf(texts: readonly string[], count: (text: string) => number): number {
   return texts.reduce((sum, text) => sum + count(text), 0);
 }
