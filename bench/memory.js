@@ -50,7 +50,7 @@ function line({ name, figures }) {
   // A limit that ends the attack early bounds it as well.
   const offered = Math.max(sentMb, SIZES_MB.at(-1));
   const factor = growthMb / offered;
-  const cells = figures.map((figure) => `${figure.growthMb} MB (${figure.factor})`);
+  const cells = figures.map((figure) => `${figure.growthMb} MB`);
   return [name, ...cells, factor.toFixed(1), verdict(factor, TARGET)];
 }
 
@@ -60,9 +60,8 @@ function resultsPage(tables) {
 
 Measured ${date}, Node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} cores. Made by \`npm run bench:memory -- --write\`.
 
-Each figure is the growth of a process (its resident memory, as the kernel counts its peak) while somebody sends it messages, and in
-parentheses how many bytes it grew for each byte that arrived. Garbage that the collector has not freed yet counts. Each figure is of a new
-process. Handlers return nothing, or never end. The attacker has 32 addresses, so that no share of one caller protects the server.
+Each figure is the growth of a process (its resident memory, as the kernel counts its peak) while somebody sends it messages. Garbage that
+the collector has not freed yet counts. Each figure is of a new process. Handlers return nothing, or never end. The attacker has 32 addresses, so that no share of one caller protects the server.
 
 One value can take 30 times its text: V8 needs 56 bytes for \`[]\` in an array. So a few megabytes of such values take more than 20 times
 as much, until a limit stops them: \`maxInFlightBytes\` (128 MiB) bounds what all calls of a server hold, \`maxElements\` one message, and
