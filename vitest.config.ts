@@ -18,7 +18,7 @@ const slow = [
   "test/conformance/client.test.ts",
   "test/dashboard/{timeline-page,attacks-memory}.test.ts",
   "test/dashboard/browser/{cluster,many-sessions,safety,timeline,try-it}.test.ts",
-  "test/faults/{asking-memory,http-memory,left-behind}.test.ts",
+  "test/faults/{asking-memory,http-memory,left-behind,message-memory}.test.ts",
   "test/hostile/hostile.test.ts",
   "test/interop/{asking,conversations,official-clients,tasks}.test.ts",
   "test/protocol/new-revision.test.ts",

@@ -337,5 +337,10 @@ export class ConfigurationError extends HalyardError {
 
 /** A text of the client's, as an error may repeat it: cut where it is too long. */
 export function clip(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return text.length > 200 ? copyOf(`${text.slice(0, 200)}…`) : text;
+}
+
+/** The same text on its own: a part of a text keeps the whole of it in memory. */
+export function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }

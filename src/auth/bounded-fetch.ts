@@ -1,4 +1,5 @@
 // Fetches from an authorization server without redirects, with a timeout and a size limit.
+import { GrowingBuffer } from "../wire/bytes.ts";
 
 const maxBytes = 512 * 1024;
 const timeoutMs = 5000;
@@ -13,14 +14,12 @@ export async function boundedFetch(url: string, init: RequestInit = {}): Promise
     redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
+  const body = new GrowingBuffer();
   for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Error(`The response is larger than ${maxBytes} bytes`);
-    text += decoder.decode(chunk, { stream: true });
+    if (body.length + chunk.length > maxBytes)
+      throw new Error(`The response is larger than ${maxBytes} bytes`);
+    body.add(chunk);
   }
   const { status, headers } = response;
-  return new Response(size === 0 ? null : text + decoder.decode(), { status, headers });
+  return new Response(body.length === 0 ? null : body.bytes, { status, headers });
 }

@@ -14,9 +14,24 @@ import type { HttpExchange } from "./exchange.ts";
 export function parseBody(exchange: HttpExchange, load: Load, body: HttpBody): ParsedJson | undefined {
   const { limits } = exchange.state.server;
   if (refuseUnread(body, limits.maxBytes, exchange.responder, load)) return undefined;
-  const parsed = body.kind === "text" ? parseJson(body.text, limits) : checkValue(body.value, limits);
+  const parsed =
+    body.kind === "text"
+      ? parseJson(body.text, limits, (weight, mayAsk) => hasRoom(load, weight, mayAsk))
+      : checkValue(body.value, limits);
+  if (!parsed.ok && parsed.isTooHeavy) {
+    refuseHeavy(exchange.responder, load);
+    return undefined;
+  }
   exchange.incoming = incomingOf(parsed);
   return parsed;
+}
+
+/** Counts a message before it is parsed. One that may expect a response has no room among those that expect none. */
+function hasRoom(load: Load, weight: number, mayAsk: boolean): boolean {
+  if (!mayAsk) return load.grow(weight);
+  if (!load.takes(weight)) return false;
+  load.stay();
+  return true;
 }
 
 /** The message or batch of a body; an error if its JSON is invalid. */

@@ -9,7 +9,7 @@ import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions, type Stream } from "./listener.ts";
 import { QueueBudget } from "./queue-budget.ts";
 import type { RemoteSessions, SessionPush } from "./remote-sessions.ts";
-import { keyLengthOf, topicOf, type TopicScopes } from "./topic.ts";
+import { keyLengthOf, subscribedBytesOf, topicOf, type TopicScopes } from "./topic.ts";
 
 /** Called when a topic gets its first listener, and when it loses its last. */
 export interface TopicWatch {
@@ -20,7 +20,7 @@ export interface TopicWatch {
 export interface HubLimits {
   /** Bytes that may be queued for all listeners together. */
   readonly maxTotalQueueBytes: number;
-  /** Characters in the keys of all topics that listeners subscribe to. */
+  /** Bytes of all subscriptions to keys. */
   readonly maxTotalSubscribedLength: number;
 }
 
@@ -32,8 +32,8 @@ export class Hub {
   readonly budget: QueueBudget;
   readonly #watch: TopicWatch | undefined;
   readonly #scopesOf: TopicScopes;
-  /** The characters in the keys of each caller's topics. */
-  readonly #keyLength: Shares;
+  /** The bytes of each caller's subscriptions. */
+  readonly #subscribed: Shares;
   #changes: ChangeLog | undefined;
   #remote: RemoteSessions | undefined;
 
@@ -43,7 +43,7 @@ export class Hub {
     watch?: TopicWatch,
   ) {
     this.budget = new QueueBudget(maxTotalQueueBytes);
-    this.#keyLength = new Shares(maxTotalSubscribedLength);
+    this.#subscribed = new Shares(maxTotalSubscribedLength);
     this.#scopesOf = scopesOf;
     this.#watch = watch;
   }
@@ -54,9 +54,9 @@ export class Hub {
     this.#remote = remote;
   }
 
-  /** Whether the caller may subscribe to keys with `keyLength` more characters. */
-  hasRoomFor(caller: string, keyLength: number): boolean {
-    return this.#keyLength.fits(caller, keyLength);
+  /** Whether the caller may have more subscriptions, of so many {@link subscribedBytesOf bytes}. */
+  hasRoomFor(caller: string, bytes: number): boolean {
+    return this.#subscribed.fits(caller, bytes);
   }
 
   /** Adds a listener. */
@@ -258,10 +258,9 @@ export class Hub {
   }
 
   #count(topic: string, listener: Listener, sign: 1 | -1): void {
-    const length = sign * keyLengthOf(topic);
-    listener.keyLength += length;
+    listener.keyLength += sign * keyLengthOf(topic);
     listener.topicChanges++;
-    this.#keyLength.count(listener.caller, length);
+    this.#subscribed.count(listener.caller, sign * subscribedBytesOf(topic));
   }
 
   #unindex(topic: string, listener: Listener): void {

@@ -12,6 +12,14 @@ export function keyLengthOf(topic: string): number {
   return space < 0 ? 0 : topic.length - space - 1;
 }
 
+/** What a subscription takes beside the characters of its key, in bytes. */
+const subscriptionBytes = 256;
+
+/** About how many bytes a subscription to the topic takes. One without a key takes none of its own: these topics are few. */
+export function subscribedBytesOf(topic: string): number {
+  return topic.includes(" ") ? keyLengthOf(topic) + subscriptionBytes : 0;
+}
+
 /** Returns the scopes that a listener of a topic currently needs. */
 export type TopicScopes = (topic: string) => readonly string[] | undefined;
 

@@ -93,6 +93,10 @@ export class TestAnswers implements Answers {
     return this.#declared;
   }
 
+  hold(): () => void {
+    return () => {};
+  }
+
   async answer(
     { key = "", method, params }: Asked,
     { era }: Revision,

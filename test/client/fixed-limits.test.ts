@@ -38,6 +38,7 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "wrong entries of a page that observe reports": ["catalogue/page.ts", "maxReports"],
   "fields of a form": ["answering/form.ts", "maxFields"],
   "characters of a URI that a change names": ["listening/filter.ts", "maxUri"],
+  "characters of the URL for messages of HTTP+SSE": ["http/legacy-sse.ts", "maxEndpointLength"],
   "seconds for a server to accept a notification or an answer": ["http/channel.ts", "acceptMs", 1000],
   "characters of a prefixed tool name": ["tool-names.ts", "maxLength"],
   "characters of a server's name for connectAll": ["tool-names.ts", "maxServerName"],

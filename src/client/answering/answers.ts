@@ -12,13 +12,16 @@ import type { Answered, Answers, Question } from "./question.ts";
 export class HandlerAnswers implements Answers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
   readonly #handlers: Later<Handlers>;
+  readonly #maxHeld: number;
+  #held = 0;
   #lastEndedAt = Number.NEGATIVE_INFINITY;
 
   private constructor(options: AnswersOptions) {
     this.#declared = options.capabilities ?? {};
+    this.#maxHeld = options.limits.maxQuestionBytes;
     this.#handlers = later(
       () => import("./questions.ts"),
-      ({ Handlers }) => new Handlers(options),
+      ({ Handlers }) => new Handlers(options, (bytes) => this.hold(bytes)),
     );
   }
 
@@ -47,6 +50,12 @@ export class HandlerAnswers implements Answers {
       ...(experimental && { experimental }),
       ...(extensions && { extensions }),
     };
+  }
+
+  hold(bytes: number): (() => void) | undefined {
+    if (this.#held + bytes > this.#maxHeld) return undefined;
+    this.#held += bytes;
+    return () => void (this.#held -= bytes);
   }
 
   async answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {

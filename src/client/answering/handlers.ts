@@ -4,13 +4,21 @@ import { clip, errorCodes, InputCancelled, InputDeclined, ProtocolError } from "
 import { metaKeys } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject, type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import { isObject, isRequestId, type JsonObject, type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import { sizeOf } from "../../wire/size.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { ConnectOptions } from "../settings/options.ts";
 import { elicitCapability, elicitHandlers, type ElicitHandlers, readElicitation } from "./elicitation.ts";
-import { type Answered, type Question, type Reading, refused } from "./question.ts";
+import {
+  type Answered,
+  type Answers,
+  type Question,
+  type Reading,
+  refused,
+  tooManyBytes,
+} from "./question.ts";
 import { checkRoots, readRoots } from "./roots.ts";
 import { readSampling, sampleCapability, sampleHandler, type SampleHandler } from "./sampling.ts";
 
@@ -21,7 +29,7 @@ export interface AnswersOptions extends Pick<
 > {
   /** The server as the user dialled it: handlers show it. */
   readonly server: string;
-  readonly limits: Pick<ClientLimits, "maxQuestions">;
+  readonly limits: Pick<ClientLimits, "maxQuestions" | "maxQuestionBytes">;
   readonly observe: (event: ClientEvent) => void;
 }
 
@@ -33,11 +41,13 @@ export class Handlers {
   /** The handlers that have not ended; one that ignores its signal counts although nobody waits for it. */
   #running = 0;
   #awaited = 0;
+  readonly #hold: Answers["hold"];
 
-  constructor(options: AnswersOptions) {
+  constructor(options: AnswersOptions, hold: Answers["hold"]) {
     const { onElicit, onSample, roots } = options;
     checkRoots(roots);
     this.#options = options;
+    this.#hold = hold;
     this.#elicit = elicitHandlers(onElicit);
     this.#sample = sampleHandler(onSample);
   }
@@ -65,22 +75,18 @@ export class Handlers {
     const durationMs = performance.now() - start;
     const outcome = answered.ok ? "ok" : signal.aborted ? "cancelled" : "error";
     const error = answered.ok ? undefined : answered.cause;
-    this.#options.observe({ type: "question", method, durationMs, outcome, error });
+    this.#options.observe({ type: "question", method: clip(method), durationMs, outcome, error });
     return answered;
   }
 
   async #answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
-    const { server, limits } = this.#options;
-    const reading =
-      this.#running < limits.maxQuestions
-        ? this.#read(question, revision)
-        : refused(`The client answers ${limits.maxQuestions} questions already`, errorCodes.internal);
+    const { server } = this.#options;
+    const reading = this.#admit(question, revision);
     if (!reading.ok) {
       const problem = `${server} sent ${clip(question.method)}, which cannot be answered: ${reading.error.message}`;
       return { ok: false, error: reading.error, cause: new InvalidResponse(problem) };
     }
-    this.#running++;
-    const asked = reading.ask({ signal, server }).finally(() => void this.#running--);
+    const asked = reading.ask({ signal, server });
     this.#awaited++;
     try {
       return { ok: true, result: aboutTask(await untilAborted(asked, signal), question, revision) };
@@ -89,6 +95,23 @@ export class Handlers {
     } finally {
       this.#awaited--;
     }
+  }
+
+  /** Reads a question if there is room for it, and counts it until its handler has ended. */
+  #admit(question: Question, revision: Revision): Reading {
+    const { maxQuestions, maxQuestionBytes } = this.#options.limits;
+    if (this.#running >= maxQuestions)
+      return refused(`The client answers ${maxQuestions} questions already`, errorCodes.internal);
+    const reading = this.#read(question, revision);
+    if (!reading.ok) return reading;
+    const release = this.#hold(sizeOf(question.params));
+    if (release === undefined) return refused(tooManyBytes(maxQuestionBytes), errorCodes.internal);
+    this.#running++;
+    const end = (): void => {
+      this.#running--;
+      release();
+    };
+    return { ok: true, ask: (context) => reading.ask(context).finally(end) };
   }
 
   #read({ method, params }: Question, revision: Revision): Reading {
@@ -109,7 +132,8 @@ export class Handlers {
 function aboutTask(result: JsonObject, { params }: Question, revision: Revision): JsonObject {
   const meta = params["_meta"];
   const task = revision.tasks === "core" && isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
-  return task === undefined ? result : { ...result, _meta: { [metaKeys.relatedTask]: task } };
+  const taskId = isObject(task) ? task["taskId"] : undefined;
+  return isRequestId(taskId) ? { ...result, _meta: { [metaKeys.relatedTask]: { taskId } } } : result;
 }
 
 /** The code for a user who rejects a sampling request. */

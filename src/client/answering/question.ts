@@ -34,6 +34,8 @@ export interface Answers {
   capabilities(revision: Revision): ClientCapabilities;
   /** Never rejects. When `signal` is aborted, it resolves at once, and the answer is of no use any more. */
   answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered>;
+  /** Counts bytes that the server sent with its questions, until the returned function is called, once; undefined if there are too many. */
+  hold(bytes: number): (() => void) | undefined;
 }
 
 /** A question that a handler can answer: calls the handler and returns the result. Or why the server may not ask it. */
@@ -44,6 +46,11 @@ export type Reading =
 /** The reading of a question that the server may not ask. */
 export function refused(message: string, code: number = errorCodes.invalidParams): Reading {
   return { ok: false, error: { code, message } };
+}
+
+/** What is wrong with questions that take too many bytes. */
+export function tooManyBytes(maxBytes: number): string {
+  return `The questions take more than ${maxBytes} bytes: raise limits.maxQuestionBytes if that is meant`;
 }
 
 /** The error for a handler that returned something it must not. */

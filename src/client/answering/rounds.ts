@@ -1,8 +1,8 @@
 // Rounds: a modern server responds with questions, and the client sends the request again with the answers.
 import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { Answers, Question } from "./question.ts";
+import { isObject, isRequestId, type JsonObject } from "../../wire/message.ts";
+import { type Answers, type Question, tooManyBytes } from "./question.ts";
 import { pause } from "../channel/backoff.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -27,7 +27,7 @@ export async function answerRound(
   answers: Answers,
   revision: Revision,
   signal: AbortSignal,
-  limits: Pick<ClientLimits, "maxQuestions">,
+  limits: Pick<ClientLimits, "maxQuestions" | "maxQuestionBytes">,
   round = 1,
 ): Promise<RoundParams> {
   const { inputRequests, requestState } = result;
@@ -36,13 +36,19 @@ export async function answerRound(
   if (requestState !== undefined && typeof requestState !== "string")
     throw new InvalidResponse("requestState must be a string");
   const state = requestState === undefined ? undefined : { requestState };
-  if (inputRequests === undefined) {
-    const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (round - 1));
-    await pause(waitMs * (1 - Math.random() / 2), signal);
-    return { ...state };
+  const release = answers.hold(requestState?.length ?? 0);
+  if (release === undefined) throw new InvalidResponse(tooManyBytes(limits.maxQuestionBytes));
+  try {
+    if (inputRequests === undefined) {
+      const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (round - 1));
+      await pause(waitMs * (1 - Math.random() / 2), signal);
+      return { ...state };
+    }
+    const inputResponses = await answerAll(readQuestions(inputRequests, limits), answers, revision, signal);
+    return { inputResponses, ...state };
+  } finally {
+    release();
   }
-  const inputResponses = await answerAll(readQuestions(inputRequests, limits), answers, revision, signal);
-  return { inputResponses, ...state };
 }
 
 /** The parameters of the next round: the request's own, without those of an earlier round. */
@@ -65,6 +71,8 @@ export function readQuestions(
     );
   }
   return entries.map(([key, request]) => {
+    if (!isRequestId(key))
+      throw new InvalidResponse(`The key ${JSON.stringify(clip(key))} of a question is too long`);
     const { method, params = {} } = isObject(request) ? request : {};
     if (typeof method !== "string" || !isObject(params))
       throw new InvalidResponse(`The question ${JSON.stringify(clip(key))} must have a method and params`);

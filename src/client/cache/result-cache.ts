@@ -3,11 +3,11 @@ import { ageOf, type Moment, thisMoment } from "../../async/age.ts";
 import { isThenable } from "../../async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import { sizeOf } from "../../wire/size.ts";
 import type { Core } from "../calls/core.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { freshnessOf, isCacheable } from "./freshness.ts";
-import { freeze } from "./frozen.ts";
 
 /** A list or a read. */
 export interface Lookup<Value extends object> {
@@ -33,7 +33,7 @@ interface Kept {
   readonly method: string;
   readonly request: string;
   readonly found: Found<object>;
-  /** With its key. */
+  /** With its request and key. */
   readonly size: number;
   readonly isPrivate: boolean;
   readonly receivedAt: Moment;
@@ -177,7 +177,7 @@ export class ResultCache {
         },
       });
       const value = read(result);
-      const found = { value, size: freeze(value) };
+      const found = { value, size: sizeOf(value, Object.freeze) };
       if (canCache && flight.isCurrent && timesSent < 2) this.#keep(flight, found, result);
       return found;
     } finally {
@@ -190,7 +190,7 @@ export class ResultCache {
     const before = this.#kept.get(key);
     if (before) this.#remove(key, before);
     const { maxCached, maxCachedBytes } = this.#core.limits;
-    const size = found.size + key.length;
+    const size = found.size + request.length + key.length;
     if (timeMs === 0 || size > maxCachedBytes) return void this.#lasting.delete(method);
     this.#lasting.add(method);
     this.#kept.set(key, { method, request, found, size, isPrivate, receivedAt: thisMoment(), timeMs });

@@ -2,20 +2,21 @@
 import { listChanged } from "../../protocol/notifications.ts";
 import type { Tool } from "../../protocol/model.ts";
 import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
+import { sizeOf } from "../../wire/size.ts";
 import type { Core } from "../calls/core.ts";
 import { OutputCheck } from "./output-check.ts";
 
 /** What calls need of a tool. */
 export class KnownTool {
   readonly tool: Tool;
+  /** About how many bytes it takes. */
   readonly size: number;
   readonly output: OutputCheck | undefined;
   #headers: readonly ParamHeader[] | undefined;
 
-  /** `size`: about how many bytes it takes. */
-  constructor(tool: Tool, size: number, core: Core) {
+  constructor(tool: Tool, core: Core) {
     this.tool = tool;
-    this.size = size;
+    this.size = sizeOf(tool);
     this.output = tool.outputSchema === undefined ? undefined : new OutputCheck(tool, core);
   }
 
@@ -41,6 +42,7 @@ export class KnownTools {
   readonly #tools = new Map<string, KnownTool>();
   #size = 0;
   #moment = 0;
+  #isFull = false;
 
   constructor(core: Core) {
     this.#core = core;
@@ -56,26 +58,31 @@ export class KnownTools {
     return this.#moment;
   }
 
+  /** Whether a tool found no room since everything was forgotten: further pages of a list would teach nothing. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
   find(name: string): KnownTool | undefined {
     return this.#tools.get(name);
   }
 
-  /** Learns tools, which are frozen, that were requested at the moment `since` and take about `size` bytes together. */
-  learn(tools: readonly Tool[], size: number, since: number): void {
+  /** Learns tools, which are frozen, that were requested at the moment `since`. */
+  learn(tools: readonly Tool[], since: number): void {
     if (since !== this.#moment) return;
-    for (const tool of tools)
-      if (this.#tools.get(tool.name)?.tool !== tool) this.#add(tool, size / tools.length);
+    for (const tool of tools) if (this.#tools.get(tool.name)?.tool !== tool) this.#add(tool);
   }
 
-  #add(tool: Tool, size: number): void {
+  #add(tool: Tool): void {
     const { maxListItems, maxListBytes } = this.#core.limits;
     const before = this.#tools.get(tool.name);
     if (before !== undefined) {
       this.#tools.delete(tool.name);
       this.#size -= before.size;
     }
-    const known = new KnownTool(tool, size, this.#core);
-    if (this.#tools.size >= maxListItems || this.#size + known.size > maxListBytes) return;
+    const known = new KnownTool(tool, this.#core);
+    this.#isFull = this.#tools.size >= maxListItems || this.#size + known.size > maxListBytes;
+    if (this.#isFull) return;
     this.#tools.set(tool.name, known);
     this.#size += known.size;
   }
@@ -83,6 +90,7 @@ export class KnownTools {
   #forget(): void {
     this.#tools.clear();
     this.#size = 0;
+    this.#isFull = false;
     this.#moment++;
   }
 }

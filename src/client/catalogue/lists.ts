@@ -1,5 +1,6 @@
 // Lists what a server offers, page by page: all at once, or one entry after the other.
 import { clip, errorCodes } from "../../errors.ts";
+import { sizeOf } from "../../wire/size.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { beginBudget } from "../channel/channel.ts";
@@ -7,7 +8,7 @@ import { ConnectionLost, InvalidResponse, RpcRejection } from "../settings/error
 import type { CallOptions } from "../settings/options.ts";
 import { type Entries, kinds, type ListKind } from "./kinds.ts";
 import type { KnownTools } from "./known-tools.ts";
-import { ignore, type Page, readPage } from "./page.ts";
+import { ignore, maxReports, type Page, readPage } from "./page.ts";
 
 /** The cursor is no longer valid: the server refused it (`cause`), or the session that it belongs to has ended. */
 class CursorLost extends Error {}
@@ -62,10 +63,9 @@ export class Lists {
     }
   }
 
-  /** Goes through the list of tools, so that their definitions are known. */
+  /** Goes through the list of tools, so that their definitions are known, as far as there is room for them. */
   async learnTools(options: CoreRequestOptions): Promise<void> {
-    const pages = this.#pages("tools", options);
-    while (!(await pages.next()).done);
+    for await (const _ of this.#pages("tools", options)) if (this.#known.isFull) return;
   }
 
   async #collect<Kind extends ListKind>(kind: Kind, options: CoreRequestOptions): Promise<Entries[Kind][]> {
@@ -96,7 +96,7 @@ export class Lists {
       const onSent = (): void => void (since = this.#known.moment);
       const page = await this.#page(kind, cursor, { session, onSent }, options);
       const entries = page.entries.filter(isFirst);
-      if (kind === "tools") this.#known.learn(entries as readonly Entries["tools"][], page.size, since);
+      if (kind === "tools") this.#known.learn(entries as readonly Entries["tools"][], since);
       yield { ...page, entries };
       const { next } = page;
       if (next === undefined) return;
@@ -129,20 +129,24 @@ export class Lists {
     }
   }
 
-  /** Tells the first entry of each name from later ones, which it reports. */
+  /** Tells the first entry of each name from later ones, which it reports, as long as the names are within the limits of a list. */
   #firstOnes(kind: ListKind): (entry: object) => boolean {
     const { method, key, isName } = kinds[kind];
     if (!isName) return () => true;
-    const names = new Set<string>();
-    const repeated = new Set<string>();
+    const { maxListItems, maxListBytes } = this.#core.limits;
+    /** By name, whether a repetition was reported. */
+    const names = new Map<string, boolean>();
+    let bytes = 0;
+    let reports = 0;
     return (entry) => {
       const name = (entry as { readonly [key: string]: string })[key]!;
       if (!names.has(name)) {
-        if (names.size < this.#core.limits.maxListItems) names.add(name);
+        bytes += sizeOf(name);
+        if (names.size < maxListItems && bytes <= maxListBytes) names.set(name, false);
         return true;
       }
-      if (!repeated.has(name) && repeated.size < 10) {
-        repeated.add(name);
+      if (names.get(name) === false && reports++ < maxReports) {
+        names.set(name, true);
         ignore(
           this.#core,
           `${method}: ${JSON.stringify(clip(name))} is listed more than once; the first one counts`,

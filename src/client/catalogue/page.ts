@@ -12,8 +12,8 @@ export interface Page<Kind extends ListKind> {
   readonly next: string | undefined;
 }
 
-/** How many entries that are left out of a page are reported one by one. */
-const maxReports = 10;
+/** How many entries that are left out of a page, or of a list, are reported one by one. */
+export const maxReports = 10;
 
 /** Reads a page. Throws if it is not one; an entry that cannot be used is left out and reported. */
 export function readPage<Kind extends ListKind>(kind: Kind, result: JsonObject, core: Core): Page<Kind> {

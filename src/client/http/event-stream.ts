@@ -1,4 +1,5 @@
 // One stream of events, over all the connections that carry it: where it can be resumed, and what it has delivered.
+import { copyOf } from "../../errors.ts";
 import { type SseEvent, SseReader } from "../../wire/sse-reader.ts";
 import { tooLarge } from "./loss.ts";
 import type { HttpReply } from "./send.ts";
@@ -67,8 +68,7 @@ export class EventStream {
   #remember(given: string): void {
     this.lastId = undefined;
     if (given.length > maxIdLength || !sendable.test(given)) return;
-    // A copy: a part of a text would keep the whole piece that it arrived in.
-    const id = JSON.parse(JSON.stringify(given)) as string;
+    const id = copyOf(given);
     this.lastId = id;
     this.#seen.add(id);
     if (this.#seen.size <= maxSeen) return;

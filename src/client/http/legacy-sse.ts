@@ -1,4 +1,5 @@
 // The HTTP+SSE transport of 2024-11-05 as a wire: a GET stream carries the server's messages, and names the URL for the client's.
+import { clip } from "../../errors.ts";
 import type { Wire } from "../../wire/wire.ts";
 import type { Channel, Receiver } from "../channel/channel.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
@@ -12,6 +13,9 @@ import { failureOf, wrongTypeOf } from "./failure.ts";
 
 import type { Requester } from "./requester.ts";
 import { Silence } from "./silence.ts";
+
+/** The longest URL for messages: every message repeats it. */
+const maxEndpointLength = 8192;
 
 export interface LegacySseOptions {
   readonly url: string;
@@ -120,8 +124,11 @@ class LegacySseWire implements Wire {
 
 /** The URL for messages. It must be of the same origin: it gets the credentials of the client. */
 function endpointOf(data: string, url: string): string {
-  const endpoint = URL.canParse(data, url) ? new URL(data, url) : undefined;
+  const isShort = data.length <= maxEndpointLength;
+  const endpoint = isShort && URL.canParse(data, url) ? new URL(data, url) : undefined;
   if (endpoint?.origin === new URL(url).origin) return endpoint.href;
-  const message = `${shownUrl(url)} names ${shownUrl(data)} for messages, which is not of the same origin`;
+  const problem = isShort ? "is not of the same origin" : `has more than ${maxEndpointLength} characters`;
+  const shown = isShort ? shownUrl(data) : clip(data);
+  const message = `${shownUrl(url)} names ${shown} for messages, which ${problem}`;
   throw new HttpFailure({ status: 200, url, body: "" }, message);
 }

@@ -2,6 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { within } from "../../async/timers.ts";
 import { clip } from "../../errors.ts";
+import { Fifo } from "../../wire/fifo.ts";
 import { LineDecoder } from "../../wire/lines.ts";
 import type { Wire } from "../../wire/wire.ts";
 import type { Secrets } from "../redaction/secrets.ts";
@@ -213,7 +214,8 @@ export class ServerProcess implements Wire {
 /** The last lines of a text that does not end, within a limit of bytes. */
 class LastLines {
   readonly #maxBytes: number;
-  readonly #lines: string[] = [];
+  readonly #lines = new Fifo<string>();
+  /** With a line break for each. */
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -224,11 +226,11 @@ class LastLines {
     // A copy: a part of a text would keep the whole piece that it arrived in.
     const line = Buffer.from(text).toString();
     this.#lines.push(line);
-    this.#bytes += Buffer.byteLength(line);
-    while (this.#bytes > this.#maxBytes) this.#bytes -= Buffer.byteLength(this.#lines.shift() ?? "");
+    this.#bytes += Buffer.byteLength(line) + 1;
+    while (this.#bytes > this.#maxBytes) this.#bytes -= Buffer.byteLength(this.#lines.shift() ?? "") + 1;
   }
 
   toString(): string {
-    return this.#lines.join("\n");
+    return this.#lines.slice().join("\n");
   }
 }

@@ -6,7 +6,7 @@ export interface ClientLimits {
   readonly maxBytes: number;
   /** How deep arrays and objects of a message may nest. @default {200} */
   readonly maxDepth: number;
-  /** How many values and keys a message may hold. @default {2000000} */
+  /** How many values and keys a message may hold. @default {1000000} */
   readonly maxElements: number;
   /** How many messages a batch may hold. @default {1000} */
   readonly maxBatch: number;
@@ -22,6 +22,8 @@ export interface ClientLimits {
   readonly maxRounds: number;
   /** How many questions of the server the client answers at once. @default {100} */
   readonly maxQuestions: number;
+  /** About how many bytes these questions may take. @default {67108864} */
+  readonly maxQuestionBytes: number;
   /** How many changes wait for a reader of `listen`; past that the oldest are replaced by one that says "read again". @default {1024} */
   readonly maxChanges: number;
   /** How many results the cache keeps. @default {1000} */
@@ -36,7 +38,7 @@ export interface ClientLimits {
 export const defaultClientLimits: ClientLimits = {
   maxBytes: 32 * 1024 * 1024,
   maxDepth: 200,
-  maxElements: 2_000_000,
+  maxElements: 1_000_000,
   maxBatch: 1000,
   maxInFlight: 10_000,
   maxListItems: 100_000,
@@ -44,6 +46,7 @@ export const defaultClientLimits: ClientLimits = {
   maxPages: 1000,
   maxRounds: 10,
   maxQuestions: 100,
+  maxQuestionBytes: 64 * 1024 * 1024,
   maxChanges: 1024,
   maxCached: 1000,
   maxCachedBytes: 64 * 1024 * 1024,

@@ -1,7 +1,7 @@
 // A task as the client sees it, the same for both generations: those of 2025-11-25, and those of the extension.
 import { clip } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, isRequestId, type JsonObject } from "../../wire/message.ts";
 import { InvalidResponse, shownId } from "../settings/errors.ts";
 
 /** What a task is doing. The last three are final. */
@@ -50,6 +50,7 @@ export function createdTask(result: JsonObject, revision: Revision): ReadTask | 
 export function readTask(body: JsonObject, expected?: string): ReadTask {
   const { taskId: id, status } = body;
   if (typeof id !== "string" || id === "") throw new InvalidResponse("A task must have a taskId");
+  if (!isRequestId(id)) throw new InvalidResponse(`The id of task ${shownId(id)} is too long`);
   if (expected !== undefined && id !== expected)
     throw new InvalidResponse(
       `The server responded with task ${shownId(id)} to a request for task ${shownId(expected)}`,

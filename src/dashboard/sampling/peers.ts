@@ -1,5 +1,6 @@
 // Names clients without their secrets: a digest in place of a session id, a shortened subject in place of a principal.
 import { textWithoutSecrets } from "../../client/redaction/messages.ts";
+import { copyOf } from "../../errors.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
 /** What is known of a client in an event, a connection or a listener. */
@@ -45,10 +46,6 @@ export function clientTextOf(info: Implementation | undefined): string | undefin
 export function cut(text: string, length: number): string {
   // A slice would hold the whole text for as long as it is kept.
   return text.length <= length ? text : `${copyOf(text.slice(0, length - 1))}…`;
-}
-
-function copyOf(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 /** Cuts the name or URI of what is called, or a reason that may have one, without the secrets in its query. */

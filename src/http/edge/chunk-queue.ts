@@ -1,4 +1,5 @@
 // Bytes that wait to be sent, in chunks: each chunk that the client takes shows that it still reads.
+import { Fifo } from "../../wire/fifo.ts";
 
 /** A client that reads less than this within `stallMs` counts as stalled. */
 const chunkBytes = 32 * 1024;
@@ -7,7 +8,7 @@ const chunkBytes = 32 * 1024;
 export const highWater: number = 64 * 1024;
 
 export class ChunkQueue {
-  readonly #waiting: Uint8Array[] = [];
+  readonly #waiting = new Fifo<Uint8Array>();
   #bytes = 0;
 
   /** The bytes in the queue. */
@@ -22,17 +23,17 @@ export class ChunkQueue {
 
   /** Removes and returns the next chunk; undefined if the queue is empty. */
   next(): Uint8Array | undefined {
-    const [first] = this.#waiting;
+    const { first } = this.#waiting;
     if (first === undefined) return undefined;
     const chunk = first.subarray(0, chunkBytes);
     this.#bytes -= chunk.length;
     if (chunk.length === first.length) this.#waiting.shift();
-    else this.#waiting[0] = first.subarray(chunkBytes);
+    else this.#waiting.replaceFirst(first.subarray(chunkBytes));
     return chunk;
   }
 
   clear(): void {
-    this.#waiting.length = 0;
+    this.#waiting.clear();
     this.#bytes = 0;
   }
 }

@@ -2,6 +2,7 @@
 import { Holdings } from "../../limits/holdings.ts";
 import { Shares } from "../../limits/shares.ts";
 import { randomId } from "../../protocol/random-id.ts";
+import { Fifo } from "../../wire/fifo.ts";
 
 /** The limits of {@link StreamLogs}. */
 export interface StreamLogLimits {
@@ -41,7 +42,7 @@ export class StreamLog implements LogOwner {
   readonly caller: string;
   readonly #logs: StreamLogs;
   /** The kept messages; the last one has the number `#sequence`. */
-  readonly #texts: string[] = [];
+  readonly #texts = new Fifo<string>();
   /** The scopes of the token that reads the stream. */
   scopes: readonly string[] | undefined;
   /** When the stream ended. */
@@ -97,7 +98,7 @@ export class StreamLog implements LogOwner {
 
   /** Drops every message; an open stream may still hold the log. */
   clear(): void {
-    this.#texts.length = 0;
+    this.#texts.clear();
     this.#bytes = 0;
   }
 

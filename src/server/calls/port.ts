@@ -29,7 +29,7 @@ import type { Logger } from "../../diagnostics/logger.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { ServerMode } from "../settings/settings.ts";
 import { neededScopes } from "../catalogue/scopes.ts";
-import { sumOf } from "../catalogue/subscriptions.ts";
+import { hasTotalRoom } from "../catalogue/subscriptions.ts";
 
 /**
  * Any {@link McpServer}, whatever its middleware adds to `ctx`.
@@ -154,9 +154,10 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
       for (const uri of removed) core.hub.unsubscribe(listener, topicOf(resourceUpdated, uri));
     },
     hasRoomFor: (caller, uris) =>
-      core.hub.hasRoomFor(
+      hasTotalRoom(
+        core.hub,
         caller,
-        sumOf(uris, ({ length }) => length),
+        uris.map((uri) => topicOf(resourceUpdated, uri)),
       ),
     requiresInitialized: settings.requireInitialized,
     paramHeaders: (tool) => catalogue.tools.find(tool)?.paramHeaders ?? [],

@@ -3,7 +3,7 @@ import { invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { maxUriLength } from "../../protocol/uri.ts";
 import type { Hub, TopicWatch } from "../../push/hub.ts";
-import { topicOf } from "../../push/topic.ts";
+import { subscribedBytesOf, topicOf } from "../../push/topic.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { isTexts } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
@@ -26,10 +26,16 @@ export function watchSubscribers(settings: Settings): TopicWatch | undefined {
   };
 }
 
-/** Throws if keys of this length exceed the caller's share of `maxTotalSubscribedLength`. */
-export function assertTotalRoom(hub: Hub, caller: string, length: number): void {
-  if (length === 0 || hub.hasRoomFor(caller, length)) return;
-  throw invalidRequest("Too many subscriptions. Request fewer, or try again later");
+/** Whether these subscriptions are within the caller's share of `maxTotalSubscribedLength`. */
+export function hasTotalRoom(hub: Hub, caller: string, topics: readonly string[]): boolean {
+  const bytes = sumOf(topics, subscribedBytesOf);
+  return bytes === 0 || hub.hasRoomFor(caller, bytes);
+}
+
+/** Throws if they are not. */
+export function assertTotalRoom(hub: Hub, caller: string, topics: readonly string[]): void {
+  if (!hasTotalRoom(hub, caller, topics))
+    throw invalidRequest("Too many subscriptions. Request fewer, or try again later");
 }
 
 /** Returns the URIs that `authorizeSubscription` allows. If it throws, the request fails. */
@@ -60,6 +66,6 @@ export function keysProblem(
   return isLong ? `${member} has a URI of more than ${maxUriLength} characters` : undefined;
 }
 
-export function sumOf(texts: readonly string[], count: (text: string) => number): number {
+function sumOf(texts: readonly string[], count: (text: string) => number): number {
   return texts.reduce((sum, text) => sum + count(text), 0);
 }

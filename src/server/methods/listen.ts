@@ -3,13 +3,13 @@ import { invalidParams, invalidRequest } from "../../errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { subscriptionMeta } from "../../push/frame.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
-import { keyLengthOf, topicOf } from "../../push/topic.ts";
+import { topicOf } from "../../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ExtensionListen, Extensions } from "../catalogue/extensions.ts";
-import { assertTotalRoom, keysProblem, permittedUris, sumOf } from "../catalogue/subscriptions.ts";
+import { assertTotalRoom, keysProblem, permittedUris } from "../catalogue/subscriptions.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 
 const acknowledged = "notifications/subscriptions/acknowledged";
@@ -39,7 +39,7 @@ function open(call: Call, stream: Stream, members: readonly Wanted[]): Promise<o
   if (call.cancelled) return Promise.resolve({});
   const { honoured, topics } = honour(members);
   const { caller } = call;
-  assertTotalRoom(core.hub, caller, sumOf(topics, keyLengthOf));
+  assertTotalRoom(core.hub, caller, topics);
   // Open before the acknowledgement, to miss no change; held, so that no change is sent before it.
   const listener = core.hub.open({
     stream,

@@ -51,7 +51,7 @@ export function subscribeResource(settings: Settings, hub: Hub): MethodHandler {
       const topic = topicOf(resourceUpdated, uri);
       if (!listener.topics.has(topic)) {
         assertRoom(settings.limits, listener, uri);
-        assertTotalRoom(hub, listener.caller, uri.length);
+        assertTotalRoom(hub, listener.caller, [topic]);
       }
       hub.subscribe(listener, topic);
       return {};

@@ -27,7 +27,7 @@ export interface ServerLimits extends MessageLimits {
   readonly maxSubscribedKeys: number;
   /** Characters of these URIs together. @default {131072} */
   readonly maxSubscribedLength: number;
-  /** Characters of all subscribed URIs of the server. @default {67108864} */
+  /** Characters of all subscribed URIs of the server, and 256 for each. @default {67108864} */
   readonly maxTotalSubscribedLength: number;
 }
 

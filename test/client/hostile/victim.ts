@@ -13,6 +13,8 @@ export interface Report {
   readonly keptMb: number;
   /** The most that it took. */
   readonly peakMb: number;
+  /** The milliseconds of processor time that the call took. */
+  readonly cpuMs: number;
   readonly polluted: readonly string[];
 }
 
@@ -29,7 +31,18 @@ export interface Attack {
   readonly options?: Pick<ConnectOptions, "limits" | "revision" | "timeoutMs" | "maxTimeMs" | "backoff">;
   /** The method of the client, and its arguments. */
   readonly call?: readonly unknown[];
-  readonly flags?: { readonly fetch?: boolean; readonly record?: boolean; readonly again?: boolean };
+  readonly flags?: {
+    readonly fetch?: boolean;
+    readonly record?: boolean;
+    readonly again?: boolean;
+    /** The user never answers a question, or declines each. */
+    readonly asks?: boolean;
+    readonly declines?: boolean;
+    /** How often the method is called, one after the other. */
+    readonly times?: number;
+    /** The method returns entries one after the other. */
+    readonly iterates?: boolean;
+  };
 }
 
 /** The heap of the client. A client whose memory grows with what it receives dies of it. */

@@ -161,7 +161,7 @@ export const shareRows: readonly HttpRow[] = [
     over: "http",
     name: "whoever subscribes to all it can, in session after session, leaves room for others",
     async attack(mount) {
-      const { door } = await shared(mount, {}, { limits: { maxTotalSubscribedLength: 20_000 } });
+      const { door } = await shared(mount, {}, { limits: { maxTotalSubscribedLength: 25_200 } });
       const subscribe = async (user: string): Promise<number> => {
         let count = 0;
         for (let session = 0; session < 5; session++) {

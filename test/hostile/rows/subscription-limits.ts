@@ -66,7 +66,7 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
     limit: "`maxTotalSubscribedLength`",
     leftOut: { stdio: "has one peer" },
     async attack(mount) {
-      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3000 } });
+      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3800 } });
       server.resourceTemplate("note:///{id}", {}, () => "");
       const door = await openDoor(mount, server);
       const [one, other] = [await door.connect({ user: "one" }), await door.connect({ user: "other" })];
@@ -80,11 +80,30 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
   },
   {
     over: "messages",
+    name: "subscriptions to short URIs count for what they take, not for their characters alone",
+    limit: "`maxTotalSubscribedLength`",
+    async attack(mount) {
+      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 20_000 } });
+      server.resourceTemplate("n:{id}", {}, () => "");
+      const door = await openDoor(mount, server);
+      const client = await door.connect();
+      let taken = 0;
+      while (taken < 500) {
+        const subscribed = client.request("resources/subscribe", { uri: `n:${taken}` });
+        if (await subscribed.then(() => false).catch(() => true)) break;
+        taken++;
+      }
+      expect(taken).toBeGreaterThan(30);
+      expect(taken).toBeLessThan(50);
+    },
+  },
+  {
+    over: "messages",
     name: "listen requests of all peers together name no more than the limit, and who leaves makes room",
     limit: "`maxTotalSubscribedLength`",
     leftOut: { "HTTP+SSE": "is of a revision without listen requests" },
     async attack(mount) {
-      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3000 } });
+      const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3800 } });
       server.resourceTemplate("note:///{id}", {}, () => "");
       const door = await openDoor(mount, server);
       const revision = "2026-07-28";

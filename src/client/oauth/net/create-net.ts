@@ -1,6 +1,7 @@
 // Fetches what OAuth needs for one MCP server: from addresses that it may lead to, within limits of time and size.
 import { platform } from "#oauth-platform";
 import { untilAborted } from "../../../async/promises.ts";
+import { GrowingBuffer } from "../../../wire/bytes.ts";
 import { OAuthError, type OAuthProblem } from "../settings/errors.ts";
 import { Guard } from "./guard.ts";
 import type { Document, Net, NetOptions } from "./net.ts";
@@ -88,17 +89,14 @@ async function within<T>(
 async function readText(response: Response, url: string, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader();
   if (!reader) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
+  const body = new GrowingBuffer();
   try {
     for (;;) {
       const { done, value } = await untilAborted(reader.read(), signal);
-      if (done) return text + decoder.decode();
-      size += value.length;
-      if (size > maxBytes)
+      if (done) return new TextDecoder().decode(body.bytes);
+      if (body.length + value.length > maxBytes)
         throw new OAuthError("metadata", `${shownUrl(url)} responds with more than ${maxBytes} bytes`);
-      text += decoder.decode(value, { stream: true });
+      body.add(value);
     }
   } finally {
     reader.cancel().catch(() => {});

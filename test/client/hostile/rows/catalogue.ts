@@ -2,9 +2,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished } from "vitest";
-import { failing, start } from "../../../support/http-script.ts";
+import { failing, HttpScript, start } from "../../../support/http-script.ts";
 import { nextTurn } from "../../../support/turns.ts";
 import type { Row } from "../row.ts";
+import { type Attack, attackVictim } from "../victim.ts";
 import { expectAlive, responseText, wired } from "../wired.ts";
 
 const tool = (name: string, more: object = {}): object => ({
@@ -14,6 +15,30 @@ const tool = (name: string, more: object = {}): object => ({
 });
 const complete = (result: object): object => ({ resultType: "complete", ...result });
 const ofObject = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"];
+
+/** A server with 150 megabytes of names, one tool a page, attacks a client. */
+async function attackByNames(attack: Omit<Attack, "target">): Promise<void> {
+  const server = await HttpScript.open();
+  const pages = 150;
+  server.on("tools/list", ({ message, result }) => {
+    const page = Number(message.params?.["cursor"] ?? 0);
+    const tools = [tool(`${page} ${"x".repeat(1_000_000)}`)];
+    result({ tools, ...(page < pages && { nextCursor: String(page + 1) }) });
+  });
+  server.on("tools/call", ({ result }) => result({ content: [] }));
+  server.on("again", ({ result }) => result());
+  const limits = { maxBytes: 2_000_000, maxListBytes: 4_000_000, maxCachedBytes: 4_000_000 };
+  const report = await attackVictim({
+    ...attack,
+    target: server.url,
+    options: { limits },
+    flags: { again: true, ...attack.flags },
+  });
+  expect(report.outcome).toEqual({ ok: true });
+  expect(report.again).toEqual({ ok: true });
+  expect(report.keptMb).toBeLessThan(12);
+  expect(report.peakMb).toBeLessThan(80);
+}
 
 export const catalogueRows: readonly Row[] = [
   {
@@ -70,6 +95,38 @@ export const catalogueRows: readonly Row[] = [
         complete({ resources: [{ uri: "a:b", name: "x".repeat(200_000) }], nextCursor: String(page++) }),
       );
       expect((await failing(client.listResources())).message).toContain("limits.maxListBytes");
+    },
+  },
+  {
+    name: "a call does not remember names of tools without end, and stops listing when it cannot remember more",
+    limit: "maxListBytes",
+    attack: () => attackByNames({ call: ["callTool", "work"] }),
+  },
+  {
+    name: "iterating over tools does not remember their names without end",
+    limit: "maxListBytes",
+    attack: () => attackByNames({ call: ["eachTool"], flags: { iterates: true } }),
+  },
+  {
+    name: "tools that are listed again and again with new large ones among them count for what they take",
+    limit: "maxListBytes",
+    async attack() {
+      const server = await HttpScript.open();
+      let lists = 0;
+      const small = Array.from({ length: 1000 }, (_, at) => tool(`s${at}`));
+      server.on("tools/list", ({ result }) =>
+        result({ tools: [...small, tool(`large ${lists++}`, { description: "x".repeat(1_000_000) })] }),
+      );
+      const limits = { maxBytes: 2_000_000, maxListBytes: 4_000_000, maxCachedBytes: 4_000_000 };
+      const report = await attackVictim({
+        target: server.url,
+        options: { limits },
+        call: ["listTools"],
+        flags: { times: 100 },
+      });
+      expect(lists).toBe(100);
+      expect(report.outcome).toEqual({ ok: true });
+      expect(report.keptMb).toBeLessThan(12);
     },
   },
   {

@@ -64,7 +64,7 @@ export const httpRows: readonly Row[] = [
     },
   })),
   {
-    name: "a message address of another origin gets no request (HTTP+SSE)",
+    name: "a message address of another origin, or one too long to repeat, gets no request (HTTP+SSE)",
     async attack() {
       const other = await HttpScript.open();
       for (const endpoint of [
@@ -74,6 +74,7 @@ export const httpRows: readonly Row[] = [
         "javascript:1",
         "http://[",
         `${"x".repeat(100_000)}://`,
+        `/messages?${"x".repeat(100_000)}`,
       ]) {
         const server = await HttpScript.open(newestLegacy);
         server.on("initialize", ({ refuse }) => refuse(405));
@@ -87,6 +88,7 @@ export const httpRows: readonly Row[] = [
           }),
         );
         expect(error.message.length).toBeLessThan(1000);
+        expect(server.asked.filter(({ path }) => path.startsWith("/messages"))).toEqual([]);
       }
       expect(other.asked).toEqual([]);
     },

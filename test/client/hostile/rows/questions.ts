@@ -1,9 +1,18 @@
 // Questions of a server: floods of them, forms that cost more than they should, pages that are none, and rounds without end.
 import { connect, type UrlQuestion } from "halyard/client";
 import { expect, onTestFinished } from "vitest";
-import { event, failing, HttpScript, newestLegacy, quick, start } from "../../../support/http-script.ts";
+import {
+  event,
+  failing,
+  HttpScript,
+  newestLegacy,
+  quick,
+  responseTo,
+  start,
+} from "../../../support/http-script.ts";
 import { deferred, nextTurn, until } from "../../../support/turns.ts";
 import type { Row } from "../row.ts";
+import { attackVictim, type Report } from "../victim.ts";
 import { expectAlive, wired } from "../wired.ts";
 
 const ask = (method: string, params: object, id: string | number): object => ({
@@ -21,6 +30,30 @@ const form = (properties: object, required: string[] = []): object => ({
   method: "elicitation/create",
   params: { mode: "form", message: "?", requestedSchema: { type: "object", properties, required } },
 });
+
+/** A legacy server sends requests with its response, to a client whose user never answers, and accepts none of its responses. */
+async function askedOverHttp(requestOf: (id: number) => object): Promise<Report> {
+  const server = await HttpScript.open(newestLegacy);
+  server.on("work", (asked) => {
+    const write = asked.stream();
+    for (let id = 0; id < 90; id++) write(event(requestOf(id)));
+    write(event(responseTo(asked)));
+    asked.response.end();
+  });
+  server.on("again", ({ result }) => result());
+  server.on("POST", () => {});
+  const limits = { maxBytes: 2_000_000, maxQuestionBytes: 4_000_000 };
+  const report = await attackVictim({
+    target: server.url,
+    options: { revision: newestLegacy, limits },
+    flags: { asks: true, again: true },
+  });
+  expect(report.outcome).toEqual({ ok: true });
+  expect(report.again).toEqual({ ok: true });
+  return report;
+}
+
+const megabyte = "x".repeat(1_000_000);
 
 /** Pages that a browser would run, or open without a server. */
 const dangerous = [
@@ -104,6 +137,60 @@ export const questionRows: readonly Row[] = [
       expect(most).toBe(3);
       server.end.send(ask("elicitation/create", question, "later"));
       await until(() => server.received.some(({ id, result }) => id === "later" && result !== undefined));
+    },
+  },
+  {
+    name: "questions that wait for the user are kept up to a limit of bytes, and the others are refused",
+    limit: "maxQuestionBytes",
+    async attack() {
+      const schema = { type: "object", properties: {} };
+      const report = await askedOverHttp((id) =>
+        ask("elicitation/create", { message: `${id} ${megabyte}`, requestedSchema: schema }, id),
+      );
+      expect(report.keptMb).toBeLessThan(8);
+    },
+  },
+  {
+    name: "requests with ids too long to repeat are ignored, so that no responses wait that carry them",
+    limit: "maxQuestions",
+    async attack() {
+      const report = await askedOverHttp((id) => ask("ping", {}, `${id} ${megabyte}`));
+      expect(report.keptMb).toBeLessThan(8);
+      expect(report.seen).toBeGreaterThanOrEqual(90);
+    },
+  },
+  {
+    name: "a question about a task has an answer that repeats the id of the task, and nothing else",
+    async attack() {
+      const { server, client } = await wired(
+        { revision: newestLegacy },
+        { onElicit: () => ({ action: "decline" }) },
+      );
+      const key = "io.modelcontextprotocol/related-task";
+      const question = { message: "?", requestedSchema: { type: "object", properties: {} } };
+      const about = (task: object): object => ({ ...question, _meta: { [key]: task } });
+      server.end.send(ask("elicitation/create", about({ taskId: "t1", more: megabyte }), "long"));
+      server.end.send(ask("elicitation/create", about({ taskId: megabyte }), "longer"));
+      await until(() => server.received.filter(({ result }) => result !== undefined).length === 2);
+      const answers = server.received.filter(({ result }) => result !== undefined);
+      expect(answers.map(({ result }) => result)).toEqual([
+        { action: "decline", _meta: { [key]: { taskId: "t1" } } },
+        { action: "decline" },
+      ]);
+      await expectAlive(client);
+    },
+  },
+  {
+    name: "states of rounds that wait are kept up to a limit of bytes",
+    limit: "maxQuestionBytes",
+    async attack() {
+      const { server, client } = await wired({}, { limits: { maxQuestionBytes: 2_500_000 } });
+      server.on("tools/call", () => input(undefined as never, megabyte));
+      const calls = Array.from({ length: 5 }, () => client.callTool("work", {}, { maxTimeMs: 1500 }));
+      const reasons = await Promise.all(calls.map((call) => failing(call)));
+      const refused = reasons.filter(({ message }) => message.includes("limits.maxQuestionBytes"));
+      expect(refused).toHaveLength(3);
+      await expectAlive(client);
     },
   },
   {

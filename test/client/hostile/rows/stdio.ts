@@ -6,10 +6,10 @@ import { attackVictim, type Report } from "../victim.ts";
 
 const server = fileURLToPath(new URL("../fixtures/flooding-server.mjs", import.meta.url));
 
-async function flooded(kind: string, again: boolean): Promise<Report> {
+async function flooded(kind: string, again: boolean, limits = {}): Promise<Report> {
   const report = await attackVictim({
     target: { command: process.execPath, args: [server, kind], graceMs: 100 },
-    options: { revision: "2025-06-18", limits: { maxBytes: 1024 * 1024 } },
+    options: { revision: "2025-06-18", limits: { maxBytes: 1024 * 1024, ...limits } },
     flags: { again },
   });
   expect(report.outcome).toEqual({ ok: true });
@@ -33,6 +33,23 @@ export const stdioRows: readonly Row[] = [
     limit: "maxStderrBytes",
     async attack() {
       const { keptMb } = await flooded("stderr", true);
+      expect(keptMb).toBeLessThan(8);
+    },
+  },
+  {
+    name: "standard error in lines of one letter costs the same, however many of them are kept",
+    limit: "maxStderrBytes",
+    async attack() {
+      const few = await flooded("letters", true, { maxStderrBytes: 1024 });
+      const many = await flooded("letters", true, { maxStderrBytes: 64 * 1024 });
+      expect(many.cpuMs).toBeLessThan(4 * few.cpuMs);
+    },
+  },
+  {
+    name: "long lines of standard output that are no messages are not kept whole for the error of their server",
+    async attack() {
+      const { keptMb, seen } = await flooded("long garbage", true, { maxBytes: 8 * 1024 * 1024 });
+      expect(seen).toBeGreaterThanOrEqual(5);
       expect(keptMb).toBeLessThan(8);
     },
   },

@@ -1,7 +1,8 @@
 // Tasks that never end, that ask to be polled all the time, or whose ids are no ids.
 import { expect } from "vitest";
-import { failing, newestLegacy, start } from "../../../support/http-script.ts";
+import { failing, HttpScript, newestLegacy, start } from "../../../support/http-script.ts";
 import type { Row } from "../row.ts";
+import { attackVictim } from "../victim.ts";
 import { expectAlive, wired } from "../wired.ts";
 
 const created = (task: object): object => ({ resultType: "task", taskId: "t1", status: "working", ...task });
@@ -73,6 +74,51 @@ export const taskRows: readonly Row[] = [
       expect(looks).toBe(1);
       server.on("tasks/get", () => seen({ taskId: "t2", status: "completed", result: { content: [] } }));
       expect(await failing(client.callTool("work"))).toMatchObject({ code: "INVALID_RESPONSE" });
+    },
+  },
+  {
+    name: "keys of questions that a task makes up without end are not remembered whole",
+    async attack() {
+      const server = await HttpScript.open();
+      let looks = 0;
+      const question = {
+        method: "elicitation/create",
+        params: { message: "?", requestedSchema: { type: "object", properties: {} } },
+      };
+      server.on("tools/call", ({ result }) => result(created({})));
+      server.on("tasks/get", ({ result }) => {
+        const inputRequests = { [`${looks++} ${"x".repeat(1_000_000)}`]: question };
+        const isOver = looks > 90;
+        result(
+          seen(
+            isOver
+              ? { status: "completed", result: { content: [] } }
+              : { status: "input_required", pollIntervalMs: 0, inputRequests },
+          ),
+        );
+      });
+      for (const method of ["tasks/update", "tasks/cancel", "again"])
+        server.on(method, ({ result }) => result());
+      const report = await attackVictim({
+        target: server.url,
+        options: { limits: { maxBytes: 2_000_000 } },
+        call: ["callTool", "work"],
+        flags: { again: true, declines: true },
+      });
+      expect(report.outcome).toMatchObject({ ok: false, code: "INVALID_RESPONSE" });
+      expect(report.outcome.message?.length).toBeLessThan(1000);
+      expect(report.again).toEqual({ ok: true });
+    },
+  },
+  {
+    name: "ids of tasks that are too long to be repeated in every request are refused",
+    async attack() {
+      const { server, client } = await start();
+      server.on("tools/call", ({ result }) => result(created({ taskId: "t".repeat(5000) })));
+      const error = await failing(client.callTool("work"));
+      expect(error).toMatchObject({ code: "INVALID_RESPONSE" });
+      expect(error.message.length).toBeLessThan(1000);
+      expect(server.of("tasks/get")).toEqual([]);
     },
   },
   {
