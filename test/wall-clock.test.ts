@@ -43,6 +43,7 @@ const readers: Readonly<Record<string, string>> = {
   "server/tasks/begin.ts": "the protocol has dates",
   "server/tasks/table.ts": "the protocol has dates",
   "server/tasks/task-run.ts": "the protocol has dates",
+  "session/tallies.ts": "nodes count in the same periods",
 };
 
 test("only what has to do with dates reads the clock on the wall", () => {

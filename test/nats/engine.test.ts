@@ -207,6 +207,8 @@ describe("natsBackplane", () => {
 
   test("rejects options that cannot work", () => {
     expect(() => natsBackplane({} as never, { prefiks: "a" } as never)).toThrow(/did you mean prefix\?/);
-    expect(() => natsBackplane({} as never, { prefix: "" })).toThrow(/prefix must be a non-empty string/);
+    expect(() => natsBackplane({} as never, { prefix: "" })).toThrow(
+      /prefix must be a text that is not empty/,
+    );
   });
 });

@@ -182,6 +182,8 @@ export class SharedGets {
   gap(kept: LogEntry | undefined): void {
     for (const { log } of this.#open) log?.rewind(kept);
     const { active } = this;
+    // Before the entries that follow, so on the stream that is active until now.
+    if (this.#open.length > 0) this.#tellGap();
     this.#active = undefined;
     this.#lostEntry = undefined;
     this.#backup.clear();
@@ -192,7 +194,6 @@ export class SharedGets {
       if (active !== undefined && this.#open.includes(active)) this.#takeOver(active);
       else if (newest !== undefined && this.#active === undefined) this.#takeOver(newest, []);
     });
-    this.#tellGap();
   }
 
   /** If a client does not come back to a stream in time, another of its streams says what it may have missed. */

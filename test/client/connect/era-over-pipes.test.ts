@@ -92,6 +92,8 @@ describe("a legacy server on a wire", () => {
     const opening = open(server, {
       observe: (event) => void (event.type === "ignored" && ignored.push(event.reason)),
     });
+    // What `observe` needs is loaded first.
+    while (methods(server).length === 0) await nextTurn();
     await vi.advanceTimersByTimeAsync(4999);
     expect(methods(server)).toEqual(["server/discover"]);
     await vi.advanceTimersByTimeAsync(1);
