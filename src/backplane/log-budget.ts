@@ -71,6 +71,8 @@ export class LogBudget {
     host.on("held", ({ parts }) => this.#hear(parts));
     host.on("holdings", ({ from }) => this.#page(from));
     host.on("beat", (_, from) => this.#meet(from));
+    // The node that ends a session removes its log.
+    host.on("ended", ({ id }) => (typeof id === "string" ? this.#forget(id) : undefined));
   }
 
   /** Sets the budget. With several endpoints, the largest counts. */

@@ -5,7 +5,7 @@ import { type ClusterOptions, clientAt, serveCluster, type TestNode } from "../s
 import { send } from "../support/event-reply.ts";
 import { nodeId } from "../support/nodes.ts";
 import { initializeRequest } from "../support/raw.ts";
-import { SessionClient } from "../support/sessions.ts";
+import { sendModern, SessionClient } from "../support/sessions.ts";
 import { deferred, until } from "../support/turns.ts";
 import { engineRows, onEngine } from "./backplanes.ts";
 
@@ -155,4 +155,40 @@ test("a caller with much on its way to other nodes is refused, and a bystander i
   const statuses = (await Promise.all(sent)).map(({ status }) => status);
   expect(statuses).toContain(202);
   for (const { stream } of [attacker, bystander]) stream.cut();
+});
+
+test("callers without a principal that answer tasks of another node have shares of their own", async () => {
+  const defineTask = (server: McpServer): void => {
+    server.tool("ask", { task: "required" }, async (_, ctx) => {
+      await ctx.elicit("Who?", form, { key: "who" });
+      return "done";
+    });
+  };
+  const [first, second] = await serveCluster({ define: defineTask, nodes: 2, http: { trustProxy: true } });
+  const meta = {
+    "io.modelcontextprotocol/clientCapabilities": {
+      elicitation: { form: {} },
+      extensions: { "io.modelcontextprotocol/tasks": {} },
+    },
+  };
+  const begin = async (address: string) => {
+    const options = { headers: { "x-forwarded-for": address }, meta };
+    const call = await sendModern(first.url, "tools/call", { name: "ask", arguments: {} }, options);
+    const { taskId } = (await call.json())["result"] as { taskId: string };
+    return async (name: string): Promise<JsonObject> => {
+      const inputResponses = { who: { action: "accept", content: { name } } };
+      return (await sendModern(second.url, "tasks/update", { taskId, inputResponses }, options)).json();
+    };
+  };
+  const [attack, answer] = [await begin("203.0.113.7"), await begin("198.51.100.9")];
+  const gate = deferred();
+  second.engine.delay("send", async () => {
+    const { length } = String(second.engine.asked.at(-1)?.args[1]);
+    if (length > 1_000_000) await gate.promise;
+  });
+  const sent = Array.from({ length: 4 }, () => attack(megabytes4));
+  expect(await Promise.race(sent)).toMatchObject({ error: { code: -32603 } });
+  expect(await answer("x".repeat(500_000))).toHaveProperty("result");
+  gate.resolve();
+  await Promise.all(sent);
 });

@@ -5,7 +5,7 @@ import { clientAt, serveCluster, type TestNode } from "../support/cluster.ts";
 import type { EventReply } from "../support/event-reply.ts";
 import { expectNoUnhandledRejections } from "../support/rejections.ts";
 import { logDataOf, methodsOf, SessionClient } from "../support/sessions.ts";
-import { deferred, until } from "../support/turns.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 import { engineRows, onEngine } from "./backplanes.ts";
 
 expectNoUnhandledRejections();
@@ -176,6 +176,31 @@ test("a message that arrives while another stream opens on the node goes to one 
   const second = await opening;
   await settled(other, client, [open, second], 3);
   expect(numbersOn(open, second)).toEqual([1, 2, 3]);
+});
+
+test("the end of a connection that the log gets late does not end the one with which the client came back", async () => {
+  const [first, second] = await serveCluster({ nodes: 2 });
+  const client = await SessionClient.open(first);
+  const other = await clientAt(second, client).get();
+  const cut = await client.get();
+  await push(second, client, 1);
+  await until(() => numbersOn(cut).includes(1));
+  const gate = deferred();
+  first.engine.forget();
+  first.engine.delay("append", () => gate.promise);
+  await cut.vanish();
+  await until(() => first.engine.operations.includes("append"));
+  first.engine.heal();
+  const back = await client.get(cut.lastEventId);
+  await push(second, client, 2);
+  await until(() => numbersOn(back).includes(2));
+  // If it counts, only the other stream can take over.
+  first.engine.hang("append");
+  gate.resolve();
+  await nextTurn();
+  await settled(second, client, [back, other], 3);
+  expect([numbersOn(back), numbersOn(other)]).toEqual([[2, 3], []]);
+  first.engine.heal();
 });
 
 describe("two streams on other nodes could take over from a lost one", () => {

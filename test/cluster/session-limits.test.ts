@@ -163,6 +163,19 @@ describe("the end of a session", () => {
     expect(await statusAt(first, client)).toBe(404);
   });
 
+  test.each([0, 1])("by DELETE at node %i leaves no log, whoever reads its stream", async (at) => {
+    const backplane = memoryBackplane();
+    const nodes = await serveCluster({ nodes: 2, define: closing().define, backplane });
+    const client = await SessionClient.open(nodes[0]);
+    const engine = await engineOf(backplane);
+    const stream = await client.get();
+    expect(await engine.read(client.id, 1)).toHaveLength(1);
+    expect(await clientAt(nodes[at] as TestNode, client).delete()).toBe(204);
+    await stream.released();
+    await until(() => nodes[0].engine.operations.includes("unfollow"));
+    expect(await engine.read(client.id, 1)).toEqual([]);
+  });
+
   test("by idleness of several nodes at once is told once", async () => {
     holdClocks("setInterval", "clearInterval");
     const { told, define } = closing();

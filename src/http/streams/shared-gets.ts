@@ -17,9 +17,10 @@ import { GetBacklog } from "./get-backlog.ts";
 import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
 import {
   type Active,
+  activeBy,
   countsAfter,
+  endsActive,
   holderOf,
-  isActive,
   isWholeLog,
   type KeptMessage,
   messageOf,
@@ -247,7 +248,7 @@ export class SharedGets {
     const stream = new EventStream("get", responder, this.#parts, owner, cursor);
     stream.readWith(principal);
     this.#open.push(stream);
-    this.#active = { stream: number, node: this.#log.node };
+    this.#active = { stream: number, node: this.#log.node, since: own.sequence };
     stream.open(number === own.sequence ? "opened" : "resumed");
     // A client that has resumed it on another node meanwhile gets everything there.
     const isMoved = later.some(({ text }) => this.#isMoved(text, number));
@@ -299,15 +300,15 @@ export class SharedGets {
 
   #activated(entry: GetEntry, at: LogEntry): void {
     if (!countsAfter(this.#active, entry)) return;
-    const stream = entry.s ?? at.sequence;
+    const active = activeBy(entry, at);
     const lost = this.#lostEntry;
     const waiting = this.#active === undefined ? this.#backup.takeAfter(0) : [];
-    this.#active = { stream, node: entry.n };
+    this.#active = active;
     this.#lostEntry = undefined;
     this.#backup.clear();
     this.#firstElsewhere = Number.POSITIVE_INFINITY;
     // The client gets what it missed on the stream that it has resumed, or is told on a new one.
-    if (entry.s === undefined || this.#abandoned?.stream === stream) this.#abandoned = undefined;
+    if (entry.s === undefined || this.#abandoned?.stream === active.stream) this.#abandoned = undefined;
     const own = this.active;
     if (own === undefined) return;
     if (entry.over) this.#tellOverlooked(own, lost);
@@ -327,7 +328,7 @@ export class SharedGets {
 
   #lost(entry: LostEntry): void {
     const { s, n, to, told } = entry;
-    if (!isActive(this.#active, s, n)) return;
+    if (!endsActive(this.#active, entry)) return;
     const unwritten = this.#backup.takeAfter(to);
     this.#active = undefined;
     this.#lostEntry = entry;

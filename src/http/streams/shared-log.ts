@@ -43,6 +43,8 @@ export interface Active {
   readonly stream: number;
   /** Undefined if that entry is no longer kept. */
   readonly node: string | undefined;
+  /** The number of the entry that connected it, or of a later one that its client has; 0 if that is unknown. */
+  readonly since: number;
 }
 
 type GetEntry = Extract<SessionEntry, { k: "get" }>;
@@ -97,7 +99,7 @@ class Walk {
     this.#cover(entry, stream);
     this.#activatedAt = positionOf(logEntry);
     this.#uncoveredBefore = this.uncovered.get(stream);
-    this.active = { stream, node: entry.n };
+    this.active = activeBy(entry, logEntry);
     this.waiting = [];
     this.#given = [];
     this.lost = undefined;
@@ -123,8 +125,7 @@ class Walk {
   }
 
   #lose(entry: LostEntry, logEntry: LogEntry): void {
-    // Another node may have resumed the stream before this one noticed that its client was gone.
-    if (!isActive(this.active, entry.s, entry.n)) return;
+    if (!endsActive(this.active, entry)) return;
     // What came after its client had gone was not written, and waits like all that follows.
     const isWritten = ({ sequence }: KeptMessage): boolean => sequence <= entry.to;
     const unwritten = this.#given.filter((message) => !isWritten(message));
@@ -152,8 +153,23 @@ class Walk {
 }
 
 /** Whether that stream, on that node, is the active one. */
-export function isActive(active: Active | undefined, stream: number, node: string): boolean {
+function isActive(active: Active | undefined, stream: number, node: string): boolean {
   return active?.stream === stream && (active.node === undefined || active.node === node);
+}
+
+/** The stream that an entry makes active. */
+export function activeBy({ s, has, n }: GetEntry, { sequence }: LogEntry): Active {
+  // A stream that takes over was connected before.
+  const isConnected = s === undefined || has !== undefined;
+  return { stream: s ?? sequence, node: n, since: isConnected ? sequence : 0 };
+}
+
+/**
+ * Whether a `lost` entry is about the connection of the active stream. The client may have resumed it, there or on another node, before
+ * the log had the end of an earlier connection: nothing was written to that one after the entry of the resume.
+ */
+export function endsActive(active: Active | undefined, { s, n, to }: LostEntry): boolean {
+  return active !== undefined && isActive(active, s, n) && to >= active.since;
 }
 
 /** Whether an entry makes its stream active: of several streams that take over at once, only the first does. */
@@ -207,13 +223,9 @@ export function missedOnResume(
 }
 
 /** The stream that is active after the entry that the client of `stream` has seen last. */
-function activeAt(
-  seen: SessionEntry | undefined,
-  { sequence }: LogEntry,
-  stream: number,
-): Active | undefined {
-  if (seen?.k === "push") return { stream, node: undefined };
-  return seen?.k === "get" ? { stream: seen.s ?? sequence, node: seen.n } : undefined;
+function activeAt(seen: SessionEntry | undefined, at: LogEntry, stream: number): Active | undefined {
+  if (seen?.k === "push") return { stream, node: undefined, since: at.sequence };
+  return seen?.k === "get" ? activeBy(seen, at) : undefined;
 }
 
 function upTo({ sequence }: LogEntry, entries: readonly LogEntry[]): readonly LogEntry[] {
@@ -264,7 +276,7 @@ export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): Mis
 function walkTo(entries: readonly LogEntry[], own: LogEntry, created: string | undefined): Walk {
   // A stream may have opened before the first kept entry, and carried anything.
   const isWhole = entries[0]?.previous === 0;
-  const walk = new Walk(own.sequence, [], isWhole ? undefined : { stream: 0, node: undefined });
+  const walk = new Walk(own.sequence, [], isWhole ? undefined : { stream: 0, node: undefined, since: 0 });
   if (isWhole) walk.changes = created;
   else walk.uncoveredChanges.add(0);
   for (const entry of entries) if (entry.sequence < own.sequence) walk.next(entry);

@@ -84,28 +84,38 @@ export class SharedSessionLog implements LogReader {
     return this.#parts.cluster.node;
   }
 
-  /** Adds an entry. Rejects if it is larger than nodes share. */
+  /** Adds an entry. Rejects if it is larger than nodes share, or the session is gone. */
   async append(entry: SessionEntry, follow?: "start"): Promise<LogEntry> {
-    const { cluster, session, caller, keepMs } = this.#parts;
-    const text = smallEntryText(entry);
-    // A log that the engine has lost with its session must not look like a new one.
-    const onlyWith = follow && entry.k === "get" ? "session" : undefined;
-    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith, caller });
-    if (sequence === 0) throw this.#gone();
-    this.#expect(sequence);
-    return { sequence, previous: sequence - 1, text };
+    const added = await this.#add(entry, follow);
+    if (added === undefined) throw this.#gone();
+    this.#expect(added.sequence);
+    return added;
   }
 
-  /** Adds an entry, however long the engine fails, while this node is in the cluster: others know when it has left. */
+  /**
+   * Adds an entry to the log of a session that has not ended, however long the engine fails, while this node is in the cluster: others
+   * know when it has left.
+   */
   async appendAtLast(entry: SessionEntry): Promise<void> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
-        return void (await this.append(entry));
+        const added = await this.#add(entry);
+        return added && this.#expect(added.sequence);
       } catch {
         if (!this.#parts.cluster.hasJoined) return;
         await pauseInBackground(pauseMs);
       }
     }
+  }
+
+  /** Resolves with undefined if the session is gone. */
+  async #add(entry: SessionEntry, follow?: "start"): Promise<LogEntry | undefined> {
+    const { cluster, session, caller, keepMs } = this.#parts;
+    const text = smallEntryText(entry);
+    // A log that has ended, or that the engine has lost with its session, must not begin again.
+    const onlyWith = entry.k === "get" || entry.k === "lost" ? "session" : undefined;
+    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith, caller });
+    return sequence === 0 ? undefined : { sequence, previous: sequence - 1, text };
   }
 
   /** Adds an entry that opens a stream here. The log is followed until as many {@link SharedSessionLog.leave}. */

@@ -71,15 +71,16 @@ export class TasksElsewhere {
     return (await check) ? "The node that ran the task is gone" : undefined;
   }
 
-  /** Passes answers to the node that runs a task. Rejects if an answer is invalid, or the node does not confirm them. */
+  /** Passes answers of a caller to the node that runs a task. Rejects if an answer is invalid, or the node does not confirm them. */
   async update(
-    { id, node, owner }: TaskRecord,
+    caller: string,
+    { id, node }: TaskRecord,
     responses: Readonly<Record<string, JsonObject>>,
   ): Promise<void> {
     if (node === undefined) return;
     const { forwarding } = this.#cluster;
     const body = { id, responses };
-    const outcome = await forwarding.pass({ caller: owner, node, kind: messages.update, key: { id }, body });
+    const outcome = await forwarding.pass({ caller, node, kind: messages.update, key: { id }, body });
     if (outcome.state !== "answered") {
       if (!this.#cluster.hears(node)) return;
       throw invalidRequest("The node that runs the task does not respond: try again");

@@ -2,10 +2,11 @@
 import { readResponses } from "../asking/question.ts";
 import type { Extension } from "../catalogue/extensions.ts";
 import type { Call } from "../calls/call.ts";
+import { callerOf } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
 import { detailedTask } from "./forms.ts";
 import { hasEnded } from "./store.ts";
-import type { Caller, TaskTable } from "./table.ts";
+import type { TaskTable } from "./table.ts";
 
 export function tasksExtension(tasks: TaskTable): Extension {
   return {
@@ -17,8 +18,9 @@ export function tasksExtension(tasks: TaskTable): Extension {
       "tasks/update": {
         mirrors: "taskId",
         async run({ taskId, inputResponses }, ctx) {
-          const task = await tasks.find(callOf(ctx), "extension", taskId);
-          await tasks.answer(task, readResponses(inputResponses));
+          const call = callOf(ctx);
+          const task = await tasks.find(call, "extension", taskId);
+          await tasks.answer(callerOf(call.exchange), task, readResponses(inputResponses));
           return {};
         },
       },
@@ -55,6 +57,6 @@ export function tasksExtension(tasks: TaskTable): Extension {
 }
 
 /** The context of a request is its `Call`, which has more about the caller than handlers see. */
-function callOf(ctx: Context): Caller {
+function callOf(ctx: Context): Call {
   return ctx as Call;
 }

@@ -84,7 +84,7 @@ export class TaskRoom {
       (this.#number.of(caller) + tasks > maxTasksPerPrincipal ||
         this.#size.of(caller) + size > maxSizePerPrincipal);
     if (isPastOwn || this.#size.total + size > maxSize) return false;
-    return tasks === 0 || this.#number.fitsPastHalf(caller, tasks);
+    return tasks > 0 ? this.#number.fitsPastHalf(caller, tasks) : this.#size.fitsPastHalf(caller, size);
   }
 
   #count({ caller }: RoomTaken, tasks: number, size: number): void {

@@ -138,11 +138,15 @@ export class TaskTable {
     if (this.#elsewhere && this.#unstored.size < maxRemembered) this.#unstored.set(task.id, task);
   }
 
-  /** Passes answers to a task of any process. */
-  async answer(task: TaskRecord, responses: Readonly<Record<string, JsonObject>>): Promise<void> {
+  /** Passes answers of a caller, as limits count it, to a task of any process. */
+  async answer(
+    caller: string,
+    task: TaskRecord,
+    responses: Readonly<Record<string, JsonObject>>,
+  ): Promise<void> {
     const run = this.runs.get(task.id);
     if (run) await run.answer(responses);
-    else if (!hasEnded(task)) await this.#elsewhere?.update(task, responses);
+    else if (!hasEnded(task)) await this.#elsewhere?.update(caller, task, responses);
   }
 
   /** Waits for a task of any process. With a target, its questions may use that stream meanwhile. */

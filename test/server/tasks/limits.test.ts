@@ -139,4 +139,27 @@ describe("tasks in memory", () => {
     // Reading 15 MB of JSON so often takes seconds.
     expect(cost).toBeLessThan(500);
   });
+
+  test("of one caller without a principal leave room for the results of others", async () => {
+    const { server } = taskServer({ tasks: { maxSize: 100_000 } });
+    server.tool("big", { task: { pollIntervalMs: 10 } }, () => "x".repeat(10_000));
+    const statuses = async (peer: RawPeer, count: number): Promise<unknown[]> => {
+      const ended: unknown[] = [];
+      for (let at = 0; at < count; at++) {
+        const { result } = await peer.request("tools/call", { name: "big", _meta });
+        const { taskId } = result as { taskId: string };
+        const status = async (): Promise<unknown> =>
+          (await peer.request("tasks/get", { taskId, _meta })).result?.["status"];
+        await until(async () => (await status()) !== "working");
+        ended.push(await status());
+      }
+      return ended;
+    };
+    const peerOfAddress = (caller: string): RawPeer =>
+      new RawPeer(server, newestModern, new Connection({ transport: "memory", caller }));
+    const greedy = await statuses(peerOfAddress("203.0.113.7"), 12);
+    expect(greedy.filter((status) => status === "completed").length).toBeGreaterThan(3);
+    expect(greedy.at(-1)).toBe("failed");
+    expect(await statuses(peerOfAddress("198.51.100.9"), 1)).toEqual(["completed"]);
+  });
 });
