@@ -6,11 +6,13 @@ import type { Draft } from "./json-schema/keyword.ts";
 import { keywordProblem } from "./json-schema/keywords.ts";
 import { evaluate, type Node } from "./json-schema/node.ts";
 import type { Backtracking } from "./json-schema/pattern.ts";
+import { StateCache } from "./json-schema/regex-automaton.ts";
 import { Run } from "./json-schema/run.ts";
 import { Stopped } from "./json-schema/stops.ts";
 import { failure, type Validation } from "./validation.ts";
 
 export { remoteBudget } from "./json-schema/budget.ts";
+export { StateCache } from "./json-schema/regex-automaton.ts";
 
 /** A JSON Schema document. */
 export type JsonSchema = JsonObject;
@@ -34,6 +36,8 @@ export interface CompiledJsonSchema {
   readonly validate: (value: unknown) => Validation;
   /** Patterns that only a backtracking matcher can match. */
   readonly backtracking: readonly Backtracking[];
+  /** The steps that compiling took; what it keeps is at most about 40 bytes for each. */
+  readonly steps: number;
 }
 
 /** A compiled schema, and the steps that one validation may take. */
@@ -44,14 +48,18 @@ interface Validator {
 
 /**
  * Compiles a schema without problems. Throws if a reference has no target or refers to itself without end, or if the schema
- * costs more than the budget.
+ * costs more than the budget. `states`: where its patterns keep what they find out about texts.
  */
-export function compileJsonSchema(schema: JsonSchema, budget: Budget = ownBudget): CompiledJsonSchema {
-  const { root, backtracking } = compileDocument(schema, draftOf(schema) ?? 2020, budget);
+export function compileJsonSchema(
+  schema: JsonSchema,
+  budget: Budget = ownBudget,
+  states: StateCache = new StateCache(),
+): CompiledJsonSchema {
+  const { root, backtracking, steps } = compileDocument(schema, draftOf(schema) ?? 2020, budget, states);
   const validator = { root, maxSteps: budget.validateSteps };
   // Only evaluation finds a schema that refers to itself without end, so try one value now.
   evaluate(root, {}, new Run({}, budget.validateSteps));
-  return { validate: (value) => validateAsJson(validator, value), backtracking };
+  return { validate: (value) => validateAsJson(validator, value), backtracking, steps };
 }
 
 /** Validates a value that JSON cannot represent, such as one with an undefined member, as JSON would write it. */

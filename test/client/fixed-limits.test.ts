@@ -35,6 +35,11 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     3_600_000,
   ],
   "values and keys of an output schema": ["catalogue/output-check.ts", "maxSchemaElements"],
+  "thousands of steps of compiling all output schemas that are kept compiled": [
+    "catalogue/output-check.ts",
+    "maxKeptSteps",
+    1000,
+  ],
   "wrong entries of a page that observe reports": ["catalogue/page.ts", "maxReports"],
   "fields of a form": ["answering/form.ts", "maxFields"],
   "characters of a URI that a change names": ["listening/filter.ts", "maxUri"],

@@ -19,6 +19,15 @@ const properties = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf P
   .split(" ")
   .flatMap((name) => [`\\p{${name}}`, `\\P{gc=${name}}`]);
 
+/** Scripts and categories without characters for private use. */
+const scripts =
+  `Adlm Ahom Arab Armi Armn Avst Bali Bamu Bass Beng Bhks Bopo Brah Brai Bugi Buhd Cakm Cans Cari Cham Cher Copt Cprt Cyrl
+  Deva Dsrt Dupl Egyp Elba Ethi Geor Glag Goth Gran Grek Gujr Guru Hang Hani Hano Hatr Hebr Hira Hluw Hmng Hung Ital Java Kali Kana
+  Khar Khmr Khoj Knda Kthi Lana Laoo Lepc Limb Lina Linb Lisu Lyci Lydi Mahj Mand Mani Marc Mend Merc Mero Mlym Modi Mong`
+    .split(/\s+/)
+    .map((name) => `\\p{sc=${name}}`)
+    .join("");
+
 const everyCharacter = many(60_000, (at) => String.fromCharCode(at < 0xd7e0 ? at + 32 : at + 0x820)).join("");
 const text = (pattern: string): JsonSchema => ({ properties: { s: { pattern } } });
 
@@ -148,6 +157,11 @@ describe("a schema of a remote server", () => {
       "compares items again and again",
       { properties: { l: { allOf: many(3000, () => ({ uniqueItems: true })) } } },
       { l: many(50, (at) => `1${"a".repeat(20_000)}${at}`) },
+    ],
+    [
+      "chooses between classes of many properties",
+      text(`^(${many(60, (at) => `[${scripts}\\u{${(0x4e00 + at).toString(16)}}]`).join("|")}|[^])*$`),
+      { s: many(6000, (at) => String.fromCharCode(0xe000 + at)).join("") },
     ],
     [
       "divides by tiny numbers",

@@ -4,7 +4,7 @@ import type { Tool } from "../../protocol/model.ts";
 import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
 import { sizeOf } from "../../wire/size.ts";
 import type { Core } from "../calls/core.ts";
-import { OutputCheck } from "./output-check.ts";
+import { CompiledChecks, OutputCheck } from "./output-check.ts";
 
 /** What calls need of a tool. */
 export class KnownTool {
@@ -14,10 +14,10 @@ export class KnownTool {
   readonly output: OutputCheck | undefined;
   #headers: readonly ParamHeader[] | undefined;
 
-  constructor(tool: Tool, core: Core) {
+  constructor(tool: Tool, core: Core, checks: CompiledChecks) {
     this.tool = tool;
     this.size = sizeOf(tool);
-    this.output = tool.outputSchema === undefined ? undefined : new OutputCheck(tool, core);
+    this.output = tool.outputSchema === undefined ? undefined : new OutputCheck(tool, core, checks);
   }
 
   /** The arguments that calls over HTTP repeat as headers. */
@@ -40,6 +40,7 @@ export class KnownTool {
 export class KnownTools {
   readonly #core: Core;
   readonly #tools = new Map<string, KnownTool>();
+  #checks = new CompiledChecks();
   #size = 0;
   #moment = 0;
   #isFull = false;
@@ -80,7 +81,7 @@ export class KnownTools {
       this.#tools.delete(tool.name);
       this.#size -= before.size;
     }
-    const known = new KnownTool(tool, this.#core);
+    const known = new KnownTool(tool, this.#core, this.#checks);
     this.#isFull = this.#tools.size >= maxListItems || this.#size + known.size > maxListBytes;
     if (this.#isFull) return;
     this.#tools.set(tool.name, known);
@@ -89,6 +90,7 @@ export class KnownTools {
 
   #forget(): void {
     this.#tools.clear();
+    this.#checks = new CompiledChecks();
     this.#size = 0;
     this.#isFull = false;
     this.#moment++;

@@ -1,6 +1,7 @@
 // Checks structured results against the output schema of their tool. The validator is loaded when the first one is checked.
 import { clip } from "../../errors.ts";
 import type { Tool } from "../../protocol/model.ts";
+import type { StateCache } from "../../schema/json-schema.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
 import { ignore } from "./page.ts";
@@ -11,20 +12,53 @@ export type Check = (value: unknown) => string | undefined;
 /** How many values the schema of a server may hold: compiling more would block the process for too long. */
 const maxSchemaElements = 20_000;
 
+/** The steps of compiling all checks that a client keeps: those that have not been used for longest are compiled again when needed. */
+const maxKeptSteps = 3_000_000;
+
+/** The compiled checks of one server's tools, the one used last at the end, with the steps that compiling took. */
+export class CompiledChecks {
+  readonly #steps = new Map<OutputCheck, number>();
+  #total = 0;
+  /** What all their patterns keep. */
+  states: StateCache | undefined;
+
+  add(check: OutputCheck, steps: number): void {
+    this.#steps.set(check, steps);
+    this.#total += steps;
+    for (const [oldest, itsSteps] of this.#steps) {
+      if (this.#total <= maxKeptSteps) return;
+      this.#steps.delete(oldest);
+      this.#total -= itsSteps;
+      oldest.drop();
+      this.states?.clear();
+    }
+  }
+
+  used(check: OutputCheck): void {
+    const steps = this.#steps.get(check);
+    if (steps === undefined) return;
+    this.#steps.delete(check);
+    this.#steps.set(check, steps);
+  }
+}
+
 /** The check of one tool's results, compiled on first use. */
 export class OutputCheck {
   readonly #tool: Tool;
   readonly #core: Core;
+  readonly #all: CompiledChecks;
   #check: Check | undefined;
   #compiled: Promise<Check> | undefined;
 
-  constructor(tool: Tool, core: Core) {
+  constructor(tool: Tool, core: Core, all: CompiledChecks) {
     this.#tool = tool;
     this.#core = core;
+    this.#all = all;
   }
 
   /** The check, if it is compiled. */
   get ready(): Check | undefined {
+    this.#all.used(this);
     return this.#check;
   }
 
@@ -33,9 +67,17 @@ export class OutputCheck {
     return (this.#compiled ??= this.#compile());
   }
 
+  /** Frees what is compiled. */
+  drop(): void {
+    this.#check = this.#compiled = undefined;
+  }
+
   async #compile(): Promise<Check> {
+    let check: Check = () => undefined;
     try {
-      this.#check = await compileCheck(this.#tool.outputSchema);
+      const compiled = await compileCheck(this.#tool.outputSchema, this.#all);
+      check = this.#check = compiled.check;
+      this.#all.add(this, compiled.steps);
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       const name = JSON.stringify(clip(this.#tool.name));
@@ -43,29 +85,35 @@ export class OutputCheck {
         this.#core,
         `The results of the tool ${name} are not checked: its outputSchema ${clip(problem)}`,
       );
-      this.#check = () => undefined;
+      this.#check = check;
     }
-    return this.#check;
+    return check;
   }
 }
 
 /** Throws if the schema is invalid, too large, or could block the process. References are never fetched. */
-async function compileCheck(schema: unknown): Promise<Check> {
+async function compileCheck(
+  schema: unknown,
+  all: CompiledChecks,
+): Promise<{ readonly check: Check; readonly steps: number }> {
   if (!isObject(schema)) throw new TypeError("is not an object");
   if (exceeds(schema, maxSchemaElements)) throw new RangeError(`has more than ${maxSchemaElements} values`);
-  const { compileJsonSchema, jsonSchemaProblem, remoteBudget } = await import("../../schema/json-schema.ts");
+  const { compileJsonSchema, jsonSchemaProblem, remoteBudget, StateCache } =
+    await import("../../schema/json-schema.ts");
   const problem = jsonSchemaProblem(schema);
   if (problem !== undefined) throw new TypeError(problem);
-  const { validate, backtracking } = compile(() => compileJsonSchema(schema, remoteBudget));
+  const states = (all.states ??= new StateCache());
+  const { validate, backtracking, steps } = compile(() => compileJsonSchema(schema, remoteBudget, states));
   const [pattern] = backtracking;
   if (pattern !== undefined)
     throw new TypeError(
       `could block this process: it has a pattern that ${pattern.reason}: ${clip(pattern.source)}`,
     );
-  return (value) => {
+  const check: Check = (value) => {
     const outcome = validate(value);
     return outcome.ok ? undefined : outcome.issues.join("; ");
   };
+  return { check, steps };
 }
 
 function compile<Compiled>(compileSchema: () => Compiled): Compiled {

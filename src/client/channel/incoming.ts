@@ -21,9 +21,15 @@ export interface IncomingSink {
   unreadable?(problem: string): void;
 }
 
-/** Passes on each message of a text, in order. */
+/** The characters of the shortest message. */
+const leastLength = '{"jsonrpc":"2.0","method":""}'.length;
+
+/**
+ * Passes on each message of a text, in order. A shorter text than any message is not parsed: failing to parse a letter takes as long as
+ * reading two hundred.
+ */
 export function readIncomingText(text: string, limits: ClientLimits, sink: IncomingSink): void {
-  const parsed = parseWithin(text, limits);
+  const parsed = text.length < leastLength ? tooShort : parseWithin(text, limits);
   if (!parsed.ok) {
     const problem = parsed.limit ? beyond(parsed.problem, parsed.limit) : parsed.problem;
     return sink.unreadable ? sink.unreadable(problem) : sink.invalid(problem);
@@ -34,6 +40,12 @@ export function readIncomingText(text: string, limits: ClientLimits, sink: Incom
   }
   for (const value of parsed.value) pass(value, sink);
 }
+
+const tooShort = {
+  ok: false,
+  problem: "The text is too short for a JSON-RPC message",
+  limit: undefined,
+} as const;
 
 /** What is wrong with something that exceeds a limit, and what to do if it is meant. */
 export function beyond(problem: string, limit: keyof ClientLimits): string {

@@ -32,15 +32,15 @@ export const remoteBudget: Budget = {
 /** The steps of compiling one schema. */
 export class CompileSteps implements Payer {
   readonly #budget: number;
-  #steps = 0;
+  steps = 0;
 
   constructor(budget: number) {
     this.#budget = budget;
   }
 
   spend(steps: number): void {
-    this.#steps += steps;
-    if (this.#steps > this.#budget) throw new Stopped("it takes too many steps to compile");
+    this.steps += steps;
+    if (this.steps > this.#budget) throw new Stopped("it takes too many steps to compile");
   }
 }
 

@@ -20,6 +20,7 @@ import {
 import { numberKeywords } from "./number-keywords.ts";
 import { objectKeywords, sizeKeywords, unevaluatedProperties } from "./object-keywords.ts";
 import { type Backtracking, Patterns } from "./pattern.ts";
+import type { StateCache } from "./regex-automaton.ts";
 import type { Run } from "./run.ts";
 import { stringKeywords, textKeywords } from "./string-keywords.ts";
 
@@ -43,6 +44,8 @@ export interface CompiledDocument {
   readonly root: Node;
   /** Patterns that need a backtracking matcher. */
   readonly backtracking: readonly Backtracking[];
+  /** The steps that compiling took; what it keeps is at most about 40 bytes for each. */
+  readonly steps: number;
 }
 
 /** The steps that each value and each character of a schema costs, whatever its keywords are. */
@@ -50,13 +53,20 @@ const stepsOfElement = 20;
 const stepsOfCharacter = 1 / 16;
 
 /** Throws if a reference has no target, a pattern is not a regular expression, or the schema costs more than the budget. */
-export function compileDocument(schema: JsonObject, draft: Draft, budget: Budget): CompiledDocument {
+export function compileDocument(
+  schema: JsonObject,
+  draft: Draft,
+  budget: Budget,
+  states: StateCache,
+): CompiledDocument {
   const payer = new CompileSteps(budget.compileSteps);
   const { elements, characters } = measure(schema);
   payer.spend(elements * stepsOfElement + characters * stepsOfCharacter);
   // Cloned, so that the author can change the object later.
   const document = new SchemaDocument(structuredClone(schema), draft, payer);
-  return new Compiler(document, new Patterns(payer, budget.maxInstructions), payer).compile();
+  const patterns = new Patterns(payer, budget.maxInstructions, states);
+  const root = new Compiler(document, patterns, payer).compile();
+  return { root, backtracking: patterns.backtracking, steps: payer.steps };
 }
 
 /** Steps after which a validation remembers outcomes; for smaller ones that would cost more than it saves. */
@@ -75,14 +85,14 @@ class Compiler {
     this.#payer = payer;
   }
 
-  compile(): CompiledDocument {
+  compile(): Node {
     const { root } = this.#document;
     const node = this.#node({ schema: root.root, resource: root });
     // Also compile schemas that nothing refers to, so that their mistakes are reported.
     for (const target of this.#document.targets()) this.#node(target);
     // A queue instead of recursion, because references can form a chain of any length.
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) next();
-    return { root: node, backtracking: this.#patterns.backtracking };
+    return node;
   }
 
   #node({ schema, resource: found }: Target): Node {
@@ -124,6 +134,7 @@ class Compiler {
       inner: (inner) => this.#entering({ schema: inner, resource }, resource),
       referred: (keyword, reference) => this.#referred(keyword, reference, resource),
       pattern: (source) => this.#patterns.compile(source),
+      payer: this.#payer,
     };
     // Up to draft 7, other keywords beside `$ref` are ignored.
     const isReference = draft <= 7 && typeof schema["$ref"] === "string";

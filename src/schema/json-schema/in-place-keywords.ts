@@ -1,4 +1,5 @@
 // Keywords that validate the value itself: against constants or against further schemas.
+import { copyOf } from "../../errors.ts";
 import type { Payer } from "./budget.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
 import { type Check, evaluate, evaluateAlternative, kinds, type Node } from "./node.ts";
@@ -14,8 +15,8 @@ function any<Setting>(
 }
 
 export const constantKeywords: KeywordTable = [
-  ["const", any((constant) => oneOfValues([constant], "must be"))],
-  ["enum", any((constants: unknown[]) => oneOfValues(constants, "must be one of"))],
+  ["const", any((constant, { payer }) => oneOfValues([constant], "must be", payer))],
+  ["enum", any((constants: unknown[], { payer }) => oneOfValues(constants, "must be one of", payer))],
 ];
 
 export const inPlaceKeywords: KeywordTable = [
@@ -42,23 +43,27 @@ export const inPlaceKeywords: KeywordTable = [
 /** How many characters of the constants a message shows. */
 const shownLength = 300;
 
-function oneOfValues(constants: readonly unknown[], words: string): Check<unknown> {
-  const shown: string[] = [];
-  for (let length = 0, index = 0; index < constants.length && length < shownLength; index++) {
-    shown.push(JSON.stringify(constants[index]));
-    length += shown.at(-1)?.length ?? 0;
-  }
-  const problem = `${words} ${shown.join(", ")}${shown.length < constants.length ? ", …" : ""}`;
+function oneOfValues(constants: readonly unknown[], words: string, payer: Payer): Check<unknown> {
   const table = new ValueTable();
-  const keys = new Set(constants.map((constant) => table.add(constant, free)));
+  // References lead into constants too, so the same values may be part of many constants: each pays for its own.
+  const keys = new Set(constants.map((constant) => table.add(constant, payer)));
+  const problem = `${words} ${textOf(constants)}`;
   return (value, run) => {
     const key = table.find(value, run);
     return (key !== undefined && keys.has(key)) || run.fail(problem);
   };
 }
 
-/** Constants are paid for by the size of their schema. */
-const free: Payer = { spend() {} };
+/** The first constants, as a message shows them. */
+function textOf(constants: readonly unknown[]): string {
+  const shown: string[] = [];
+  for (let length = 0, index = 0; index < constants.length && length < shownLength; index++) {
+    const text = JSON.stringify(constants[index]);
+    shown.push(text.length > shownLength ? copyOf(`${text.slice(0, shownLength)}…`) : text);
+    length += text.length;
+  }
+  return `${shown.join(", ")}${shown.length < constants.length ? ", …" : ""}`;
+}
 
 function allOf(nodes: readonly Node[]): Check<unknown> {
   return (value, run, seen) => {

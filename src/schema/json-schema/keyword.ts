@@ -1,5 +1,6 @@
 // The types of keywords: their input when compiled, and the check that they return.
 import type { JsonObject } from "../../wire/message.ts";
+import type { Payer } from "./budget.ts";
 import type { Check, kinds, Node } from "./node.ts";
 import type { Pattern } from "./pattern.ts";
 
@@ -15,6 +16,8 @@ export interface Surroundings {
   /** Compiles a reference. */
   readonly referred: (keyword: "$ref" | "$dynamicRef" | "$recursiveRef", reference: string) => Check<unknown>;
   readonly pattern: (source: string) => Pattern;
+  /** Counts the steps of compiling. */
+  readonly payer: Payer;
 }
 
 /** A keyword: the kinds of values that it applies to, and a function that returns its check, or undefined if there is none. */

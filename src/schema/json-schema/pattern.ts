@@ -1,7 +1,7 @@
 // Compiles the patterns of a schema to automatons that match in one pass; others run in the engine, on short texts only.
 import type { Payer } from "./budget.ts";
 import { NotLinear, type ParsedRegex, parseRegex } from "./regex-parse.ts";
-import { Automaton, StateCache } from "./regex-automaton.ts";
+import { Automaton, type StateCache } from "./regex-automaton.ts";
 import { programSize, writeProgram } from "./regex-program.ts";
 
 /** The longest text for a pattern that needs backtracking: on a longer one, that could take forever. */
@@ -30,18 +30,19 @@ const stepsOfProperty = 2000;
 const stepsOfCharacter = 4;
 const stepsOfInstruction = 2;
 
-/** The patterns of one document. Nothing here is shared with other documents, so none can make another one slower. */
+/** The patterns of one document. Only `cache` may be shared, with documents of the same party: no other party can make them slower. */
 export class Patterns {
   readonly backtracking: Backtracking[] = [];
   readonly #payer: Payer;
   readonly #maxInstructions: number;
   readonly #known = new Map<string, Pattern>();
   readonly #properties = new Map<string, RegExp>();
-  readonly #cache = new StateCache();
+  readonly #cache: StateCache;
   #instructions = 0;
 
-  constructor(payer: Payer, maxInstructions: number) {
+  constructor(payer: Payer, maxInstructions: number, cache: StateCache) {
     this.#payer = payer;
+    this.#cache = cache;
     this.#maxInstructions = maxInstructions;
   }
 

@@ -43,21 +43,31 @@ const failed = makeState([], false, false);
 /** In place of instructions that read: the program matches before it reads. */
 const matches: readonly number[] = [];
 
-/** How much the automatons of one document may keep, in places of states; when it is full, all of them start again empty. */
+/** How much the automatons with one cache may keep, in places of states; when it is full, all of them start again empty. */
 const maxKept = 200_000;
+/** What a state takes beside its places. */
+const keptOfState = 32;
 
-/** What the automatons of one document keep together. */
+/** What the automatons of one or several documents keep together. */
 export class StateCache {
-  kept = 0;
-  /** Changes when all automatons must start again. */
-  generation = 0;
+  readonly #holders = new Set<Automaton>();
+  #kept = 0;
 
-  renew(): number {
-    if (this.kept > maxKept) {
-      this.kept = 0;
-      this.generation++;
-    }
-    return this.generation;
+  keep(holder: Automaton, places: number): void {
+    this.#kept += places;
+    this.#holders.add(holder);
+  }
+
+  /** Makes room if there is none. */
+  renew(): void {
+    if (this.#kept > maxKept) this.clear();
+  }
+
+  /** Frees what all automatons keep, also of those that are not used again. */
+  clear(): void {
+    for (const holder of this.#holders) holder.forget();
+    this.#holders.clear();
+    this.#kept = 0;
   }
 }
 
@@ -86,12 +96,12 @@ export class Automaton {
   #pages: (Uint16Array | undefined)[] = [];
   #states = new Map<string, State>();
   #start = makeState([0], true, false);
-  #generation: number;
+  /** The steps of finding the class of a character. */
+  #stepsOfClass = 10;
 
   constructor(program: Program, cache: StateCache) {
     this.#program = program;
     this.#cache = cache;
-    this.#generation = cache.generation;
     const [first] = program.instructions;
     this.#isAnchored = first?.kind === "assert" && first.assertion === "start";
     const needsWords = program.instructions.some(
@@ -103,12 +113,13 @@ export class Automaton {
       if (single === undefined) this.#wide.push([index, set]);
       else this.#singles.set(single, index);
     }
+    for (const [, { properties }] of this.#wide) this.#stepsOfClass += 1 + properties.length;
     this.#walks = new Uint32Array(program.instructions.length);
   }
 
   /** Whether the expression matches anywhere in `text`. */
   test(text: string, payer: Payer): boolean {
-    if (this.#cache.renew() !== this.#generation) this.#forget();
+    this.#cache.renew();
     let state = this.#start;
     let at = 0;
     let rare = 0;
@@ -133,7 +144,7 @@ export class Automaton {
 
   /** Finds the class of a code point: those in the same sets have the same one. */
   #classify(point: number, payer: Payer): number {
-    payer.spend(10 + this.#wide.length);
+    payer.spend(this.#stepsOfClass);
     const sets: number[] = [];
     for (const [index, set] of this.#wide) if (contains(set, point)) sets.push(index);
     const single = this.#singles.get(point);
@@ -143,12 +154,12 @@ export class Automaton {
     if (symbol === undefined) {
       symbol = this.#setsOfClass.push(new Set(sets)) - 1;
       this.#classes.set(key, symbol);
-      this.#cache.kept += 4 + sets.length;
+      this.#cache.keep(this, 4 + sets.length);
     }
     let page = this.#pages[point >> 8];
     if (page === undefined) {
       page = this.#pages[point >> 8] = new Uint16Array(pageSize);
-      this.#cache.kept += keptOfPage;
+      this.#cache.keep(this, keptOfPage);
     }
     if (symbol <= maxCachedClass) page[point % pageSize] = symbol;
     return symbol;
@@ -162,6 +173,7 @@ export class Automaton {
     const reads = (state.reads[Number(isBoundary)] ??= this.#follow(state, at, payer));
     payer.spend(10 + (reads.length >> 2));
     const next = reads === matches ? matched : this.#after(reads, symbol, isWord);
+    this.#cache.keep(this, Math.max(0, symbol + 1 - state.next.length));
     state.next[symbol] = next;
     return next;
   }
@@ -188,14 +200,16 @@ export class Automaton {
     const key = `${afterWord ? "w" : ""}${places.join()}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
+    // The text goes on from the new state, which needs nothing of what was kept before it.
+    this.#cache.renew();
     const state = makeState(places, false, afterWord);
-    this.#cache.kept += places.length + this.#setsOfClass.length;
+    this.#cache.keep(this, keptOfState + places.length);
     this.#states.set(key, state);
     return state;
   }
 
-  #forget(): void {
-    this.#generation = this.#cache.generation;
+  /** Starts again empty. */
+  forget(): void {
     this.#classes = new Map();
     this.#setsOfClass = [new Set()];
     this.#pages = [];
@@ -225,7 +239,7 @@ export class Automaton {
         add(instruction.next);
       } else if (holds[instruction.assertion](at)) add(instruction.next);
     }
-    this.#cache.kept += reads.length;
+    this.#cache.keep(this, reads.length);
     return reads;
   }
 }

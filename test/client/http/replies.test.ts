@@ -1,6 +1,7 @@
 // Replies to a request: JSON or events, with other messages or without, and replies that are not what was asked for.
 import { ConnectionLost, HttpFailure, InvalidResponse, RpcRejection } from "halyard/client";
 import { describe, expect, test } from "vitest";
+import { cpuTime } from "../../support/cpu-time.ts";
 import {
   type Asked,
   event,
@@ -258,4 +259,19 @@ test("requests that a modern server sends get no response: nothing is posted [HT
   expect(ignored).toEqual(
     methods.map((method) => `The request ${method}: a modern server may not send requests`),
   );
+});
+
+test.each(["x", "{x}"])("a reply with many events of the text %s costs little, and is read", async (text) => {
+  const { server, client } = await start({ revision: newestModern });
+  server.on("work", (asked) => {
+    const write = asked.stream();
+    for (let kilobytes = 0; kilobytes < 2000; kilobytes += 100)
+      write(`data:${text}\n\n`.repeat(100_000 / (text.length + 7)));
+    write(event(responseTo(asked, { a: 1 })));
+  });
+  const cost = await cpuTime(async () => {
+    expect(await client.request("work")).toMatchObject({ a: 1 });
+  });
+  // About 100 ms. An exception for each text would take a second.
+  expect(cost).toBeLessThan(700);
 });
