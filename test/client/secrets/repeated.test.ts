@@ -88,6 +88,50 @@ describe("a server that repeats", () => {
     expect(errors.filter(({ message }) => message.includes("You sent"))).toHaveLength(4);
   });
 
+  // What a terminal does not show is left out of messages: the token would stand there whole.
+  test.each([
+    ["colours", "\u001b[0m"],
+    ["titles of a window", "\u001b]0;x\u0007"],
+    ["zero bytes", "\0"],
+    ["changes of the direction", "\u202a"],
+    ["soft hyphens", "\u00ad"],
+    ["spaces without width", "\u200b"],
+  ])("the token with %s between its characters does not show it", async (_, separator) => {
+    const { server, client, events, lines } = await open();
+    const echo = [...token].join(separator);
+    const said = `You sent ${echo}: no`;
+    server.on("refuse", ({ refuse }) => refuse(500, said));
+    server.on("reject", ({ refuse, message }) =>
+      refuse(200, { jsonrpc: "2.0", id: message.id, error: { code: -32010, message: said, data: [said] } }),
+    );
+    const errors = [await failing(client.request("refuse")), await failing(client.request("reject"))];
+    const strings = [errors.map(({ message, data, body }) => [message, data, body]), events, lines].flat(3);
+    const shown = strings.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("\n");
+    const bare = [separator, JSON.stringify(separator).slice(1, -1)].reduce(
+      (text, part) => text.replaceAll(part, ""),
+      shown,
+    );
+    expect(leaked(bare, token)).toEqual([]);
+    for (const error of errors) expect(error.message).toContain("You sent [redacted]: no");
+  });
+
+  test("a text of a terminal that holds the token does not show it", async () => {
+    const { server, client } = await open({ auth: "short-9x" });
+    const said = "\u001b]0;short-9x\u0007 \u001b[short-9x";
+    server.on("refuse", ({ refuse }) => refuse(500, said));
+    expect(shownBy(await failing(client.request("refuse")))).not.toContain("hort-9x");
+  });
+
+  test("a password of other letters than English ones does not show", async () => {
+    const password = "pässwörd-1234";
+    const basic = Buffer.from(`ann:${password}`).toString("base64");
+    const { server, client } = await open({
+      auth: { headers: () => ({ authorization: `Basic ${basic}` }) },
+    });
+    server.on("refuse", ({ refuse }) => refuse(500, `${password} ${encodeURIComponent(password)}`));
+    expect(await failing(client.request("refuse"))).toMatchObject({ body: "[redacted] [redacted]" });
+  });
+
   test("a token that was refreshed shows neither the old nor the new one", async () => {
     const tokens = ["first-token-0123456789abcdef", "second-token-0123456789abcdef"];
     let current = 0;
