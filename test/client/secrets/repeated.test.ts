@@ -132,6 +132,51 @@ describe("a server that repeats", () => {
     expect(await failing(client.request("refuse"))).toMatchObject({ body: "[redacted] [redacted]" });
   });
 
+  test("a token is not forgotten over what else is sent or received", async () => {
+    const server = await HttpScript.open(newestLegacy);
+    let sessions = 0;
+    server.on("initialize", ({ response, message }) => {
+      const result = {
+        protocolVersion: newestLegacy,
+        capabilities: {},
+        serverInfo: { name: "a", version: "1" },
+      };
+      const id = `${sessions++}`.repeat(9000);
+      response.writeHead(200, { "content-type": "application/json", "mcp-session-id": id });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
+    });
+    const client = await connect(server.url, {
+      revision: newestLegacy,
+      backoff: quick,
+      auth: token,
+      headers: { "x-api-key": apiKey },
+    });
+    onTestFinished(() => client.close());
+    server.on("work", ({ result }) => result({}));
+    for (let call = 0; call < 100; call += 1)
+      await client.request("work", {}, { headers: { "x-request-id": `request-${call}-0123456789abcdef` } });
+    server.on("reject", ({ refuse, message, headers }) => {
+      const said = `You sent ${headers.authorization} and ${headers["x-api-key"] as string}`;
+      refuse(200, { jsonrpc: "2.0", id: message.id, error: { code: -32010, message: said } });
+    });
+    const error = await failing(client.request("reject"));
+    expect(error.message).toBe("You sent Bearer [redacted] and [redacted]");
+  });
+
+  test("a proof of the request before, or of this one, does not show", async () => {
+    let proofs = 0;
+    const proofOf = (at: number): string => `eyJ0eXAiOiJkcG9wK2p3dCJ9.${`proof-${at}-`.repeat(9)}`;
+    const { server, client } = await open({
+      auth: { headers: () => ({ authorization: `DPoP ${token}`, dpop: proofOf(++proofs) }) },
+    });
+    server.on("reject", ({ refuse, message, headers }) => {
+      const said = `You sent ${headers["dpop"] as string} after ${proofOf(proofs - 1)}`;
+      refuse(200, { jsonrpc: "2.0", id: message.id, error: { code: -32010, message: said } });
+    });
+    const error = await failing(client.request("reject"));
+    expect(error.message).toBe("You sent [redacted] after [redacted]");
+  });
+
   test("a token that was refreshed shows neither the old nor the new one", async () => {
     const tokens = ["first-token-0123456789abcdef", "second-token-0123456789abcdef"];
     let current = 0;
