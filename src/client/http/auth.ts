@@ -67,9 +67,11 @@ export class Credentials {
     for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name] as string;
     const owner = ownerOf(lower);
     const isOther = owner !== this.#last;
-    if (isOther || "dpop" in lower) checkSendable(lower, "auth");
-    if (isOther) {
+    if (isOther || "dpop" in lower) {
+      checkSendable(lower, "auth");
       this.#secrets.addAll(Object.entries(lower));
+    }
+    if (isOther) {
       const isChange = this.#last !== undefined;
       this.#last = owner;
       if (isChange) this.#events.onCredentials?.();

@@ -70,7 +70,7 @@ class LegacySseWire implements Wire {
         if (type === "message" && this.#endpoint !== undefined) return this.onMessage(data);
         if (type !== "endpoint" || this.#endpoint !== undefined) return;
         this.#endpoint = endpointOf(data, url);
-        this.#secrets.addAll(new URL(this.#endpoint).searchParams);
+        this.#secrets.addAll(new URL(this.#endpoint).searchParams, "endpoint");
         resolve();
       });
       const silence = new Silence((reason) => {

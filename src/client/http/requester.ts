@@ -1,7 +1,6 @@
 // Sends the HTTP requests of a client: with its credentials, again after a refusal that they cured, and through redirects.
 import { isThenable } from "../../async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
-import type { Secrets } from "../redaction/secrets.ts";
 import { HttpFailure } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import type { Credentials } from "./auth.ts";
@@ -24,13 +23,10 @@ export interface Asked extends HttpRequest {
 export class Requester {
   readonly #send: Send;
   readonly #credentials: Credentials;
-  readonly #secrets: Secrets;
 
-  /** It adds to `secrets` what the server receives. */
-  constructor(send: Send, credentials: Credentials, secrets: Secrets) {
+  constructor(send: Send, credentials: Credentials) {
     this.#send = send;
     this.#credentials = credentials;
-    this.#secrets = secrets;
   }
 
   /** Resolves with a reply that is neither a redirect nor a refusal of credentials. */
@@ -47,7 +43,6 @@ export class Requester {
       const reply = await this.#send(isAsAsked ? asked : { ...asked, url, headers });
       const { status } = reply;
       this.#credentials.replied(reply, url);
-      if (status >= 300) this.#secrets.addAll(Object.entries(headers));
       if (status === 401 || status === 403) {
         const { signal } = asked;
         const before = refused;

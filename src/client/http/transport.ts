@@ -44,7 +44,7 @@ export class HttpTransport implements Transport {
     const { limits, backoff, secrets } = options;
     const credentials = new Credentials(options.auth, dialled, options, secrets);
     const send = options.send ?? sendByFetch(options.fetch ?? globalThis.fetch);
-    const requester = new Requester(send, credentials, secrets);
+    const requester = new Requester(send, credentials);
     const isFixed = options.auth === undefined || typeof options.auth === "string";
     this.credentials = isFixed ? undefined : () => credentials.current();
     const headers = checkHeaders(options.headers ?? {});

@@ -66,6 +66,8 @@ export async function startServer(
   } catch (error) {
     const problem = explainSpawnError(error as NodeJS.ErrnoException, command);
     const message = `Cannot start ${command.command} in ${command.cwd}: ${problem}`;
+    // Node adds the arguments, which may be secrets.
+    delete (error as { spawnargs?: unknown }).spawnargs;
     throw new CannotStart({ ...command, stderr: "" }, message, { cause: error });
   }
 }

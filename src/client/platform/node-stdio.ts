@@ -1,16 +1,16 @@
 // The transport of stdio servers: each channel starts a process.
-import { clip } from "../../errors.ts";
+import { clip, ConfigurationError } from "../../errors.ts";
 import { filledText, flag, type Known, milliseconds, needed, textRecord, texts } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
 import { beyond } from "../channel/incoming.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
-import { isSecretSetting } from "../redaction/secret-names.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { CommandTarget } from "../settings/options.ts";
-import { printable, shownUrl } from "../settings/shown.ts";
+import { printable } from "../settings/shown.ts";
+import { addCommandSecrets, shownArguments } from "./node-command-secrets.ts";
 import { environmentOf } from "./node-environment.ts";
 import { type ServerCommand, startServer } from "./node-server-process.ts";
 
@@ -44,13 +44,10 @@ export class StdioTransport implements Transport {
   ) {
     checkOptions({ subject: "connect" }, target, knownCommand);
     const { command, args = [], cwd = process.cwd(), env, restart = false, graceMs = 2000 } = target;
-    this.address = [command, ...args.map((_, at) => shownArgument(args, at))].join(" ");
+    checkPassable({ command: [command], args, cwd: [cwd], env: Object.entries(env ?? {}).flat() });
+    this.address = [command, ...shownArguments(args)].join(" ");
     this.secrets = secrets;
-    for (const [name, value] of Object.entries(env ?? {})) {
-      if (isSecretSetting(name)) secrets.add(name, value);
-      else if (URL.canParse(value)) secrets.add("password", new URL(value).password);
-    }
-    for (const at of args.keys()) secrets.add("secret", secretArgument(args, at));
+    addCommandSecrets(secrets, args, env ?? {});
     this.reopens = restart;
     this.#command = { command, args, cwd, env: environmentOf(env), graceMs, ...limits };
     this.#limits = limits;
@@ -77,20 +74,11 @@ export class StdioTransport implements Transport {
   }
 }
 
-const option = /^--?([\w.-]+)(?:=(.*))?$/s;
-
-/** The value of an argument that its name says is a secret: `--api-key=value`, or the value after `--api-key`. */
-function secretArgument(args: readonly string[], at: number): string | undefined {
-  const [, name = "", value] = option.exec(args[at] as string) ?? [];
-  if (value !== undefined) return isSecretSetting(name) ? value : undefined;
-  const [, before = "", given] = option.exec(args[at - 1] ?? "") ?? [];
-  return given === undefined && isSecretSetting(before) && name === "" ? args[at] : undefined;
-}
-
-/** An argument as errors show it: without secrets, and without the query of a URL. */
-function shownArgument(args: readonly string[], at: number): string {
-  const argument = args[at] as string;
-  const secret = secretArgument(args, at);
-  if (secret) return argument.replace(secret, "[redacted]");
-  return /^\w+:\/\//.test(argument) ? shownUrl(argument) : argument;
+/** Throws for a text that no process can receive, without showing it as Node does. */
+function checkPassable(given: Readonly<Record<string, readonly string[]>>): void {
+  for (const [field, passed] of Object.entries(given)) {
+    if (!passed.some((each) => each.includes("\0"))) continue;
+    const problem = "contains a zero byte, which no process can receive: remove it";
+    throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field }, problem);
+  }
 }

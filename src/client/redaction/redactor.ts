@@ -1,4 +1,5 @@
 // Replaces known secrets in what others have written, also where they are encoded, split or cut off. It takes linear time.
+import { orders } from "../settings/shown.ts";
 import { isPlainHeader, isSecretSetting } from "./secret-names.ts";
 
 export const redacted = "[redacted]";
@@ -75,7 +76,8 @@ function* secretsIn(name: string, value: string): Iterable<Secret> {
 /** The password of Basic authentication; nothing if it cannot be read. */
 function passwordIn(encoded: string): string {
   try {
-    return atob(encoded).replace(/^[^:]*:/, "");
+    const bytes = Uint8Array.from(atob(encoded), (unit) => unit.charCodeAt(0));
+    return new TextDecoder().decode(bytes).replace(/^[^:]*:/, "");
   } catch {
     return "";
   }
@@ -95,7 +97,11 @@ export class Redactor {
   /** The text without secrets. One that ends with "…" was cut off: the start of a secret before that is replaced, too. */
   text(said: string): string {
     if (this.#forms.length === 0) return said;
-    const view = viewOf(said);
+    const safe = this.#replaced(said, viewOf(said));
+    return invisible.test(safe) ? this.#replaced(safe, viewOf(safe, escapeOrInvisible)) : safe;
+  }
+
+  #replaced(said: string, view: View): string {
     const spans = this.#find(view.text);
     if (said.endsWith("…")) spans.push(...this.#startAtEnd(view.text, spans.at(-1)?.[1] ?? 0));
     let safe = "";
@@ -185,10 +191,13 @@ function runAt(text: string, at: number, { form, at: place }: Place, start: numb
 function* formsOf(value: string): Iterable<string> {
   const bytes = new TextEncoder().encode(value);
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const asBytes = String.fromCharCode(...bytes);
   yield viewOf(value).text;
+  // Escapes of URLs give the bytes of a character one by one.
+  if (asBytes !== value) yield folded(asBytes);
   yield hex;
   for (const before of [0, 1, 2]) {
-    const all = btoa("\0".repeat(before) + String.fromCharCode(...bytes));
+    const all = btoa("\0".repeat(before) + asBytes);
     // The first and the last characters hold bits of what is beside the value, too.
     const encoded = folded(all.slice(Math.ceil((before * 4) / 3)).replace(/.?=+$/, ""));
     if (encoded.length >= gramLength) yield encoded;
@@ -204,20 +213,26 @@ interface View {
 
 /** Escapes of URLs, JSON, JavaScript and HTML, also escaped more than once. The last one changes its length in lower case. */
 const escape =
-  /%(?:25){0,2}([0-9a-f]{2})|\\{1,6}(?:u00([0-9a-f]{2})|x([0-9a-f]{2})|(["'\\/]))|&#x0{0,2}([0-9a-f]{2});|&#(\d{2,3});|&(amp|quot|lt|gt|apos);|\u0130/gi;
+  /%(?:25){0,2}([0-9a-f]{2})|\\{1,6}(?:u(?:00|\{0{0,4})([0-9a-f]{2})\}?|x([0-9a-f]{2})|(["'\\/]))|&#x0{0,6}([0-9a-f]{2});|&#0{0,6}(\d{2,3});|&(amp|quot|lt|gt|apos);|\u0130/gi;
+
+/** What nobody sees where a text is shown: a secret in which it stands would appear whole. */
+const invisible = new RegExp(`${orders.source}|[\\u00ad\\u200b-\\u200f\\u2060\\ufeff]`);
+const escapeOrInvisible = new RegExp(`${escape.source}|${invisible.source}`, "gi");
 
 const entities: Readonly<Record<string, string>> = { amp: "&", quot: '"', lt: "<", gt: ">", apos: "'" };
 
-function viewOf(raw: string): View {
-  if (!/[%\\&\u0130]/.test(raw)) return { text: folded(raw), rawOf: (at) => at };
+function viewOf(raw: string, decoded = escape): View {
+  if (decoded === escape && !/[%\\&\u0130]/.test(raw)) return { text: folded(raw), rawOf: (at) => at };
   /** After each escape: its place in the view, and how far the raw text is ahead from there. */
   const shifts: [at: number, shift: number][] = [];
   let shift = 0;
-  const text = raw.replace(escape, (whole, ...found) => {
+  const text = raw.replace(decoded, (whole, ...found) => {
     const [url, unit, byte, plain, hex, decimal, name, offset] = found as string[];
+    const seen = /^[%\\&\u0130]/.test(whole) ? 1 : 0;
+    shifts.push([Number(offset) - shift, (shift += whole.length - seen)]);
+    if (seen === 0) return "";
     const digits = url ?? unit ?? byte ?? hex;
     const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
-    shifts.push([Number(offset) - shift, (shift += whole.length - 1)]);
     return plain ?? entities[name?.toLowerCase() ?? ""] ?? String.fromCharCode(code || 0x69);
   });
   let next = 0;

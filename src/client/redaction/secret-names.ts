@@ -12,9 +12,9 @@ const fields: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** How the names of headers, variables and options end whose values are secrets. */
+/** How the names of headers, variables and options end whose values are secrets, perhaps before a number. */
 const ending =
-  /(?:auth|authorization|token|key|secret|password|passwd|passphrase|passcode|credentials?|cookie|dpop|assertion|signature|session[-_]?id|sid|pat|pwd)$/i;
+  /(?:auth|authorization|token|key|secret|password|passwd|passphrase|passcode|credentials?|cookie|dpop|assertion|signature|session[-_]?id|sid|pat|pwd|(?<![a-z])pass|key[-_]base)(?:[-_]?\d+)?$/i;
 
 /** The headers whose values are no secrets. */
 const plainHeader =

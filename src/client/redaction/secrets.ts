@@ -2,9 +2,14 @@
 import { type Later, later } from "../../async/later.ts";
 import type { Known, Redactor, RedactorOf } from "./redactor.ts";
 
-/** What is remembered, the newest: tokens and sessions change, and a server chooses the length of its session ids. */
+/**
+ * What is remembered of one source, the newest: tokens and sessions change, and a server chooses the length of its session ids. One
+ * source, such as a header that differs in each call, never takes the room of another.
+ */
 const maxKnown = 64;
 const maxCharacters = 16_384;
+/** Each request has another proof. */
+const maxProofs = 4;
 
 /** What replaces secrets. Most clients show nothing of what a server says. */
 export const redaction: Later<RedactorOf> = later(
@@ -12,40 +17,62 @@ export const redaction: Later<RedactorOf> = later(
   (module) => module.redactorOf,
 );
 
-export class Secrets {
+/** The values of one source. */
+class Source {
   /** The newest last. */
-  readonly #known = new Map<string, Known>();
+  readonly known = new Map<string, Known>();
+  readonly #maxKnown: number;
   #characters = 0;
-  #redactor: Redactor | undefined;
 
-  /** Adds a value. Its name, such as that of a header, says whether it is a secret, or perhaps an ordinary text. */
-  add(name: string, given: string | undefined): void {
-    if (!given) return;
-    const value = given.slice(0, maxCharacters);
-    const key = `${name} ${value}`;
-    if (!this.#known.delete(key)) {
-      this.#redactor = undefined;
-      this.#characters += value.length;
-    }
-    this.#known.set(key, { name, value });
-    for (const [oldest, { value: old }] of this.#known) {
-      if (this.#known.size <= maxKnown && this.#characters <= maxCharacters) return;
-      this.#known.delete(oldest);
-      this.#characters -= old.length;
-    }
+  constructor(maxKnown: number) {
+    this.#maxKnown = maxKnown;
   }
 
-  addAll(values: Iterable<readonly [name: string, value: string]>): void {
-    for (const [name, value] of values) this.add(name, value);
+  /** Returns whether the value is new. */
+  add(name: string, value: string): boolean {
+    const key = `${name} ${value}`;
+    const isNew = !this.known.delete(key);
+    if (isNew) this.#characters += value.length;
+    this.known.set(key, { name, value });
+    for (const [oldest, { value: old }] of this.known) {
+      if (this.known.size <= this.#maxKnown && this.#characters <= maxCharacters) break;
+      this.known.delete(oldest);
+      this.#characters -= old.length;
+    }
+    return isNew;
+  }
+}
+
+export class Secrets {
+  readonly #sources = new Map<string, Source>();
+  #redactor: Redactor | undefined;
+
+  /**
+   * Adds a value. Its name, such as that of a header, says whether it is a secret, or perhaps an ordinary text. `source`: its name,
+   * unless the server chooses that.
+   */
+  add(name: string, given: string | undefined, source: string = name): void {
+    if (!given) return;
+    let known = this.#sources.get(source);
+    if (!known) this.#sources.set(source, (known = new Source(name === "dpop" ? maxProofs : maxKnown)));
+    if (known.add(name, given.slice(0, maxCharacters))) this.#redactor = undefined;
+  }
+
+  addAll(values: Iterable<readonly [name: string, value: string]>, source?: string): void {
+    for (const [name, value] of values) this.add(name, value, source);
   }
 
   /** What replaces the secrets that are known now. `redactorOf`: that of `redaction`. */
   redactor(redactorOf: RedactorOf): Redactor {
-    return (this.#redactor ??= redactorOf(this.#known.values()));
+    return (this.#redactor ??= redactorOf(this.#all()));
   }
 
   /** Resolves with the value, in which the secrets are replaced. */
   async clean<T>(value: T): Promise<T> {
-    return this.#known.size === 0 ? value : this.redactor(await redaction.get()).value(value);
+    return this.#sources.size === 0 ? value : this.redactor(await redaction.get()).value(value);
+  }
+
+  *#all(): Iterable<Known> {
+    for (const { known } of this.#sources.values()) yield* known.values();
   }
 }

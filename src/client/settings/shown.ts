@@ -13,7 +13,7 @@ export function shownUrl(url: string): string {
 }
 
 /** What a terminal or a log would take for an order: colours, moves of the cursor, other titles, and texts that run backwards. */
-const orders =
+export const orders: RegExp =
   // oxlint-disable-next-line no-control-regex
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]|[\0-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 

@@ -29,7 +29,9 @@ export const encodings: Readonly<Record<string, (secret: string) => string>> = {
   "escaped for JSON as PHP does": (secret) => secret.replaceAll("/", "\\/"),
   "escaped for JSON, in JSON": (secret) => JSON.stringify(escaped(secret, "\\u00")).slice(1, -1),
   "escaped for JavaScript": (secret) => escaped(secret, "\\x"),
+  "escaped for newer JavaScript": (secret) => escaped(secret, "\\u{", "}"),
   "escaped for HTML": (secret) => escaped(secret, "&#x", ";"),
+  "escaped for HTML with zeros": (secret) => escaped(secret, "&#x0000", ";"),
   "without its end": (secret) => secret.slice(0, 20),
   "without its start": (secret) => secret.slice(-20),
 };

@@ -88,6 +88,95 @@ describe("a server that repeats", () => {
     expect(errors.filter(({ message }) => message.includes("You sent"))).toHaveLength(4);
   });
 
+  // What a terminal does not show is left out of messages: the token would stand there whole.
+  test.each([
+    ["colours", "\u001b[0m"],
+    ["titles of a window", "\u001b]0;x\u0007"],
+    ["zero bytes", "\0"],
+    ["changes of the direction", "\u202a"],
+    ["soft hyphens", "\u00ad"],
+    ["spaces without width", "\u200b"],
+  ])("the token with %s between its characters does not show it", async (_, separator) => {
+    const { server, client, events, lines } = await open();
+    const echo = [...token].join(separator);
+    const said = `You sent ${echo}: no`;
+    server.on("refuse", ({ refuse }) => refuse(500, said));
+    server.on("reject", ({ refuse, message }) =>
+      refuse(200, { jsonrpc: "2.0", id: message.id, error: { code: -32010, message: said, data: [said] } }),
+    );
+    const errors = [await failing(client.request("refuse")), await failing(client.request("reject"))];
+    const strings = [errors.map(({ message, data, body }) => [message, data, body]), events, lines].flat(3);
+    const shown = strings.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("\n");
+    const bare = [separator, JSON.stringify(separator).slice(1, -1)].reduce(
+      (text, part) => text.replaceAll(part, ""),
+      shown,
+    );
+    expect(leaked(bare, token)).toEqual([]);
+    for (const error of errors) expect(error.message).toContain("You sent [redacted]: no");
+  });
+
+  test("a text of a terminal that holds the token does not show it", async () => {
+    const { server, client } = await open({ auth: "short-9x" });
+    const said = "\u001b]0;short-9x\u0007 \u001b[short-9x";
+    server.on("refuse", ({ refuse }) => refuse(500, said));
+    expect(shownBy(await failing(client.request("refuse")))).not.toContain("hort-9x");
+  });
+
+  test("a password of other letters than English ones does not show", async () => {
+    const password = "pässwörd-1234";
+    const basic = Buffer.from(`ann:${password}`).toString("base64");
+    const { server, client } = await open({
+      auth: { headers: () => ({ authorization: `Basic ${basic}` }) },
+    });
+    server.on("refuse", ({ refuse }) => refuse(500, `${password} ${encodeURIComponent(password)}`));
+    expect(await failing(client.request("refuse"))).toMatchObject({ body: "[redacted] [redacted]" });
+  });
+
+  test("a token is not forgotten over what else is sent or received", async () => {
+    const server = await HttpScript.open(newestLegacy);
+    let sessions = 0;
+    server.on("initialize", ({ response, message }) => {
+      const result = {
+        protocolVersion: newestLegacy,
+        capabilities: {},
+        serverInfo: { name: "a", version: "1" },
+      };
+      const id = `${sessions++}`.repeat(9000);
+      response.writeHead(200, { "content-type": "application/json", "mcp-session-id": id });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
+    });
+    const client = await connect(server.url, {
+      revision: newestLegacy,
+      backoff: quick,
+      auth: token,
+      headers: { "x-api-key": apiKey },
+    });
+    onTestFinished(() => client.close());
+    server.on("work", ({ result }) => result({}));
+    for (let call = 0; call < 100; call += 1)
+      await client.request("work", {}, { headers: { "x-request-id": `request-${call}-0123456789abcdef` } });
+    server.on("reject", ({ refuse, message, headers }) => {
+      const said = `You sent ${headers.authorization} and ${headers["x-api-key"] as string}`;
+      refuse(200, { jsonrpc: "2.0", id: message.id, error: { code: -32010, message: said } });
+    });
+    const error = await failing(client.request("reject"));
+    expect(error.message).toBe("You sent Bearer [redacted] and [redacted]");
+  });
+
+  test("a proof of the request before, or of this one, does not show", async () => {
+    let proofs = 0;
+    const proofOf = (at: number): string => `eyJ0eXAiOiJkcG9wK2p3dCJ9.${`proof-${at}-`.repeat(9)}`;
+    const { server, client } = await open({
+      auth: { headers: () => ({ authorization: `DPoP ${token}`, dpop: proofOf(++proofs) }) },
+    });
+    server.on("reject", ({ refuse, message, headers }) => {
+      const said = `You sent ${headers["dpop"] as string} after ${proofOf(proofs - 1)}`;
+      refuse(200, { jsonrpc: "2.0", id: message.id, error: { code: -32010, message: said } });
+    });
+    const error = await failing(client.request("reject"));
+    expect(error.message).toBe("You sent [redacted] after [redacted]");
+  });
+
   test("a token that was refreshed shows neither the old nor the new one", async () => {
     const tokens = ["first-token-0123456789abcdef", "second-token-0123456789abcdef"];
     let current = 0;

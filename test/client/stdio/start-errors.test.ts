@@ -64,8 +64,8 @@ describe("connect says why the command cannot start", () => {
   });
 
   test("arguments that the system does not take", async () => {
-    const error = await failure({ command: process.execPath, args: ["a\0b"] });
-    expect(error.cause).toBeInstanceOf(TypeError);
+    const error = await failure({ command: process.execPath, args: ["a".repeat(4_000_000)] });
+    expect(error.cause).toMatchObject({ code: "E2BIG" });
   });
 
   test("a command that exits at once: its code, and what it wrote", async () => {
@@ -136,9 +136,45 @@ describe("errors of a command", () => {
     expect(error).toBeInstanceOf(CannotStart);
     const shown = inspect([error, events], { depth: 9, maxStringLength: null });
     expect(shown).toContain("invalid key [redacted]");
-    expect(shown).toContain("--token [redacted] --pass=x");
+    expect(shown).toContain("--token [redacted] --pass=[redacted]");
     for (const secret of [key, key.slice(0, 8), encoded.slice(8, 30), "hunter-of", password])
       expect(shown).not.toContain(secret);
+  });
+
+  test.each<[string, Pick<CommandTarget, "args" | "env">]>([
+    ["the address of a database", { args: [`pg://ann:${key}@db.example.com/main`] }],
+    ["an option with such an address", { args: [`--db=pg://ann:${key}@db.example.com/main`] }],
+    ["the query of an address", { args: [`https://example.com/?apiKey=${key}`] }],
+    ["a header", { args: ["--header", `Authorization: Bearer ${key}`] }],
+    ["a header without a blank", { args: ["--header", `X-Api-Key:${key}`] }],
+    ["headers as JSON in a variable", { env: { HEADERS: `{"Authorization": "Bearer ${key}"}` } }],
+    ["a connection string in a variable", { env: { DB: `Server=db;User=ann;Password=${key};` } }],
+    ["a user in an address in a variable", { env: { DSN: `https://${key}@example.com/1` } }],
+    ["the query of an address in a variable", { env: { ENDPOINT: `https://example.com/?token=${key}` } }],
+    ["a variable for a password", { env: { DB_PASS: key } }],
+    ["a variable with a number", { env: { API_KEY_2: key } }],
+  ])("do not show a secret in %s", async (_, { args = [], env = {} }) => {
+    const script = `console.error("got", ...process.argv.slice(1), ...${JSON.stringify(Object.keys(env))}.map((name) => process.env[name])); process.exit(1)`;
+    const target = { command: process.execPath, args: ["-e", script, "--", ...args], env };
+    const missing = { ...target, command: "no-such-command" };
+    for (const each of [target, missing]) {
+      const events: ClientEvent[] = [];
+      const error = await connect(each, { observe: (event) => events.push(event) }).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(CannotStart);
+      const shown = inspect([error, events], { depth: 9, maxStringLength: null, showHidden: true });
+      expect(shown).not.toContain(key.slice(0, 12));
+      if (each === target) expect((error as CannotStart).stderr).toMatch(/^got .*\[redacted\]/);
+    }
+  });
+
+  test("do not show what no process can receive", async () => {
+    for (const given of [{ args: [`${key}\0`] }, { env: { SOME: `${key}\0` } }]) {
+      const error = await connect({ command: process.execPath, ...given }).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: "INVALID_OPTION", field: Object.keys(given)[0] });
+      expect(inspect(error)).not.toContain(key.slice(0, 12));
+    }
   });
 
   test("obey no order that the command writes for a terminal", async () => {
