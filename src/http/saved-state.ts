@@ -18,6 +18,7 @@ export class SavedState {
   readonly #server: ServerPort;
   #state: SessionState = firstState;
   #version = 0;
+  #opener: string;
   #isPending = false;
   /** The values of the connection when {@link SavedState.pending} last looked at them. */
   #initialized = false;
@@ -27,10 +28,15 @@ export class SavedState {
   constructor(connection: Connection, server: ServerPort) {
     this.#connection = connection;
     this.#server = server;
+    this.#opener = connection.caller;
   }
 
   get version(): number {
     return this.#version;
+  }
+
+  get opener(): string {
+    return this.#opener;
   }
 
   get hasChanged(): boolean {
@@ -53,6 +59,7 @@ export class SavedState {
       id: session,
       version: this.#version + 1,
       principal,
+      opener: principal ? undefined : this.#opener,
       revision: revision?.date ?? "",
       clientInfo,
       clientCapabilities,
@@ -85,13 +92,14 @@ export class SavedState {
     return subscriptions.filter((uri) => !listener?.topics.has(topicOf(resourceUpdated, uri)));
   }
 
-  adopt(record: SessionState & { readonly version: number }): void {
+  adopt(record: SessionState & Pick<SessionRecord, "version" | "opener">): void {
     const connection = this.#connection;
     const { version, initialized, logLevel, subscriptions } = record;
     // If the engine has lost its last changes, what this node knows of them is pending again.
     const change = version < this.#version ? undefined : changeBetween(this.#state, record);
     this.#state = { initialized, logLevel, subscriptions };
     this.#version = version;
+    this.#opener = record.opener ?? this.#opener;
     if (change !== undefined) {
       if (change.initialized) connection.initialized = true;
       if (change.logLevel) connection.logLevel = change.logLevel;

@@ -23,6 +23,8 @@ export interface SessionRecord extends SessionState {
   /** Grows with each change. */
   readonly version: number;
   readonly principal?: Principal | undefined;
+  /** The address from which it was opened, for which it counts on all nodes; undefined if it has a principal. */
+  readonly opener?: string | undefined;
   /** The date of the negotiated revision. */
   readonly revision: string;
   readonly clientInfo?: Implementation | undefined;
@@ -87,6 +89,7 @@ const checks: Readonly<Record<keyof SessionRecord, (value: unknown) => boolean>>
   version: (value) => Number.isSafeInteger(value) && (value as number) > 0,
   principal: (value) =>
     value === undefined || (isObject(value) && isText(value["issuer"]) && isText(value["subject"])),
+  opener: (value) => value === undefined || isText(value),
   revision: isText,
   clientInfo: (value) => value === undefined || readImplementation(value) !== undefined,
   clientCapabilities: isObject,

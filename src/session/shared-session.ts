@@ -10,6 +10,8 @@ export interface SharedSession extends ClosableSession {
   /** The state that the engine had last, as far as this node knows. */
   readonly saved: {
     readonly version: number;
+    /** The caller that opened the session, for which it counts on all nodes. */
+    readonly opener: string;
     /** Whether the client has changed something since `pending` was last called; cheap enough for each call. */
     readonly hasChanged: boolean;
     /** Whether `pending` has returned a change that is not settled yet. */
@@ -21,7 +23,7 @@ export interface SharedSession extends ClosableSession {
     /** Notes that the engine has this change. */
     settle(change: SessionChange): void;
     /** Takes over what other nodes have changed, and keeps what is pending. */
-    adopt(record: SessionState & { readonly version: number }): void;
+    adopt(record: SessionState & Pick<SessionRecord, "version" | "opener">): void;
     /** The same for one change, which leads from the known version to the next. */
     follow(change: SessionChange): void;
     /** The subscriptions of a state that the session does not have here. */

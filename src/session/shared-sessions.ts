@@ -131,7 +131,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     const { id, principal } = session;
     await this.#records.remove(id);
     await this.#conclude(session, reason);
-    this.#tallies.add(session.caller, -1);
+    this.#tallies.add(session.saved.opener, -1);
     await this.#tell("ended", { id });
     // Not awaited: the id of a session that has ended does little harm in the list.
     if (principal && reason === "deleted") ignoreRejection(this.#owners.remove(principalKey(principal), id));
@@ -323,7 +323,7 @@ export class SharedSessions<Live extends SharedSession> implements Sessions<Live
     for (const copy of used) {
       copy.touchedAt = now;
       if (copy.countedIn !== undefined)
-        copy.countedIn = this.#tallies.keep(copy.session.caller, copy.countedIn);
+        copy.countedIn = this.#tallies.keep(copy.session.saved.opener, copy.countedIn);
     }
   }
 

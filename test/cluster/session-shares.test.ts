@@ -55,6 +55,18 @@ describe.each(engineRows)("$name", (row) => {
   });
 });
 
+test("a session counts for the address that opened it, whichever address ends it", async () => {
+  const http = { trustProxy: true, limits: { maxSharedSessions: 40 } };
+  const [first, second] = await serveCluster({ define, http, nodes: 2 });
+  for (let round = 0; round < 45; round++) {
+    const client = await SessionClient.open(first, bystander);
+    expect(await clientAt(second, client, attacker).delete()).toBe(204);
+  }
+  let taken = 0;
+  while (taken < 40 && (await statusOf(second, attacker)) === 200) taken++;
+  expect(taken).toBeLessThanOrEqual(22);
+});
+
 describe("maxTotalSubscribedLength", () => {
   /** Each node has room for the subscriptions of 20 URIs; the address has its half on two of them. */
   async function attacked(): Promise<{ nodes: readonly TestNode[]; clients: SessionClient[] }> {
