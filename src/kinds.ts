@@ -97,7 +97,7 @@ export function oneOf<const Text extends string>(...allowed: readonly Text[]): K
 
 export function listOf<T>(item: Kind<T>, mustBe: string): Kind<readonly T[]> {
   return {
-    is: (value) => Array.isArray(value) && value.every((each) => item.is(each)),
+    is: (value) => Array.isArray(value) && [...value].every((each) => item.is(each)),
     mustBe,
     inside: item.inside,
     isSecret: item.isSecret,
@@ -144,10 +144,12 @@ export function problemOf(kind: Kind, value: unknown): string | undefined {
 function shown(value: unknown, isSecret = false): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "object" && value !== null) {
-    if (Array.isArray(value)) return isSecret ? "a list" : clip(`[${value.slice(0, 9).map(shownItem)}]`);
+    if (Array.isArray(value))
+      return isSecret ? "a list" : clip(`[${Array.from(value.slice(0, 9), shownItem)}]`);
     return isPlain(value) ? "" : `an instance of ${(value as Partial<object>).constructor?.name}`;
   }
   if (isSecret) return "";
+  if (typeof value === "bigint") return `${value}n`;
   return typeof value === "string" ? JSON.stringify(clip(value)) : String(value);
 }
 
@@ -178,7 +180,8 @@ export function isFilled(value: unknown): value is string {
 }
 
 function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
+  // A copy has undefined where a list has holes.
+  return Array.isArray(value) && [...(value as unknown[])].every((each) => typeof each === "string");
 }
 
 /** "localhost:3000" can be parsed too. */

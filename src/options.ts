@@ -38,6 +38,16 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
     const { isNeeded, mustBe } = known[name] as Kind;
     if (isNeeded && values[name] === undefined) fail(path + name, `is required: it must be ${mustBe}`);
   }
+  const inherited = inheritedOf(values, known);
+  if (inherited !== undefined) fail(path + inherited, inheritedProblem);
+}
+
+export const inheritedProblem =
+  "belongs to the class of the object, not to the object itself: pass a plain object";
+
+/** An option that an object only inherits, such as a getter of its class: copies of the object do not have it. */
+export function inheritedOf(given: object, known: Table): string | undefined {
+  return Object.keys(known).find((name) => name in given && !Object.hasOwn(given, name));
 }
 
 /** The options without undefined ones, which keep their defaults. */

@@ -62,7 +62,7 @@ function wrongFor({ path, type, steps }: OptionPath): unknown[] {
     if (!flags.includes(String(flag)) && flags[0] !== "boolean") wrong.push(flag);
   if (!takesFunction) wrong.push(() => {});
   if (!takesList) wrong.push([], ["no such value"]);
-  else wrong.push([null], [5], [[]]);
+  else wrong.push([null], [5], [[]], Array.from({ length: 2 }).fill("a", 1), Array(1));
   if (objects.length === 0) wrong.push({});
   else if (objects.every(hasRequired)) wrong.push({});
   if (objects.length > 0) wrong.push(new Map([["a", 1]]));
@@ -105,6 +105,26 @@ describe.each(Object.entries(entryPoints))("%s", (entry, entryPoint) => {
     }
     expect(taken).toEqual([]);
   });
+
+  test.each(options.filter(({ steps }) => steps.length === 1))(
+    "$path of the class of the options, where copies of them would lose it, is refused",
+    async ({ path }) => {
+      const names = optionsOf(entry).map(({ steps }) => steps[0]?.name ?? "");
+      const given = names.map(
+        (name) => [name, (Object(entryPoint.needed) as Record<string, unknown>)[name]] as const,
+      );
+      class Settings {
+        [name: string]: unknown;
+      }
+      Object.defineProperty(Settings.prototype, path, { get: () => "5" });
+      const settings = new Settings();
+      for (const [name, value] of given) if (name !== path) settings[name] = value;
+      const thrown = await refusalOf(entryPoint, settings);
+      expect(thrown).toMatchObject({ name: "ConfigurationError" });
+      const isAlone = new Set(names).size === 1;
+      expect((thrown as Error).message).toContain(isAlone ? "must be an object" : path);
+    },
+  );
 
   if (entryPoint.waits) return;
 

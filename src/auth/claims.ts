@@ -59,7 +59,8 @@ function claimsProblem(
   if (typeof subject !== "string" || subject === "") return "The token has no subject";
   if (exp !== undefined && !Number.isFinite(exp)) return "The token has no valid expiry";
   if (exp !== undefined && exp + clockToleranceSeconds <= now) return "The token has expired";
-  if (nbf !== undefined && !(nbf - clockToleranceSeconds <= now)) return "The token is not valid yet";
+  if (nbf !== undefined && !(Number.isFinite(nbf) && nbf - clockToleranceSeconds <= now))
+    return "The token is not valid yet";
   // The token is valid only with proof of a key, which this server does not check.
   if (cnf !== undefined) return "The token is bound to a key and cannot be used as a bearer token";
   return undefined;

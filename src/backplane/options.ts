@@ -9,7 +9,7 @@ const minSecretBytes = 32;
 const known: Known<BackplaneOptions> = {
   prefix: filledText,
   secret: {
-    is: (value) => [value].flat().every(isSecret) && (value as string).length > 0,
+    is: (value) => (Array.isArray(value) ? [...value, value[0]] : [value]).every(isSecret),
     mustBe: `a text of at least ${minSecretBytes} bytes, or a list of them: create one with \`openssl rand -base64 32\``,
     isSecret: true,
   },

@@ -10,9 +10,11 @@ import {
   numberFrom,
   oneOf,
   plainObject,
+  type Table,
   text,
   texts,
 } from "../../kinds.ts";
+import { inheritedOf, inheritedProblem } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
 import { type Annotations, type Icon, icons } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
@@ -93,11 +95,18 @@ export function refuseField(subject: string, field: string, problem: string): ne
 }
 
 /** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
-export function checkDefinition(noun: string, key: unknown, definition: unknown, usage: string): void {
+export function checkDefinition(
+  { noun, usage, fields }: { readonly noun: string; readonly usage: string; readonly fields: Table },
+  key: unknown,
+  definition: unknown,
+): void {
   const fail = (subject: string, field: string, kind: string): never =>
     refuseField(subject, field, `is a ${kind}: call server.${usage}`);
   if (typeof key === "object") fail(noun, "the first argument", "definition");
-  if (!isPlain(definition)) fail(`${noun} "${key as string}"`, "definition", kindOf(definition));
+  const subject = `${noun} "${key as string}"`;
+  if (!isPlain(definition)) return fail(subject, "definition", kindOf(definition));
+  const inherited = inheritedOf(definition, fields);
+  if (inherited !== undefined) refuseField(subject, inherited, inheritedProblem);
 }
 
 function kindOf(value: unknown): string {

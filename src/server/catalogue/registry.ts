@@ -128,8 +128,8 @@ export class Registry<Options extends object, Compiled> {
   }
 
   add(key: string, definition: object, handler: unknown): Handle<Partial<Options>> {
-    const { noun, keyField, usage } = this.kind;
-    checkDefinition(noun, key, definition, usage);
+    const { noun, keyField } = this.kind;
+    checkDefinition(this.kind, key, definition);
     const options = { ...definition, handler } as unknown as Options;
     if (this.#entries.has(key)) {
       const where = { subject: `${noun} "${key}"`, field: keyField };
@@ -170,7 +170,7 @@ export class Registry<Options extends object, Compiled> {
         return entry.enabled && isCurrent();
       },
       update: (changes) => {
-        checkDefinition(this.kind.noun, entry.key, changes, this.kind.usage);
+        checkDefinition(this.kind, entry.key, changes);
         const options = { ...entry.options, ...changes };
         entry.replace(options, this.#compile(entry.key, options));
         if (isCurrent() && entry.enabled) this.#changed();

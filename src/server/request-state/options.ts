@@ -65,7 +65,8 @@ function readKeys(keys: readonly Secret[]): Secret[] {
 
 /** From a number, Uint8Array would make a key of zeros. */
 function isKeys(value: unknown): boolean {
-  return Array.isArray(value) && value.every((key) => typeof key === "string" || key instanceof Uint8Array);
+  const isKey = (key: unknown): boolean => typeof key === "string" || key instanceof Uint8Array;
+  return Array.isArray(value) && [...(value as unknown[])].every(isKey);
 }
 
 function fail(field: string, problem: string): never {

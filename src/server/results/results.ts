@@ -69,7 +69,7 @@ const knownParts: Known<ToolResultParts<unknown>> = {
 };
 
 function isContent(value: unknown): boolean {
-  return typeof value === "string" || (Array.isArray(value) && value.every(isObject));
+  return typeof value === "string" || (Array.isArray(value) && [...value].every(isObject));
 }
 
 /**

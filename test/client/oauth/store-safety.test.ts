@@ -1,4 +1,5 @@
 // A token store among other users of the computer: it refuses a place in which they could read or replace its file.
+import { spawnSync } from "node:child_process";
 import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileStore } from "halyard/client/oauth";
@@ -44,6 +45,9 @@ describe.skipIf(process.platform === "win32")("a folder", () => {
       expect(outcome).toContain(`The folder ${folder} is not safe for a token store`);
       expect(outcome).toContain(`can be changed by other users (mode ${mode.toString(8)})`);
       expect(outcome).toContain("choose a path in a folder of your own");
+      expect(outcome).toContain(
+        mode === 0o1777 ? "make a folder of your own in it" : `run chmod go-w ${folder}`,
+      );
     }
     expect(await readdir(folder)).toEqual([]);
   });
@@ -111,6 +115,40 @@ describe.runIf(isRoot)("another user", () => {
       (outcome: string) =>
         outcome === "ran" || outcome.includes("another user") || outcome.includes("other users"),
     );
+  });
+
+  test("who mounted the folder for this one reads what to do", async () => {
+    const volume = await folderWith(0o755, "volume");
+    await chown(volume, victim, victim);
+    for (const outcome of await uses(join(volume, "tokens.json")))
+      expect(outcome).toContain(`belongs to another user (${victim})`);
+    expect((await uses(join(volume, "tokens.json")))[0]).toContain(
+      `run chown 0 ${volume} if nobody else uses it`,
+    );
+    const shared = await folderWith(0o2777, "volume");
+    await chmod(join(shared, ".."), 0o755);
+    const user = startStoreUser("store-user", [join(shared, "tokens.json"), "once"], {
+      uid: victim,
+      gid: victim,
+    });
+    await user.exited;
+    expect(user.lines[0]).toContain(`mount a folder that belongs to the user ${victim}, with mode 700`);
+  });
+
+  test("cannot be told from the system in a sandbox with user numbers of its own, which is no reason to refuse a home folder", async () => {
+    const home = await folderWith(0o755, "home");
+    await chmod(join(home, ".."), 0o755);
+    await chown(home, victim, victim);
+    const script = `
+      import { fileStore } from ${JSON.stringify(import.meta.resolve("halyard/client/oauth"))};
+      const store = fileStore(${JSON.stringify(join(home, ".config", "tokens.json"))});
+      console.log(await store.replace("key", undefined, "secret").catch((error) => error.message));`;
+    const asVictim = ["--reuid", `${victim}`, "--regid", `${victim}`, "--clear-groups"];
+    const sandbox = ["unshare", "--user", "--map-current-user"];
+    const node = [process.execPath, "--input-type=module", "--eval", script];
+    const { stdout, status } = spawnSync("setpriv", [...asVictim, ...sandbox, ...node], { encoding: "utf8" });
+    // Some systems let nobody but root make a sandbox.
+    if (status === 0) expect(stdout).toBe("true\n");
   });
 
   test("who waits in a shared folder sees no token of one who stores it there; one with a folder of his own can", async () => {

@@ -16,35 +16,51 @@ const root = 0;
 export async function checkFolder(folder: string): Promise<void> {
   const self = process.getuid?.();
   if (self === undefined) return;
+  // The owner of / can replace everything. In a sandbox with user numbers of its own, that is not the number 0.
+  const { uid: owner } = await stat("/");
   for (let at = folder; ; at = dirname(at)) {
+    const isInner = at === folder;
+    const trusted = isInner ? [self, root] : [self, root, owner];
     const [found, link] = [await statsOf(stat(at)), await statsOf(lstat(at))];
-    const problem = found && (problemOf(found, self, at === folder) ?? strangerOf(link, self));
-    if (problem) throw unsafe(at, problem);
+    const stranger = [found, link].find((each) => each && !trusted.includes(each.uid));
+    if (found && isOpenToOthers(found, isInner)) {
+      const mode = (found.mode & 0o7777).toString(8);
+      const isOwn = found.uid === self;
+      const isForAll = (found.mode & sticky) !== 0;
+      const remedy = isForAll
+        ? "make a folder of your own in it"
+        : isOwn
+          ? `run chmod go-w ${at}`
+          : mounting(self);
+      throw unsafe(at, `can be changed by other users (mode ${mode})`, remedy);
+    }
+    if (stranger) {
+      const remedy = self === root ? `run chown ${root} ${at} if nobody else uses it` : mounting(self);
+      throw unsafe(at, `belongs to another user (${stranger.uid})`, remedy);
+    }
     if (at === dirname(at)) return;
   }
 }
 
 /** What is wrong with the owner of a file; undefined if nothing is. */
-export function strangerOf(found: Stats | undefined, self: number): string | undefined {
-  if (found === undefined || found.uid === self || found.uid === root) return undefined;
-  return `belongs to another user (${found.uid})`;
+export function strangerOf(found: Stats, self: number): string | undefined {
+  return found.uid === self || found.uid === root ? undefined : `belongs to another user (${found.uid})`;
 }
 
-function problemOf(found: Stats, self: number, isInner: boolean): string | undefined {
-  const { mode, uid, gid } = found;
+function isOpenToOthers({ mode, uid, gid }: Stats, isInner: boolean): boolean {
   // Many systems give each user a group of the same number, which nobody else is in.
   const byOthers = uid === gid ? 0o002 : 0o022;
-  const isOpen = (mode & byOthers) !== 0 && (isInner || (mode & sticky) === 0);
-  return isOpen
-    ? `can be changed by other users (mode ${(mode & 0o7777).toString(8)})`
-    : strangerOf(found, self);
+  return (mode & byOthers) !== 0 && (isInner || (mode & sticky) === 0);
+}
+function mounting(self: number): string {
+  return `in a container, mount a folder that belongs to the user ${self}, with mode 700`;
 }
 
-function unsafe(folder: string, problem: string): OAuthError {
-  const remedy = `choose a path in a folder of your own, such as one in your home folder, or run chmod go-w on it if it is yours`;
+function unsafe(folder: string, problem: string, remedy: string): OAuthError {
+  const choice = "choose a path in a folder of your own, such as one in your home folder";
   return new OAuthError(
     "store",
-    `The folder ${folder} is not safe for a token store, because it ${problem}: ${remedy}`,
+    `The folder ${folder} is not safe for a token store, because it ${problem}: ${choice}, or ${remedy}`,
   );
 }
 
