@@ -8,11 +8,25 @@ const inactiveThreshold = 5e9;
 /** Milliseconds that a read may take. */
 const readMs = 5000;
 
+/** What the server may send at once. */
+interface Page {
+  readonly batch: number;
+  readonly max_bytes?: number;
+  readonly no_wait: true;
+  readonly expires?: number;
+}
+
 /**
  * Messages and bytes of a page: what the server has of a log usually fits. If messages do not fit, or have become too old meanwhile,
- * the server says so after some nanoseconds.
+ * the server says so after some nanoseconds. It says the same if it is too busy to send any in that time.
  */
-const page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
+const page: Page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
+
+/** Without a time, the server says at once that there is no message. */
+const nextMessage: Page = { batch: 1, no_wait: true };
+
+/** Statuses of the server: there is no message; the time is over; the next message does not fit. */
+const [noMessage, timeOver, tooLarge] = [404, 408, 409];
 
 /** Reads that run at the same time; together they ask for less than the server keeps for a slow connection, 64 MB by default. */
 const maxReads = 24;
@@ -53,31 +67,38 @@ export class LogReads {
   async #readPages(subject: string, from: number): Promise<readonly StoredMessage[]> {
     const consumer = await this.#create(subject, from);
     const messages: StoredMessage[] = [];
-    for (let isLast = consumer.num_pending === 0; !isLast;) isLast = await this.#readPage(consumer, messages);
+    let wanted = page;
+    while (consumer.num_pending > 0) {
+      const before = messages.length;
+      if (await this.#readPage(consumer, wanted, messages)) break;
+      wanted = messages.length === before ? nextMessage : page;
+    }
     this.#link.publish(`$JS.API.CONSUMER.DELETE.${this.#stream}.${consumer.name}`, new Uint8Array());
     return messages;
   }
 
-  /** Reads a page, and resolves with whether it was the last. */
-  async #readPage({ name }: Consumer, messages: StoredMessage[]): Promise<boolean> {
+  /** Reads a page, and resolves with whether it is known to be the last. */
+  async #readPage({ name }: Consumer, wanted: Page, messages: StoredMessage[]): Promise<boolean> {
     const inbox = this.#inbox(String(++this.#pages));
     const before = messages.length;
     let finish = (_isLast: boolean): void => {};
     let fail = (_error: Error): void => {};
     const finished = new Promise<boolean>((resolve, reject) => ([finish, fail] = [resolve, reject]));
     const subscription = this.#link.subscribe(inbox, (message) => {
-      // A status ends the page: the next message does not fit, or there is none.
-      if (message.headers !== undefined && message.headers.code >= 400)
-        return finish(messages.length === before);
+      const { code = 0 } = message.headers ?? {};
+      if (code === noMessage) return finish(true);
+      if (code === timeOver || code === tooLarge) return finish(false);
+      // The consumer is gone: what was read so far is not the log.
+      if (code >= 400) return fail(new Error(`NATS stopped to deliver a log, with status ${code}`));
       const { pending, ...stored } = deliveredMessage(message);
       messages.push(stored);
       if (pending === 0) finish(true);
-      else if (messages.length - before === page.batch) finish(false);
+      else if (messages.length - before === wanted.batch) finish(false);
     });
     const timer = setTimeout(() => fail(new Error(`NATS did not deliver a log within ${readMs} ms`)), readMs);
     try {
       const next = `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
-      this.#link.publish(next, new TextEncoder().encode(JSON.stringify(page)), inbox);
+      this.#link.publish(next, new TextEncoder().encode(JSON.stringify(wanted)), inbox);
       return await this.#link.unlessLost(finished);
     } finally {
       clearTimeout(timer);

@@ -108,6 +108,10 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     "platform/node-server-process.ts",
     "drainMs",
   ],
+  "characters of messages that wait for a stdio server and are written together": [
+    "platform/node-server-process.ts",
+    "maxTogether",
+  ],
   "lines of standard output that are no messages, in an error": [
     "platform/node-server-process.ts",
     "maxStray",

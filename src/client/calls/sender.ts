@@ -131,7 +131,9 @@ export class Sender {
         this.#prepare(call);
         const response = await channel.request(call);
         call.sign();
-        return resultOf(call, response, this.#connection.peer.revision);
+        const result = resultOf(call, response, this.#connection.peer.revision);
+        this.#connection.answered(channel);
+        return result;
       } catch (error) {
         await this.#recover(call, channel, channel && !this.#closing.isOver ? replaced(error) : error);
       }

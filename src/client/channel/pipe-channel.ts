@@ -71,6 +71,7 @@ export class PipeChannel implements Channel {
       this.#waiting.set(id, waiting);
       outgoing.onAbandoned = (reason) => this.#cancel(outgoing, reason);
       this.#write(outgoing.text, (error) => {
+        if (isOfOne(error)) return this.#take(id)?.reject(error);
         waiting.isUnsent = isUnsentBy(error);
         void this.#giveUp(error);
       });
@@ -81,6 +82,7 @@ export class PipeChannel implements Channel {
     return new Promise((resolve, reject) => {
       if (this.#loss) return reject(this.#lost("A message", false));
       const sent = this.#write(text, (error) => {
+        if (isOfOne(error)) return reject(error);
         const mayHaveRun = !isUnsentBy(error);
         reject(
           new ConnectionLost(mayHaveRun ? "cut" : "unreachable", textOf(error), { mayHaveRun, cause: error }),
@@ -191,17 +193,20 @@ export class PipeChannel implements Channel {
     this.#cancelled.add(id);
     request.reject(reason);
     if (!isUncancellable)
-      this.#write(
-        encodeNotification("notifications/cancelled", { requestId: id }),
-        (error) => void this.#giveUp(error),
-      );
+      this.#write(encodeNotification("notifications/cancelled", { requestId: id }), (error) => {
+        if (!isOfOne(error)) void this.#giveUp(error);
+      });
   }
+}
+
+/** Whether a failure to send is that of one message, so that the wire can carry others: the server answered it with an error. */
+function isOfOne(error: unknown): error is HttpFailure {
+  return error instanceof HttpFailure;
 }
 
 /** Whether a failure to send proves that the server did not get the message. */
 function isUnsentBy(error: unknown): boolean {
-  if (error instanceof ConnectionLost) return !error.mayHaveRun;
-  return !(error instanceof HttpFailure) || error.status < 500 || error.status === 503;
+  return !(error instanceof ConnectionLost && error.mayHaveRun);
 }
 
 function textOf(error: unknown): string {

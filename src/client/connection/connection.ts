@@ -17,7 +17,7 @@ import { beginOpening, type Opening } from "./opening.ts";
 import type { Peer } from "./peer.ts";
 import { Reception, type ReceptionSettings } from "./reception.ts";
 import { firstStep } from "./remembering.ts";
-import { type Step, Wanted } from "./verdicts.ts";
+import { saysLegacy, type Step, Wanted } from "./verdicts.ts";
 
 /** What a connection needs to know of the client. */
 export interface ConnectionSettings extends HandshakeSettings {
@@ -144,6 +144,11 @@ export class Connection {
     return step !== undefined;
   }
 
+  /** Tells the connection that a request got its result on a channel: its revision is no longer an assumption. */
+  answered(channel: Channel): void {
+    if (channel === this.#assumed) this.#assumed = undefined;
+  }
+
   /** Says that requests wait for credentials, perhaps for a person who must visit `url`; or that none does any longer. */
   authorizing(isWaiting: boolean, url?: string): void {
     const state = this.#state;
@@ -242,8 +247,8 @@ export class Connection {
       return isLost && error.reason !== "closed" ? this.#again() : undefined;
     }
     const isUnknownMethod = error instanceof RpcRejection && error.code === errorCodes.methodNotFound;
-    const isRefused = error instanceof HttpFailure && error.status >= 400 && error.status < 500;
-    const wasWrong = channel === this.#assumed && (isUnknownMethod || (isRefused && error.status !== 429));
+    const isRefused = error instanceof HttpFailure && saysLegacy(error.status);
+    const wasWrong = channel === this.#assumed && (isUnknownMethod || isRefused);
     const isUnspoken = error instanceof RpcRejection && error.code === errorCodes.unsupportedVersion;
     return wasWrong || isUnspoken ? firstStep(this.#wanted) : undefined;
   }

@@ -52,6 +52,7 @@ const byCode: ReadonlyMap<number, Verdict> = new Map([
 /** What an HTTP reply without a JSON-RPC message says, by its status. */
 const byStatus: readonly (readonly [from: number, to: number, Verdict])[] = [
   // Refused for now, not for the era.
+  [408, 408, "fail"],
   [429, 429, "fail"],
   [400, 499, "legacy"],
 ];
@@ -63,7 +64,7 @@ const byLoss: Readonly<Record<Kind, Verdict>> = { http: "fail", stdio: "undecide
 const bySilence: Readonly<Record<Kind, Verdict>> = { http: "fail", stdio: "legacy", wire: "legacy" };
 
 /** Replies that say "not now": the client sends the request again. */
-const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const transientStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /** Whether a failure is worth another try of the same request. */
 export function isTransient(error: unknown, kind: Kind): boolean {
@@ -124,9 +125,17 @@ export function judgeProbe(finding: Finding, kind: Kind, wanted: Wanted): Step {
   return follow(verdict, finding.error, wanted);
 }
 
+/** Whether a reply of that status may mean that the server does not know the modern era. */
+export function saysLegacy(status: number): boolean {
+  return verdictOfStatus(status) === "legacy";
+}
+
+function verdictOfStatus(status: number): Verdict {
+  return byStatus.find(([from, to]) => status >= from && status <= to)?.[2] ?? "fail";
+}
+
 function verdictOfFailure(error: Error, kind: Kind): Verdict {
-  if (error instanceof HttpFailure)
-    return byStatus.find(([from, to]) => error.status >= from && error.status <= to)?.[2] ?? "fail";
+  if (error instanceof HttpFailure) return verdictOfStatus(error.status);
   if (!(error instanceof ConnectionLost)) return "fail";
   if (isOpaque(error)) return "undecided";
   // A channel that never opened says nothing about what the server speaks.

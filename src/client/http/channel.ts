@@ -16,6 +16,7 @@ import { failureOf } from "./failure.ts";
 import type { GetStream } from "./get-stream.ts";
 import { ChannelHeaders, isSessionId } from "./headers.ts";
 import type { Link } from "./link.ts";
+import { sessionLoss } from "./loss.ts";
 
 import { Post } from "./post.ts";
 import type { Requester } from "./requester.ts";
@@ -159,8 +160,7 @@ export class HttpChannel implements Channel, Link {
   }
 
   sessionGone(): ConnectionLost {
-    const message = `${shownUrl(this.url)} no longer knows the session (404)`;
-    this.#sessionEnd ??= new ConnectionLost("session-gone", message, { mayHaveRun: false });
+    this.#sessionEnd ??= sessionLoss(this.url);
     this.#stream?.stop();
     return this.#sessionEnd;
   }

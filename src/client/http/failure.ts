@@ -35,7 +35,7 @@ export function isGatewayLoss(status: number): boolean {
 /** Whether a reply proves that the server did not run the request, but may run the same one later. */
 function isRefusal(reply: HttpReply, body: string): boolean {
   if (reply.status !== 503) return reply.status === 429;
-  return reply.header("retry-after") !== undefined || isErrorResponse(body);
+  return readRetryAfter(reply.header("retry-after")) !== undefined || isErrorResponse(body);
 }
 
 function isErrorResponse(body: string): boolean {

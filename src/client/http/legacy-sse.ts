@@ -10,6 +10,7 @@ import type { HeaderFields } from "../settings/auth.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import { EventStream, isEventStream } from "./event-stream.ts";
 import { failureOf, wrongTypeOf } from "./failure.ts";
+import { sessionLoss } from "./loss.ts";
 
 import type { Requester } from "./requester.ts";
 import { Silence } from "./silence.ts";
@@ -98,7 +99,16 @@ class LegacySseWire implements Wire {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
     };
-    const reply = await requester.send({ url, method: "POST", headers, body: text, signal });
+    const reply = await requester
+      .send({ url, method: "POST", headers, body: text, signal })
+      .catch((error) => {
+        // The server may have read what was on its way when the stream was lost.
+        throw signal.aborted ? this.#lost(error) : error;
+      });
+    if (reply.status === 404) {
+      reply.cancel();
+      throw sessionLoss(url);
+    }
     if (reply.status >= 300) throw await failureOf(reply, url, this.#secrets);
     reply.cancel();
   }

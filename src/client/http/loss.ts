@@ -25,6 +25,12 @@ export function lossOf(error: unknown, request: HttpRequest, hasReply = false): 
   return new ConnectionLost("cut", text, { mayHaveRun: true, cause: error });
 }
 
+/** The error for a request whose session the server does not know. */
+export function sessionLoss(url: string): ConnectionLost {
+  const message = `${shownUrl(url)} no longer knows the session (404)`;
+  return new ConnectionLost("session-gone", message, { mayHaveRun: false });
+}
+
 export function tooLarge(url: string, maxBytes: number): InvalidResponse {
   return new InvalidResponse(
     `${shownUrl(url)} sent more than ${maxBytes} bytes in one message: raise limits.maxBytes if that is meant`,

@@ -119,17 +119,30 @@ function sendBy(
     if (signal?.aborted) return reject(signal.reason as Error);
     const sending = request({ ...target, method, headers, agent });
     const abort = (): void => void sending.destroy();
+    let isWaiting = true;
     signal?.addEventListener("abort", abort);
-    sending.on("close", () => signal?.removeEventListener("abort", abort));
+    sending.on("close", () => {
+      signal?.removeEventListener("abort", abort);
+      // A reply that switches to another protocol closes it without an error.
+      if (isWaiting) reject(lossOf(wasClosed(), asked));
+    });
     sending.on("error", (error) => {
+      isWaiting = false;
       if (signal?.aborted) return reject(signal.reason as Error);
       // Other runtimes make connections in their own way: only the error can tell.
       const wasOpen = connections.get(sending.socket ?? sending) ?? !isUnsentBy(error);
       reject(wasOpen ? lossOf(error, asked) : unreachable(error, asked));
     });
-    sending.on("response", (message) => resolve(new NodeReply(asked, message, sending.reusedSocket)));
+    sending.on("response", (message) => {
+      isWaiting = false;
+      resolve(new NodeReply(asked, message, sending.reusedSocket));
+    });
     sending.end(body);
   });
+}
+
+function wasClosed(): Error {
+  return new Error("it was closed");
 }
 
 class NodeReply implements HttpReply {
@@ -173,6 +186,8 @@ class NodeReply implements HttpReply {
           ),
         );
       }
+      // It may have broken since its head arrived.
+      if (message.destroyed) return fail(lossOf(message.errored ?? wasClosed(), this.#asked, true));
       message.on("data", (piece: Buffer) => {
         try {
           take(piece);
@@ -183,7 +198,7 @@ class NodeReply implements HttpReply {
       message.on("end", resolve);
       message.on("error", (error) => fail(lossOf(error, this.#asked, true)));
       message.on("close", () => {
-        if (!message.readableEnded) fail(lossOf(new Error("it was closed"), this.#asked, true));
+        if (!message.readableEnded) fail(lossOf(wasClosed(), this.#asked, true));
       });
     });
   }

@@ -40,6 +40,9 @@ interface Held {
 const messageStart = /^\s*(?:\[\s*)?\{/;
 const brace = 0x7b;
 
+/** How many characters of messages that wait are handed to the system together: one at a time, many calls at once take longer. */
+const maxTogether = 65_536;
+
 /** How long the streams of a server may stay open once its processes have ended: what escaped may hold them. */
 const drainMs = 1000;
 
@@ -85,6 +88,9 @@ export class ServerProcess implements Wire {
   readonly #closed: Promise<unknown>;
   #hasSpoken = false;
   #ending: Promise<void> | undefined;
+  /** How many messages were handed to the system and not reported back, and what waits for the last of them. */
+  #unsettled = 0;
+  #settle: ((error?: Error | null) => void) | undefined;
   /** The messages that wait for the system to take the one before. */
   readonly #held = new Set<Held>();
 
@@ -115,18 +121,24 @@ export class ServerProcess implements Wire {
     const { stdin } = this.#child;
     if (this.#ending || !stdin.writable) throw this.#unread();
     const isFree = this.#held.size === 0 && stdin.writableLength === 0;
-    if (isFree) return this.#write(text);
+    if (isFree) return this.#write([text]);
     return new Promise((resolve, reject) => void this.#held.add({ text, resolve, reject }));
   }
 
-  /** Hands a message to the system. From then on the server may read it, whatever becomes of the rest. */
-  #write(text: string): void | Promise<void> {
+  /**
+   * Hands messages to the system. From then on the server may read them, whatever becomes of the rest; throws if the system refuses
+   * them at once, because nothing can read them any more.
+   */
+  #write(texts: readonly string[]): void | Promise<void> {
     const { stdin } = this.#child;
-    let settle: ((error?: Error | null) => void) | undefined;
-    stdin.write(`${text}\n`, (error) => settle?.(error));
+    this.#unsettled += texts.length;
+    if (texts.length > 1) stdin.cork();
+    for (const text of texts) stdin.write(`${text}\n`, this.#written);
+    if (texts.length > 1) stdin.uncork();
+    if (stdin.errored) throw this.#unread();
     if (stdin.writableLength === 0) return undefined;
     return new Promise((resolve, reject) => {
-      settle = (error) => {
+      this.#settle = (error) => {
         if (error) return reject(this.#halfRead(error));
         resolve();
         this.#writeHeld();
@@ -134,12 +146,38 @@ export class ServerProcess implements Wire {
     });
   }
 
+  /** One callback for all messages: streams call it for many at once, and nothing is written after one that takes time. */
+  readonly #written = (error?: Error | null): void => {
+    this.#unsettled--;
+    if (!error && this.#unsettled > 0) return;
+    const settle = this.#settle;
+    this.#settle = undefined;
+    settle?.(error);
+  };
+
   #writeHeld(): void {
-    for (const held of this.#held) {
-      if (this.#child.stdin.writableLength > 0) return;
-      this.#held.delete(held);
-      Promise.resolve(this.#write(held.text)).then(held.resolve, held.reject);
+    const { stdin } = this.#child;
+    while (this.#held.size > 0 && stdin.writable && stdin.writableLength === 0) {
+      const together = this.#takeHeld();
+      const write = async (): Promise<void> => this.#write(together.map(({ text }) => text));
+      write().then(
+        () => together.forEach(({ resolve }) => resolve()),
+        (error: Error) => together.forEach(({ reject }) => reject(error)),
+      );
     }
+  }
+
+  /** The next message, and those after it that are small enough to go with it. */
+  #takeHeld(): readonly Held[] {
+    const taken: Held[] = [];
+    let length = 0;
+    for (const held of this.#held) {
+      length += held.text.length;
+      if (taken.length > 0 && length > maxTogether) break;
+      taken.push(held);
+      this.#held.delete(held);
+    }
+    return taken;
   }
 
   /** Closes the input of the server, waits for it to end, and ends it by force if it does not. */

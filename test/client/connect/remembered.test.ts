@@ -129,6 +129,30 @@ describe("a server that was modern and is legacy now", () => {
   });
 });
 
+describe("a modern server that is remembered, and does what it is asked", () => {
+  test.each<[what: string, answer: (message: Sent) => HttpScript]>([
+    ["-32601", (message) => respond(message, { error: { code: -32601, message: "No such account" } })],
+    ["409", () => ({ status: 409 })],
+  ])("is not asked twice once it has answered: %s", async (_, answer) => {
+    const server = await serveScript(({ message }) =>
+      message.params?.["name"] === "pay" ? answer(message) : respond(message, { result: said("done") }),
+    );
+    const client = await open(server.url, { remembered: remembered(newestModern) });
+    await client.callTool("read");
+    await expect(client.callTool("pay")).rejects.toThrow();
+    expect(server.seen().filter((method) => method === "tools/call")).toHaveLength(2);
+  });
+
+  test("is not asked twice if the first call took it too long: 408", async () => {
+    const server = await serveScript(({ message }) =>
+      message.method === "tools/call" ? { status: 408 } : respond(message, { result: { tools: [] } }),
+    );
+    const client = await open(server.url, { remembered: remembered(newestModern) });
+    await expect(client.callTool("pay")).rejects.toMatchObject({ status: 408 });
+    expect(server.seen().filter((method) => method === "tools/call")).toHaveLength(1);
+  });
+});
+
 describe("a legacy server", () => {
   test("is initialized without a probe", async () => {
     const server = new ScriptedServer({ revision: newestLegacy });

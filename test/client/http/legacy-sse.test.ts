@@ -2,9 +2,12 @@
 import { McpServer } from "halyard";
 import { type AuthRequest, connect, ConnectionLost, type HeaderFields, HttpFailure } from "halyard/client";
 import { serveHttp } from "halyard/node";
-import { expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { type Asked, event, failing, HttpScript, logged, quick } from "../../support/http-script.ts";
-import { until } from "../../support/turns.ts";
+import { holdClocks } from "../../support/clock.ts";
+import { nextTurn, until } from "../../support/turns.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 const oldest = "2024-11-05";
 const initialized = {
@@ -162,8 +165,7 @@ test("closing the client closes its stream, and the process keeps no connection 
 test.each<[string, boolean, (asked: Asked) => void]>([
   ["that breaks after it arrived may have run", true, ({ socket }) => socket.destroy()],
   ["that a gateway lost may have run", true, ({ refuse }) => refuse(503)],
-  ["that the server failed to take may have run", true, ({ refuse }) => refuse(500)],
-  ["that the server refuses has not run", false, ({ refuse }) => refuse(404)],
+  ["of a session that the server does not know has not run", false, ({ refuse }) => refuse(404)],
 ])("a message %s", async (_, mayHaveRun, answer) => {
   const old = await oldServer();
   const client = await open(old);
@@ -171,4 +173,52 @@ test.each<[string, boolean, (asked: Asked) => void]>([
   expect(await failing(client.request("pay"))).toMatchObject({ code: "CONNECTION_LOST", mayHaveRun });
   if (mayHaveRun) expect(old.server.of("pay")).toHaveLength(1);
   expect(await client.request("work")).toEqual({ a: 1 });
+});
+
+test.each([302, 400, 408, 409, 413, 500])(
+  "a message that is answered with %i is sent once, and others go on waiting",
+  async (status) => {
+    const old = await oldServer();
+    const client = await open(old);
+    old.server.on("slow", ({ refuse }) => refuse(202));
+    const slow = client.request("slow");
+    const { message } = await old.server.next("slow");
+    old.server.on("pay", ({ refuse }) => refuse(status, "", { location: "http://127.0.0.1:1/" }));
+    const error = await failing(client.request("pay"));
+    expect(error).toBeInstanceOf(HttpFailure);
+    expect(error).toMatchObject({ status });
+    expect(old.server.of("pay")).toHaveLength(1);
+    old.say({ jsonrpc: "2.0", id: message.id, result: { a: 2 } });
+    expect(await slow).toEqual({ a: 2 });
+    expect(old.server.of("GET")).toHaveLength(1);
+  },
+);
+
+test.each([429, 503])("a message that is refused with %i for now is sent again", async (status) => {
+  const old = await oldServer();
+  const client = await open(old);
+  old.server.on("pay", ({ refuse, message }) => {
+    if (old.server.of("pay").length < 3) return refuse(status, "", { "retry-after": "0" });
+    refuse(202);
+    old.say({ jsonrpc: "2.0", id: message.id, result: { a: 1 } });
+  });
+  expect(await client.request("pay")).toEqual({ a: 1 });
+  expect(old.server.of("GET")).toHaveLength(1);
+});
+
+test("a message that the server has, and whose stream is given up after a sleep, may have run", async () => {
+  holdClocks("setTimeout", "clearTimeout");
+  const old = await oldServer();
+  const client = await open(old, { connectTimeoutMs: 1e9, timeoutMs: 1e9, maxTimeMs: 1e9 });
+  old.server.on("pay", () => {});
+  const paying = failing(client.request("pay"));
+  while (old.server.of("pay").length === 0) await nextTurn();
+  vi.setSystemTime(Date.now() + 3_600_000);
+  vi.advanceTimersByTime(15_000);
+  while (old.server.of("GET").length < 2) {
+    vi.advanceTimersByTime(10);
+    await nextTurn();
+  }
+  expect(await paying).toMatchObject({ reason: "cut", mayHaveRun: true });
+  expect(old.server.of("pay")).toHaveLength(1);
 });

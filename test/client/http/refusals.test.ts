@@ -65,6 +65,14 @@ describe.each([newestModern, newestLegacy])("a refusal on %s", (revision) => {
     expect(server.of("work")).toHaveLength(1);
   });
 
+  test.each(["", "soon", "-5"])("with 503 and a Retry-After of %j is no proof either", async (header) => {
+    const { server, client } = await start({ revision });
+    server.on("work", ({ refuse }) => refuse(503, "", { "retry-after": header }));
+    const error = await failing(client.request("work"));
+    expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
+    expect(server.of("work")).toHaveLength(1);
+  });
+
   test("with 503 and Retry-After is tried again: the server says that it did not run the request", async () => {
     const { server, client } = await start({ revision });
     server.on("work", ({ refuse, result }) =>

@@ -275,3 +275,28 @@ test.each(["x", "{x}"])("a reply with many events of the text %s costs little, a
   // About 100 ms. An exception for each text would take a second.
   expect(cost).toBeLessThan(700);
 });
+
+describe("a reply whose connection", () => {
+  test("switches to another protocol fails the call, which may have run", async () => {
+    const { server, client } = await start();
+    server.on("work", ({ socket }) =>
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"),
+    );
+    const error = await failing(client.request("work", {}, { timeoutMs: 1e9 }));
+    expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
+    expect(server.of("work")).toHaveLength(1);
+  });
+
+  test("breaks while the client looks for other credentials says what its head says", async () => {
+    const { server, client } = await start({
+      auth: { headers: () => ({ authorization: "Bearer token" }), refused: () => false },
+    });
+    server.on("work", ({ socket }) =>
+      socket.write("HTTP/1.1 401 Unauthorized\r\ncontent-length: 100\r\n\r\nhalf", () =>
+        socket.resetAndDestroy(),
+      ),
+    );
+    const error = await failing(client.request("work", {}, { timeoutMs: 1e9 }));
+    expect(error).toMatchObject({ code: "NEEDS_AUTH", status: 401 });
+  });
+});
