@@ -210,23 +210,48 @@ const entities: Readonly<Record<string, string>> = { amp: "&", quot: '"', lt: "<
 
 function viewOf(raw: string): View {
   if (!/[%\\&\u0130]/.test(raw)) return { text: folded(raw), rawOf: (at) => at };
-  /** After each escape: its place in the view, and how far the raw text is ahead from there. */
-  const shifts: [at: number, shift: number][] = [];
-  let shift = 0;
-  const text = raw.replace(escape, (whole, ...found) => {
-    const [url, unit, byte, plain, hex, decimal, name, offset] = found as string[];
-    const digits = url ?? unit ?? byte ?? hex;
-    const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
-    shifts.push([Number(offset) - shift, (shift += whole.length - 1)]);
-    return plain ?? entities[name?.toLowerCase() ?? ""] ?? String.fromCharCode(code || 0x69);
-  });
-  let next = 0;
+  return { text: folded(replaceEach(raw, escape, decoded)), rawOf: rawPlaces(raw) };
+}
+
+/** How many pieces of a text are kept apart. */
+const maxPieces = 4096;
+
+/** Replaces what matches a global expression. `replaceAll` finds all matches first, which can take a hundred times the text. */
+export function replaceEach(
+  text: string,
+  expression: RegExp,
+  replacement: (match: RegExpExecArray) => string,
+): string {
+  let replaced = "";
+  let pieces: string[] = [];
+  let end = 0;
+  for (const match of text.matchAll(expression)) {
+    pieces.push(text.slice(end, match.index), replacement(match));
+    end = match.index + match[0].length;
+    if (pieces.length < maxPieces) continue;
+    replaced += pieces.join("");
+    pieces = [];
+  }
+  return replaced + pieces.join("") + text.slice(end);
+}
+
+/** The character of an escape. */
+function decoded([, url, unit, byte, plain, hex, decimal, name]: RegExpExecArray): string {
+  const digits = url ?? unit ?? byte ?? hex;
+  const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
+  return plain ?? entities[name?.toLowerCase() ?? ""] ?? String.fromCharCode(code || 0x69);
+}
+
+/** Finds the escapes again, up to the last place that is asked for: there can be too many to keep them. */
+function rawPlaces(raw: string): View["rawOf"] {
+  const escapes = raw.matchAll(escape);
+  let next = escapes.next();
   let ahead = 0;
-  const rawOf = (at: number): number => {
-    for (let found = shifts[next]; found && found[0] < at; found = shifts[++next]) ahead = found[1];
+  return (at) => {
+    for (; next.done !== true && next.value.index - ahead < at; next = escapes.next())
+      ahead += next.value[0].length - 1;
     return at + ahead;
   };
-  return { text: folded(text), rawOf };
 }
 
 /** Without the difference of cases, and of the two alphabets of Base64. */
