@@ -192,6 +192,7 @@ const others: ReadonlySet<string> = new Set([
   "cache/frozen.ts overhead",
   "oauth/platform/node-file-safety.ts root",
   "redaction/redactor.ts gramLength",
+  "redaction/redactor.ts maxPieces",
   "redaction/redactor.ts maxPlaces",
   "tool-names.ts digestLength",
   "platform/node-server-process.ts brace",

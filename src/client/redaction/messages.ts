@@ -2,7 +2,7 @@
 // message, and what the client knows to be one.
 import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
-import { ofField, redacted, type Redactor, redactorOf } from "./redactor.ts";
+import { ofField, redacted, type Redactor, redactorOf, replaceEach } from "./redactor.ts";
 import { isSecretField } from "./secret-names.ts";
 import { Secrets } from "./secrets.ts";
 
@@ -80,7 +80,7 @@ class Copy {
 
   #ofProse(text: string): string {
     const safe = this.#known(text).replaceAll(scheme, `$1$2${redacted}`);
-    return safe.replaceAll(pair, (whole, before: string, name: string) =>
+    return replaceEach(safe, pair, ([whole, before = "", name = ""]) =>
       isSecretField(name) ? `${before}${name}=${redacted}` : whole,
     );
   }

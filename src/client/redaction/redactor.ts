@@ -221,27 +221,51 @@ const escapeOrInvisible = new RegExp(`${escape.source}|${invisible.source}`, "gi
 
 const entities: Readonly<Record<string, string>> = { amp: "&", quot: '"', lt: "<", gt: ">", apos: "'" };
 
-function viewOf(raw: string, decoded = escape): View {
-  if (decoded === escape && !/[%\\&\u0130]/.test(raw)) return { text: folded(raw), rawOf: (at) => at };
-  /** After each escape: its place in the view, and how far the raw text is ahead from there. */
-  const shifts: [at: number, shift: number][] = [];
-  let shift = 0;
-  const text = raw.replace(decoded, (whole, ...found) => {
-    const [url, unit, byte, plain, hex, decimal, name, offset] = found as string[];
-    const seen = /^[%\\&\u0130]/.test(whole) ? 1 : 0;
-    shifts.push([Number(offset) - shift, (shift += whole.length - seen)]);
-    if (seen === 0) return "";
-    const digits = url ?? unit ?? byte ?? hex;
-    const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
-    return plain ?? entities[name?.toLowerCase() ?? ""] ?? String.fromCharCode(code || 0x69);
-  });
-  let next = 0;
+function viewOf(raw: string, expression = escape): View {
+  if (expression === escape && !/[%\\&\u0130]/.test(raw)) return { text: folded(raw), rawOf: (at) => at };
+  return { text: folded(replaceEach(raw, expression, decoded)), rawOf: rawPlaces(raw, expression) };
+}
+
+/** How many pieces of a text are kept apart. */
+const maxPieces = 4096;
+
+/** Replaces what matches a global expression. `replaceAll` finds all matches first, which can take a hundred times the text. */
+export function replaceEach(
+  text: string,
+  expression: RegExp,
+  replacement: (match: RegExpExecArray) => string,
+): string {
+  let replaced = "";
+  let pieces: string[] = [];
+  let end = 0;
+  for (const match of text.matchAll(expression)) {
+    pieces.push(text.slice(end, match.index), replacement(match));
+    end = match.index + match[0].length;
+    if (pieces.length < maxPieces) continue;
+    replaced += pieces.join("");
+    pieces = [];
+  }
+  return replaced + pieces.join("") + text.slice(end);
+}
+
+/** The character of an escape, or nothing for what is invisible. */
+function decoded([whole, url, unit, byte, plain, hex, decimal, name]: RegExpExecArray): string {
+  if (!/^[%\\&\u0130]/.test(whole)) return "";
+  const digits = url ?? unit ?? byte ?? hex;
+  const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
+  return plain ?? entities[name?.toLowerCase() ?? ""] ?? String.fromCharCode(code || 0x69);
+}
+
+/** Finds the escapes again, up to the last place that is asked for: there can be too many to keep them. */
+function rawPlaces(raw: string, expression: RegExp): View["rawOf"] {
+  const escapes = raw.matchAll(expression);
+  let next = escapes.next();
   let ahead = 0;
-  const rawOf = (at: number): number => {
-    for (let found = shifts[next]; found && found[0] < at; found = shifts[++next]) ahead = found[1];
+  return (at) => {
+    for (; next.done !== true && next.value.index - ahead < at; next = escapes.next())
+      ahead += next.value[0].length - decoded(next.value).length;
     return at + ahead;
   };
-  return { text: folded(text), rawOf };
 }
 
 /** Without the difference of cases, and of the two alphabets of Base64. */

@@ -1,10 +1,11 @@
 // Messages that are too much, that answer nothing, or that have another shape than the protocol allows.
 import { connect, InvalidResponse, RpcRejection, ToolCallError } from "halyard/client";
 import { expect } from "vitest";
-import { failing, newestLegacy, newestModern, start } from "../../../support/http-script.ts";
+import { failing, HttpScript, newestLegacy, newestModern, start } from "../../../support/http-script.ts";
 import { metaOf, ScriptedServer } from "../../../support/scripted-wire.ts";
 import { nextTurn } from "../../../support/turns.ts";
 import type { Row } from "../row.ts";
+import { attackVictim } from "../victim.ts";
 import { expectAlive, responseText, wired } from "../wired.ts";
 
 /** Texts that exceed each limit of a message, by that limit. */
@@ -39,6 +40,29 @@ export const messageRows: readonly Row[] = [
         expect(error).toBeInstanceOf(InvalidResponse);
         expect(error.message).toContain(`limits.${limit}`);
         expect(error.message.length).toBeLessThan(longest);
+      }
+    },
+  })),
+  ...["%41", "&lt;", "?a=b&"].map((text): Row => ({
+    name: `an error and a recorded result full of ${text} take little more memory than their text`,
+    limit: "maxBytes",
+    async attack() {
+      const message = text.repeat(3_000_000 / text.length);
+      const server = await HttpScript.open(newestModern);
+      const { error, result } = { error: { code: -32_000, message }, result: { text: message } };
+      for (const answer of [{ error }, { result }]) {
+        server.on("work", ({ response, message: { id } }) => {
+          response.writeHead(200, { "content-type": "application/json" });
+          response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+        });
+        const report = await attackVictim({
+          // The client has a secret to look for.
+          target: `${server.url}?apiKey=q8Zx4kTw2Jm5rVd0`,
+          options: { revision: newestModern },
+          flags: { record: true },
+        });
+        expect(report.outcome.ok).toBe("result" in answer);
+        expect(report.peakMb).toBeLessThan(120);
       }
     },
   })),
