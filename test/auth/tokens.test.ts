@@ -375,6 +375,21 @@ describe("what a token says", () => {
     },
   );
 
+  test.each<unknown>(["1", [1], true, new Date(0), Number.NEGATIVE_INFINITY])(
+    "whose nbf is %j, which is not a number, opens no door",
+    async (nbf) => {
+      const call = modernRequest(1, "tools/call", { name: "whoami" });
+      const aud = "api://notes";
+      const statusOf = async (claims: object): Promise<number> => {
+        const given = { audience: aud, verify: () => ({ aud, sub: "ada", exp: now() + 60, ...claims }) };
+        const edge = await protect("serveHttp", notesServer().server, issuer.issuer, given);
+        return (await edge.send(modernPost(call, bearer("opaque")))).status;
+      };
+      expect(await statusOf({ nbf })).toBe(401);
+      expect(await statusOf({ nbf: now() - 1 })).toBe(200);
+    },
+  );
+
   test("clockToleranceSeconds, audience, requireTokenType and algorithms change what is asked of it [RS-AUDIENCE]", async () => {
     const call = modernRequest(1, "tools/call", { name: "whoami" });
     const status = async (auth: object, claims: object, header: object = {}): Promise<number> => {

@@ -21,11 +21,11 @@ export const redaction: Later<RedactorOf> = later(
 class Source {
   /** The newest last. */
   readonly known = new Map<string, Known>();
-  readonly #maxKnown: number;
+  readonly #most: number;
   #characters = 0;
 
-  constructor(maxKnown: number) {
-    this.#maxKnown = maxKnown;
+  constructor(most: number) {
+    this.#most = most;
   }
 
   /** Returns whether the value is new. */
@@ -35,7 +35,7 @@ class Source {
     if (isNew) this.#characters += value.length;
     this.known.set(key, { name, value });
     for (const [oldest, { value: old }] of this.known) {
-      if (this.known.size <= this.#maxKnown && this.#characters <= maxCharacters) break;
+      if (this.known.size <= this.#most && this.#characters <= maxCharacters) break;
       this.known.delete(oldest);
       this.#characters -= old.length;
     }
