@@ -8,25 +8,14 @@ const inactiveThreshold = 5e9;
 /** Milliseconds that a read may take. */
 const readMs = 5000;
 
-/** What the server may send at once. */
-interface Page {
-  readonly batch: number;
-  readonly max_bytes?: number;
-  readonly no_wait: true;
-  readonly expires?: number;
-}
-
 /**
  * Messages and bytes of a page: what the server has of a log usually fits. If messages do not fit, or have become too old meanwhile,
  * the server says so after some nanoseconds. It says the same if it is too busy to send any in that time.
  */
-const page: Page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
+const page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
 
-/** Without a time, the server says at once that there is no message. */
-const nextMessage: Page = { batch: 1, no_wait: true };
-
-/** Statuses of the server: there is no message; the time is over; the next message does not fit. */
-const [noMessage, timeOver, tooLarge] = [404, 408, 409];
+/** Statuses with which the server ends a page: there is no message, the time is over, the next message does not fit. */
+const endsOfPage: ReadonlySet<number> = new Set([404, 408, 409]);
 
 /** Reads that run at the same time; together they ask for less than the server keeps for a slow connection, 64 MB by default. */
 const maxReads = 24;
@@ -67,38 +56,44 @@ export class LogReads {
   async #readPages(subject: string, from: number): Promise<readonly StoredMessage[]> {
     const consumer = await this.#create(subject, from);
     const messages: StoredMessage[] = [];
-    let wanted = page;
-    while (consumer.num_pending > 0) {
+    const deadline = performance.now() + readMs;
+    for (let pending = consumer.num_pending; pending > 0;) {
       const before = messages.length;
-      if (await this.#readPage(consumer, wanted, messages)) break;
-      wanted = messages.length === before ? nextMessage : page;
+      pending = await this.#readPage(consumer, messages);
+      if (messages.length === before) pending = await this.#pendingOf(consumer);
+      if (performance.now() > deadline) throw new Error(`NATS did not deliver a log within ${readMs} ms`);
     }
     this.#link.publish(`$JS.API.CONSUMER.DELETE.${this.#stream}.${consumer.name}`, new Uint8Array());
     return messages;
   }
 
-  /** Reads a page, and resolves with whether it is known to be the last. */
-  async #readPage({ name }: Consumer, wanted: Page, messages: StoredMessage[]): Promise<boolean> {
+  /** How many messages the consumer has not delivered yet. */
+  async #pendingOf({ name }: Consumer): Promise<number> {
+    return (await this.#jetstream.call<Consumer>(`CONSUMER.INFO.${this.#stream}.${name}`, {})).num_pending;
+  }
+
+  /** Reads a page, and resolves with how many messages follow it, as far as its last one says. */
+  async #readPage({ name }: Consumer, messages: StoredMessage[]): Promise<number> {
     const inbox = this.#inbox(String(++this.#pages));
     const before = messages.length;
-    let finish = (_isLast: boolean): void => {};
+    let left = Number.POSITIVE_INFINITY;
+    let finish = (_left: number): void => {};
     let fail = (_error: Error): void => {};
-    const finished = new Promise<boolean>((resolve, reject) => ([finish, fail] = [resolve, reject]));
+    const finished = new Promise<number>((resolve, reject) => ([finish, fail] = [resolve, reject]));
     const subscription = this.#link.subscribe(inbox, (message) => {
       const { code = 0 } = message.headers ?? {};
-      if (code === noMessage) return finish(true);
-      if (code === timeOver || code === tooLarge) return finish(false);
+      if (endsOfPage.has(code)) return finish(left);
       // The consumer is gone: what was read so far is not the log.
       if (code >= 400) return fail(new Error(`NATS stopped to deliver a log, with status ${code}`));
       const { pending, ...stored } = deliveredMessage(message);
       messages.push(stored);
-      if (pending === 0) finish(true);
-      else if (messages.length - before === wanted.batch) finish(false);
+      left = pending;
+      if (pending === 0 || messages.length - before === page.batch) finish(left);
     });
     const timer = setTimeout(() => fail(new Error(`NATS did not deliver a log within ${readMs} ms`)), readMs);
     try {
       const next = `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
-      this.#link.publish(next, new TextEncoder().encode(JSON.stringify(wanted)), inbox);
+      this.#link.publish(next, new TextEncoder().encode(JSON.stringify(page)), inbox);
       return await this.#link.unlessLost(finished);
     } finally {
       clearTimeout(timer);

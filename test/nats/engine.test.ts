@@ -1,4 +1,5 @@
 // What is special about the engine on NATS: how things expire, sizes, and servers that cannot be used.
+import { headers } from "@nats-io/transport-node";
 import { ConfigurationError } from "halyard";
 import { natsBackplane } from "halyard/nats";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -143,6 +144,21 @@ describe.skipIf(!hasEngine("nats-server"))("the engine on NATS", () => {
       expect(oldest?.previous).toBeGreaterThan(0);
     },
   );
+
+  test("read returns the whole log of a server that is too busy to send in time", async () => {
+    const server = await startServer();
+    const { engine, connection } = await openNode(server);
+    for (const text of ["1", "2", "3"]) await engine.append("log", text, { keepMs: 60_000 });
+    const { publish } = connection;
+    let busy = 2;
+    vi.spyOn(connection, "publish").mockImplementation((subject, payload, options) => {
+      const isOver = subject.includes(".MSG.NEXT.") && busy-- > 0;
+      if (!isOver) return publish.call(connection, subject, payload, options);
+      publish.call(connection, options?.reply ?? "", "", { headers: headers(408, "Request Timeout") });
+    });
+    expect((await engine.read("log", 0)).map(({ text }) => text)).toEqual(["1", "2", "3"]);
+    expect(busy).toBeLessThan(0);
+  });
 
   test("a server without JetStream is a configuration error that names the flag", async () => {
     const server = await startServer({ args: ["--jetstream=false"] });
