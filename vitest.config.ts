@@ -10,14 +10,14 @@ const clusters = [
 /** Other files of many seconds, with which `npm test` would take more than six minutes: `.ci/run` runs them with HALYARD_SLOW=1. */
 const slow = [
   "test/backplane/contract.test.ts",
-  "test/browser/{cross-origin,example,oauth,oauth-trouble,outages}.test.ts",
+  "test/browser/{client,cross-origin,example,oauth,oauth-trouble,outages}.test.ts",
   "test/client/hostile/hostile-servers.test.ts",
   "test/client/interop/everything.test.ts",
   "test/client/oauth/{examples,refresh-races,store-processes}.test.ts",
   "test/client/stdio/shutdown.test.ts",
   "test/conformance/client.test.ts",
-  "test/dashboard/{timeline-page,attacks-memory}.test.ts",
-  "test/dashboard/browser/{cluster,many-sessions,safety,timeline,try-it}.test.ts",
+  "test/dashboard/{timeline-page,attacks-memory,silence}.test.ts",
+  "test/dashboard/browser/{cluster,many-sessions,safety,timeline,try-it,views}.test.ts",
   "test/faults/{asking-memory,http-memory,left-behind,message-memory}.test.ts",
   "test/hostile/hostile.test.ts",
   "test/interop/{asking,conversations,official-clients,tasks}.test.ts",

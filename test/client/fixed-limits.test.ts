@@ -76,11 +76,12 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "milliseconds for the rest of a body that nobody needs": ["platform/node-send.ts", "restMs"],
   "seconds that Retry-After can ask for": ["http/failure.ts", "maxRetryAfterMs", 1000],
   "characters of a body that an error shows": ["http/failure.ts", "maxExcerpt"],
-  "values that a client has sent and looks for in what it shows of a server": [
+  "values of one source, such as a header, that a client looks for in what it shows of a server": [
     "redaction/secrets.ts",
     "maxKnown",
   ],
   "characters of these values": ["redaction/secrets.ts", "maxCharacters"],
+  "proofs of DPoP among them": ["redaction/secrets.ts", "maxProofs"],
   "characters of a secret, at least": ["redaction/redactor.ts", "minLength"],
   "characters of a value that may be ordinary, such as a header x-tenant, at least": [
     "redaction/redactor.ts",
