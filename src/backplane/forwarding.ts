@@ -25,7 +25,7 @@ export interface Passed {
 }
 
 /**
- * What became of it: the answer of the other node; or that it was not passed on, because the node is gone or does not answer; or that
+ * The outcome: the answer of the other node; or that it was not passed on, because the node is gone or does not answer; or that
  * the node may have it and has not confirmed it.
  */
 export type Outcome =

@@ -3,7 +3,7 @@ import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isPast } from "../protocol/principal.ts";
 import type { RequestRow, Revision } from "../protocol/revision.ts";
-import { Connection, type Exchange } from "../server/context/connection.ts";
+import { Connection, type Exchange, ownOptions } from "../server/context/connection.ts";
 import {
   type Incoming,
   isBatch,
@@ -86,7 +86,10 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
   get connection(): Connection {
     return (this.#connection ??=
       this.session?.connection ??
-      new Connection({ transport: "http", principal: this.principal, caller: this.request.caller }));
+      new Connection(
+        { transport: "http", principal: this.principal, caller: this.request.caller },
+        ownOptions,
+      ));
   }
 
   set connection(connection: Connection) {

@@ -1,5 +1,5 @@
 // Restores a session that another node started, or that this node had dropped.
-import { Connection } from "../server/context/connection.ts";
+import { Connection, ownOptions } from "../server/context/connection.ts";
 import type { SessionRecord } from "../session/record.ts";
 import { HttpSession } from "./session.ts";
 import type { StreamHost } from "./streams/session-streams.ts";
@@ -13,14 +13,17 @@ export function reviveSession(
   const { id, principal, clientInfo, clientCapabilities, logLevel, initialized, changes } = record;
   const revision = host.server.revisions.find(record.revision);
   if (revision?.era !== "legacy") return undefined;
-  const connection = Object.assign(new Connection({ transport: "http", session: id, principal, caller }), {
-    revision,
-    clientInfo,
-    clientCapabilities,
-    logLevel,
-    initialized,
-    changes,
-  });
+  const connection = Object.assign(
+    new Connection({ transport: "http", session: id, principal, caller }, ownOptions),
+    {
+      revision,
+      clientInfo,
+      clientCapabilities,
+      logLevel,
+      initialized,
+      changes,
+    },
+  );
   const session = new HttpSession(host, connection, record.subscriptions);
   session.saved.adopt(record);
   session.streams.revived();

@@ -78,10 +78,10 @@ test.each(Object.entries(introductions))("60 modern clients with %s", async (_, 
 });
 
 const messages: Readonly<Record<string, (at: number) => object>> = {
-  ids: (at) => ({ id: large(at), method: "ping" }),
+  ids: (at) => ({ id: large(at, 4096), method: "ping" }),
   methods: (at) => ({ id: at, method: large(at) }),
   notifications: (at) => ({ method: `notifications/${large(at)}` }),
-  "ids of answers": (at) => ({ id: large(at), result: {} }),
+  "ids of answers": (at) => ({ id: large(at, 4096), result: {} }),
   actions: (at) => ({ id: `question ${at}`, result: { action: large(at) } }),
   "names of tools": (at) => ({ id: at, method: "tools/call", params: { name: large(at) } }),
   URIs: (at) => ({ id: at, method: "resources/read", params: { uri: `note:${large(at)}` } }),

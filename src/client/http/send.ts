@@ -13,7 +13,7 @@ export interface HttpRequest {
 /** The reply to it, whose body has not been read. Read it with one of `text` and `read`, or `cancel` it. */
 export interface HttpReply {
   readonly status: number;
-  /** Whether it may be one that the server sent beyond those of earlier requests: its connection carried some, or nobody knows. */
+  /** Whether it may be one that the server sent beyond those of earlier requests: its connection carried some, or that is unknown. */
   readonly mayBeStray: boolean;
   /** The value of a header; names in lower case. */
   header(name: string): string | undefined;

@@ -215,7 +215,7 @@ interface View {
 const escape =
   /%(?:25){0,2}([0-9a-f]{2})|\\{1,6}(?:u(?:00|\{0{0,4})([0-9a-f]{2})\}?|x([0-9a-f]{2})|(["'\\/]))|&#x0{0,6}([0-9a-f]{2});|&#0{0,6}(\d{2,3});|&(amp|quot|lt|gt|apos);|\u0130/gi;
 
-/** What nobody sees where a text is shown: a secret in which it stands would appear whole. */
+/** Characters that are invisible where a text is shown: a secret with such characters in it would appear whole. */
 const invisible = new RegExp(`${orders.source}|[\\u00ad\\u200b-\\u200f\\u2060\\ufeff]`);
 const escapeOrInvisible = new RegExp(`${escape.source}|${invisible.source}`, "gi");
 

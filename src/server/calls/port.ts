@@ -21,7 +21,7 @@ import {
 import type { Wire } from "../../wire/wire.ts";
 import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
 import { attach, type AttachOptions, type Detach } from "./attach.ts";
-import { Connection, type Exchange } from "../context/connection.ts";
+import { Connection, type Exchange, ownOptions } from "../context/connection.ts";
 import type { Core } from "./core.ts";
 import { type Answering, dispatch } from "./dispatch.ts";
 import type { ServerEvent } from "../../diagnostics/events.ts";
@@ -141,7 +141,7 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
     cluster,
     changes,
     handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
-    handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }) }) =>
+    handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }, ownOptions) }) =>
       answerText(core, loads, text, exchange),
     // A single message has a single response.
     answer: (incoming: Incoming, exchange: Exchange) =>

@@ -50,6 +50,9 @@ export const knownConnection: Known<ConnectionOptions> = {
   onFailure: func,
 };
 
+/** Passed with options that a transport of Halyard wrote itself: they need no check, which each HTTP request would pay for. */
+export const ownOptions: unique symbol = Symbol("own options");
+
 /**
  * The state of one peer. A transport creates it and passes it in with each message.
  *
@@ -107,8 +110,8 @@ export class Connection implements Peer {
   /** The listener of a legacy session; see {@link ServerPort.attach}. */
   listener: Listener | undefined;
 
-  constructor(options: ConnectionOptions) {
-    checkOptions({ subject: "Connection" }, options, knownConnection);
+  constructor(options: ConnectionOptions, own?: typeof ownOptions) {
+    if (own !== ownOptions) checkOptions({ subject: "Connection" }, options, knownConnection);
     this.transport = options.transport;
     this.session = options.session;
     this.principal = options.principal;
