@@ -42,7 +42,7 @@ export class Bus {
     this.#engine = engine;
   }
 
-  /** Sends a message to a node, or to all, this one included. Rejects if the engine fails; nobody knows whether it arrives. */
+  /** Sends a message to a node, or to all, this one included. Rejects if the engine fails. Resolving does not prove that it arrives. */
   tell(kind: string, body: JsonObject, to: string | "all" = "all"): Promise<void> {
     return this.#put(to, { kind, body });
   }

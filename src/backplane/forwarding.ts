@@ -79,7 +79,7 @@ export class Forwarding {
     if (expected === undefined) return { state: this.#cluster.hears(node) ? "silent" : "gone" };
     const { instead } = expected;
     if (instead !== undefined) return { state: "answered", answer: instead as JsonObject };
-    // If the engine fails now, nobody knows whether the node gets it.
+    // If the engine fails now, it is unknown whether the node gets it.
     const answer = await this.#count(caller, body, () =>
       bus.request(node, kind, body, answerMs).catch(() => undefined),
     );

@@ -29,7 +29,7 @@ interface HeldLog {
 
 /**
  * A log counts what nodes have added to it, at most {@link maxLogBytes}, because the engine then drops its oldest entries, until it
- * expires or is cleared. So nobody has to ask the engine what a log holds.
+ * expires or is cleared. So no node asks the engine what a log holds.
  */
 export class HeldLogs {
   readonly #logs = new Map<string, HeldLog>();

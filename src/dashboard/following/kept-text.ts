@@ -23,7 +23,7 @@ export function textOfWritten(text: string, session: string | undefined): KeptTe
   return value === undefined ? undefined : kept(value, session);
 }
 
-/** `session`: the id of the client's session, which nobody else may see. */
+/** `session`: the id of the client's session, which others must not see. */
 function kept(value: unknown, session: string | undefined): KeptText {
   const text = whole(value, session);
   if (text !== undefined && text.length <= followingLimits.maxMessageCharacters)

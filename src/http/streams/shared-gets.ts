@@ -149,7 +149,7 @@ export class SharedGets {
     if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
       this.#connection.listener?.forget();
-      // Until the log says so, messages belong to a stream that nobody reads.
+      // Until the log says so, messages belong to a stream without a reader.
       this.#parts.soon(
         this.#log.appendAtLast({
           k: "lost",

@@ -48,7 +48,7 @@ export function strangerOf(found: Stats, self: number): string | undefined {
 }
 
 function isOpenToOthers({ mode, uid, gid }: Stats, isInner: boolean): boolean {
-  // Many systems give each user a group of the same number, which nobody else is in.
+  // Many systems give each user a group of the same number, which has no other member.
   const byOthers = uid === gid ? 0o002 : 0o022;
   return (mode & byOthers) !== 0 && (isInner || (mode & sticky) === 0);
 }
