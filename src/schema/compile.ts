@@ -1,9 +1,12 @@
 // Compiles any kind of schema to a validator and the JSON Schema that the server publishes.
 import { ConfigurationError } from "../errors.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { compileJsonSchema, jsonSchemaProblem } from "./json-schema.ts";
+import { compileJsonSchema } from "./json-schema.ts";
+import { isKeyword } from "./json-schema/keywords.ts";
 import { nativeWarning } from "./json-schema/pattern.ts";
+import { leastZod, libraryOf } from "./libraries.ts";
 import { withObjectType } from "./object-schema.ts";
+import { type Fail, inCurrentDraft, published, reason, type ToJsonSchema } from "./publish.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard.ts";
 import { failure, type Validation } from "./validation.ts";
 
@@ -45,12 +48,6 @@ export type Validated<S> = S extends StandardSchema<infer _, infer Output> ? Out
 /** A value that can be validated against `S`. */
 export type Unvalidated<S> = S extends StandardSchema<infer Input, infer _> ? Input : unknown;
 
-/** Converts the schema of a library to JSON Schema, for its input or its output, like `z.toJSONSchema`. */
-export type ToJsonSchema = (
-  schema: never,
-  options: { readonly io: "input" | "output"; readonly target: "draft-2020-12" },
-) => object;
-
 /** The server's options for schemas, and its log, which warns of patterns that may be slow. */
 export interface SchemaSettings {
   readonly toJsonSchema?: ToJsonSchema | undefined;
@@ -63,8 +60,6 @@ export interface CompiledSchema {
   readonly validate: (value: unknown) => Validation | Promise<Validation>;
 }
 
-const target = "draft-2020-12";
-
 /** Compiles `schema`, or throws a {@link ConfigurationError} that names the definition, the field and the problem. */
 export function compileSchema(
   schema: AnySchema,
@@ -72,15 +67,14 @@ export function compileSchema(
   where: { subject: string; field: string },
   settings: SchemaSettings,
 ): CompiledSchema {
-  const fail = (problem: string, cause?: unknown): ConfigurationError =>
-    new ConfigurationError("INVALID_SCHEMA", where, problem, { cause });
+  const fail: Fail = (problem, cause) => new ConfigurationError("INVALID_SCHEMA", where, problem, { cause });
   if (isStandardSchema(schema)) {
-    const json = withObjectType(published(schema, direction, settings.toJsonSchema, fail));
-    return { json, validate: (value) => validateStandard(schema, value) };
+    const json = published(schema, direction, settings.toJsonSchema, fail);
+    return { json: withObjectType(json), validate: (value) => validateStandard(schema, value) };
   }
-  const problem = notJsonSchema(schema) ?? jsonSchemaProblem(schema as JsonObject);
+  const problem = notJsonSchema(schema);
   if (problem) throw fail(problem);
-  const json = withObjectType(schema as JsonObject);
+  const json = withObjectType(inCurrentDraft(schema as JsonObject, fail));
   try {
     const { validate, backtracking } = compileJsonSchema(json);
     for (const pattern of backtracking)
@@ -103,8 +97,20 @@ export function compileField(
 
 /** Why `given` is not a JSON Schema, or undefined. Most often it is an object of schemas, which other packages accept. */
 function notJsonSchema(given: unknown): string | undefined {
-  if (!isObject(given)) return "is neither a Standard Schema nor a JSON Schema object";
-  if (Object.values(given).some(isStandardSchema)) return "is a raw shape: wrap it in z.object({ … })";
+  const neither = "is neither a Standard Schema nor a JSON Schema object";
+  if (typeof given === "function")
+    return "ast" in given
+      ? "is an Effect Schema: wrap it in Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(…))"
+      : `${neither}, but a function: call it`;
+  if (!isObject(given)) return neither;
+  const inside = Object.values(given);
+  const shape = inside.find(isStandardSchema);
+  if (shape !== undefined) return `is a raw shape: wrap it in ${libraryOf(shape).object}`;
+  const isProperties =
+    inside.length > 0 &&
+    inside.every((value) => isObject(value) && typeof value["type"] === "string") &&
+    !Object.keys(given).some(isKeyword);
+  if (isProperties) return 'is an object of properties: write { type: "object", properties: { … } }';
   const strange = strangeIn(given, "", new Set());
   return strange && `is not a JSON Schema: ${strange}`;
 }
@@ -128,47 +134,6 @@ function strangeIn(node: unknown, path: string, known: Set<unknown>, depth = 0):
   return undefined;
 }
 
-/** The first version of Zod whose schemas convert themselves to JSON Schema. */
-const leastZod = "4.2";
-
-function published(
-  schema: StandardSchema,
-  direction: "input" | "output",
-  toJsonSchema: ToJsonSchema | undefined,
-  fail: (problem: string, cause?: unknown) => ConfigurationError,
-): JsonObject {
-  const { jsonSchema } = schema["~standard"];
-  const source = sourceOf(schema);
-  const problem = `(${source.name}) cannot be published as JSON Schema: `;
-  if (!jsonSchema && !toJsonSchema) {
-    throw fail(problem + source.remedy);
-  }
-  try {
-    const json =
-      jsonSchema?.[direction]({ target }) ?? toJsonSchema?.(schema as never, { io: direction, target });
-    if (isObject(json)) return json;
-  } catch (cause) {
-    throw fail(problem + reason(cause), cause);
-  }
-  throw fail(`${problem}toJsonSchema returned no object`);
-}
-
-/** The library of a schema, and how to make it publish JSON Schema. */
-function sourceOf(schema: StandardSchema): { readonly name: string; readonly remedy: string } {
-  const { vendor } = schema["~standard"];
-  if (vendor !== "zod") {
-    return { name: vendor, remedy: "wrap it, for Valibot with toStandardJsonSchema()" };
-  }
-  const { _zod: core } = schema as { _zod?: { version?: { major: number; minor: number; patch: number } } };
-  if (!core) return { name: "zod 3", remedy: `use zod ${leastZod} or later` };
-  const { major = 4, minor = 0, patch = 0 } = core.version ?? {};
-  const pass = "pass new McpServer(info, { toJsonSchema: z.toJSONSchema })";
-  // The schemas of zod/mini have no methods.
-  const isMini = !("_def" in schema);
-  const name = `zod${isMini ? "/mini" : ""} ${major}.${minor}.${patch}`;
-  return { name, remedy: isMini ? pass : `use zod ${leastZod} or later, or ${pass}` };
-}
-
 function validateStandard(schema: StandardSchema, value: unknown): Validation | Promise<Validation> {
   const outcome = schema["~standard"].validate(value);
   return outcome instanceof Promise ? outcome.then(toValidation) : toValidation(outcome);
@@ -184,8 +149,4 @@ function toValidation(outcome: {
 function describe(issue: StandardIssue): string {
   const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".");
   return path === "" ? issue.message : `${path}: ${issue.message}`;
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,11 +1,12 @@
 // Checks that each keyword of a JSON Schema has a value of the right kind, and finds the schemas inside it.
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
-/** The kind of value that a keyword takes: its description and its check. `inside` returns the schemas that it holds. */
+/** The kind of value that a keyword takes: its description and its check. */
 interface Kind {
   readonly words: string;
   readonly fits: (value: unknown) => boolean;
-  readonly inside?: (value: unknown) => readonly unknown[];
+  /** How the value holds schemas: it is one or a list of them, or an object of them by name. */
+  readonly holds?: "schemas" | "named schemas";
 }
 
 const types = new Set(["null", "boolean", "object", "array", "number", "string", "integer"]);
@@ -14,24 +15,23 @@ const isString = (value: unknown): boolean => typeof value === "string";
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isObject(value);
 const isListOf = (fits: (value: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every(fits);
-const values = (value: unknown): readonly unknown[] => Object.values(value as object);
 
 const type: Kind = {
-  words: "the name of a type, or a list of them",
+  words: `${[...types].map((name) => `"${name}"`).join(", ")} or a list of them`,
   fits: (value) => isType(value) || isListOf(isType)(value),
 };
-const schema: Kind = { words: "a schema", fits: isSchema, inside: (value) => [value] };
-const schemas: Kind = { words: "a list of schemas", fits: isListOf(isSchema), inside: values };
+const schema: Kind = {
+  words: 'a schema, such as { "type": "string" }',
+  fits: isSchema,
+  holds: "schemas",
+};
+const schemas: Kind = { words: "a list of schemas", fits: isListOf(isSchema), holds: "schemas" };
 const schemaMap: Kind = {
   words: "an object of schemas",
   fits: (value) => isObject(value) && Object.values(value).every(isSchema),
-  inside: values,
+  holds: "named schemas",
 };
-const items: Kind = {
-  ...schema,
-  fits: (value) => isSchema(value) || isListOf(isSchema)(value),
-  inside: (value) => [value].flat(),
-};
+const items: Kind = { ...schema, fits: (value) => isSchema(value) || isListOf(isSchema)(value) };
 const names: Kind = { words: "a list of strings", fits: isListOf(isString) };
 const nameMap: Kind = {
   words: "an object of lists of strings",
@@ -41,7 +41,7 @@ const dependencies: Kind = {
   words: "an object of schemas or lists of strings",
   fits: (value) =>
     isObject(value) && Object.values(value).every((rule) => isSchema(rule) || names.fits(rule)),
-  inside: (value) => values(value).filter(isSchema),
+  holds: "named schemas",
 };
 const text: Kind = { words: "a string", fits: isString };
 const list: Kind = { words: "a list", fits: Array.isArray };
@@ -109,11 +109,8 @@ function problemInside(
   const own = ownKeywordProblem(node, at);
   if (own !== undefined) return own;
   for (const [keyword, value] of Object.entries(node)) {
-    const inside = value === undefined ? undefined : kinds.get(keyword)?.inside?.(value);
-    if (inside === undefined) continue;
-    const where = `${at}${keyword}.`;
-    for (const inner of inside) {
-      const problem = problemInside(inner, where, size);
+    for (const [path, inner] of held(keyword, value)) {
+      const problem = problemInside(inner, `${at}${path}.`, size);
       if (problem !== undefined) return problem;
     }
   }
@@ -125,15 +122,61 @@ function problemInside(
 export function ownKeywordProblem(outer: JsonObject, at = ""): string | undefined {
   for (const [keyword, value] of Object.entries(outer)) {
     const kind = kinds.get(keyword);
-    if (kind !== undefined && value !== undefined && !kind.fits(value))
-      return `has ${at}${keyword}, which must be ${kind.words}`;
+    if (kind === undefined || value === undefined || kind.fits(value)) continue;
+    const [name, wrong] = kind === schemaMap && isObject(value) ? notSchema(value) : [];
+    return name === undefined
+      ? `has ${at}${keyword}${shown(value)}, which must be ${kind.words}`
+      : `has ${at}${keyword}.${name}${shown(wrong)}, which must be ${schema.words}`;
   }
   return undefined;
 }
 
+function notSchema(map: JsonObject): [name: string, value: unknown] | [] {
+  return Object.entries(map).find(([, value]) => !isSchema(value)) ?? [];
+}
+
+/** How many characters of a name or a value a message shows. */
+const shownLength = 100;
+
+function shown(value: unknown): string {
+  return typeof value === "object" || value === undefined
+    ? ""
+    : ` ${JSON.stringify(value).slice(0, shownLength)}`;
+}
+
 /** The schemas directly inside a valid one. */
 export function innerSchemas(outer: JsonObject): unknown[] {
-  return Object.entries(outer).flatMap(([keyword, value]) =>
-    value === undefined ? [] : (kinds.get(keyword)?.inside?.(value) ?? []),
-  );
+  return Object.entries(outer).flatMap(([keyword, value]) => held(keyword, value).map(([, inner]) => inner));
 }
+
+/** The schemas in the value of a keyword, each with its path. */
+function held(keyword: string, value: unknown): (readonly [path: string, schema: unknown])[] {
+  const holds = kinds.get(keyword)?.holds;
+  if (holds === undefined || value === undefined) return [];
+  if (holds === "schemas" && !Array.isArray(value)) return [[keyword, value]];
+  return Object.entries(value as object)
+    .filter(([, inner]) => isSchema(inner))
+    .map(([name, inner]) => [`${keyword}.${name.slice(0, shownLength)}`, inner] as const);
+}
+
+/** The value of a keyword with another schema in place of each that it holds. */
+export function replaceHeld(
+  keyword: string,
+  value: unknown,
+  replace: (schema: unknown, path: string) => unknown,
+): unknown {
+  const holds = kinds.get(keyword)?.holds;
+  if (holds === undefined || value === undefined) return value;
+  if (Array.isArray(value)) return value.map((inner, index) => replace(inner, `${keyword}.${index}`));
+  if (holds === "schemas") return replace(value, keyword);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([name, inner]) => [name, replace(inner, `${keyword}.${name}`)]));
+}
+
+/** Whether JSON Schema gives the name a meaning. */
+export function isKeyword(name: string): boolean {
+  return kinds.has(name) || name.startsWith("$") || annotations.has(name);
+}
+
+const annotations: ReadonlySet<string> = new Set(["title", "description", "default", "const", "examples"]);

@@ -18,6 +18,8 @@ import { inheritedOf, inheritedProblem } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
 import { type Annotations, type Icon, icons } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
+import type { AnySchema } from "../../schema/compile.ts";
+import { libraryOf } from "../../schema/libraries.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
@@ -85,7 +87,7 @@ export function foreignField(name: string, value: unknown, fields: object): stri
   if (name.endsWith("Hint") && "input" in fields) return "belongs in annotations";
   const holder = ["input", "arguments"].find((known) => known in fields);
   return holder && isStandardSchema(value)
-    ? `is a schema: pass { ${holder}: z.object({ ${name}: … }) }`
+    ? `is a schema: pass { ${holder}: ${libraryOf(value).object.replace("…", `${name}: …`)} }`
     : undefined;
 }
 
@@ -129,10 +131,15 @@ export function checkDescribed(
   if (handler === undefined) fail("handler", "is missing: pass a function as the last argument");
 }
 
-export function assertObjectSchema(schema: JsonObject, where: { subject: string; field: string }): void {
-  if (schema["type"] === "object") return;
-  const remedy = 'must be the schema of an object: z.object({ … }), or a JSON Schema with type "object"';
-  throw new ConfigurationError("INVALID_SCHEMA", where, remedy);
+/** Throws if the schema that was `given` is published as one of something else than objects. */
+export function assertObjectSchema(
+  published: JsonObject,
+  given: AnySchema | undefined,
+  where: { subject: string; field: string },
+): void {
+  if (published["type"] === "object") return;
+  const example = isStandardSchema(given) ? libraryOf(given).object : '{ type: "object", properties: { … } }';
+  throw new ConfigurationError("INVALID_SCHEMA", where, `must be the schema of an object: ${example}`);
 }
 
 /** Throws if `complete` has a name that is not among the `names` of what can be completed. */

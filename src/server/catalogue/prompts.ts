@@ -90,6 +90,7 @@ function compilePrompt(
   checkNotEmpty("prompt", name);
   const where = { subject, field: "arguments" };
   const compiled = compileField(options.arguments, "input", where, settings);
+  if (compiled) assertObjectSchema(compiled.json, options.arguments, where);
   const declared = compiled ? readArguments(compiled.json, where) : [];
   const names = declared.map((argument) => argument.name);
   checkCompleters(subject, options.complete, names, "an argument of the prompt");
@@ -109,7 +110,6 @@ function publishPrompt(prompt: CompiledPrompt, revision: Revision): object {
 }
 
 function readArguments(schema: JsonObject, where: { subject: string; field: string }): PromptArgument[] {
-  assertObjectSchema(schema, where);
   const { required } = schema;
   return [...propertiesOf(schema)].map(([name, property]) => {
     const types = typesOf(property, schema);

@@ -121,7 +121,7 @@ function compileTool(
   const input = compileField(options.input, "input", where, settings);
   const output = compileField(options.output, "output", { subject, field: "output" }, settings);
   const inputSchema = input?.json ?? noParameters;
-  assertObjectSchema(inputSchema, where);
+  assertObjectSchema(inputSchema, options.input, where);
   const found = readParamHeaders(inputSchema);
   if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", where, found.problem);
   const handler = withinLimits(name, options, options.handler as CheckedHandler, settings.logger);

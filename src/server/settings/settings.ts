@@ -21,7 +21,7 @@ import {
 import { checkOptions, givenOf } from "../../options.ts";
 import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
 import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
-import type { ToJsonSchema } from "../../schema/compile.ts";
+import type { ToJsonSchema } from "../../schema/publish.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
 import { knownCacheHint, type ShownErrors, shownErrors } from "./checks.ts";

@@ -1,0 +1,84 @@
+// Publishes schemas as JSON Schema 2020-12: those of libraries, and plain ones with keywords of older drafts.
+import type { ConfigurationError } from "../errors.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
+import { jsonSchemaProblem } from "./json-schema.ts";
+import { toCurrentDraft } from "./json-schema/older-keywords.ts";
+import { libraryOf, sourceOf } from "./libraries.ts";
+import { isStandardSchema, type StandardSchema } from "./standard.ts";
+import { unrepresentableIn } from "./unrepresentable.ts";
+
+/** Converts the schema of a library to JSON Schema, for its input or its output, like `z.toJSONSchema`. */
+export type ToJsonSchema = (
+  schema: never,
+  options: { readonly io: "input" | "output"; readonly target: "draft-2020-12" },
+) => object;
+
+const target = "draft-2020-12";
+
+/** Makes the error of a problem with a schema. */
+export type Fail = (problem: string, cause?: unknown) => ConfigurationError;
+
+/** The schema without keywords of older drafts, unless it names its dialect: clients read it as 2020-12. */
+export function inCurrentDraft(schema: JsonObject, fail: Fail): JsonObject {
+  const current = schema["$schema"] === undefined ? toCurrentDraft(schema) : schema;
+  const problem = typeof current === "string" ? current : jsonSchemaProblem(current);
+  if (problem !== undefined) throw fail(problem);
+  return current as JsonObject;
+}
+
+/** The JSON Schema of a library's schema, or an error that names the property and what to write instead. */
+export function published(
+  schema: StandardSchema,
+  direction: "input" | "output",
+  toJsonSchema: ToJsonSchema | undefined,
+  fail: Fail,
+): JsonObject {
+  const { jsonSchema, validate } = schema["~standard"];
+  const source = sourceOf(schema);
+  const problem = `(${source.name}) cannot be published as JSON Schema: `;
+  if (!jsonSchema && !toJsonSchema) throw fail(problem + source.remedy);
+  if (typeof validate !== "function")
+    throw fail(`(${source.name}) cannot validate: pass a Standard Schema, which has validate`);
+  const convert = (part: StandardSchema): unknown =>
+    part["~standard"].jsonSchema?.[direction]({ target }) ??
+    toJsonSchema?.(part as never, { io: direction, target });
+  let json: unknown;
+  try {
+    json = convert(schema);
+  } catch (cause) {
+    const path = failingPath(schema, convert).join(".");
+    const what = `${path && `${path}: `}${reason(cause).replace(/\.$/, "")}`;
+    throw fail(`${problem}${what}: ${libraryOf(schema).replace}`, cause);
+  }
+  if (!isObject(json)) throw fail(`${problem}toJsonSchema returned no object`);
+  const current = inCurrentDraft(json, fail);
+  // Zod and Valibot refuse such a property themselves.
+  const strange = ["zod", "valibot"].includes(schema["~standard"].vendor)
+    ? undefined
+    : unrepresentableIn(schema, current);
+  if (strange === undefined) return current;
+  throw fail(`${problem}${strange}: ${libraryOf(schema).replace}`);
+}
+
+/** The path of the property whose own conversion fails. Only Zod's schemas let others see their parts. */
+function failingPath(
+  schema: StandardSchema,
+  convert: (part: StandardSchema) => unknown,
+  outer: readonly unknown[] = [],
+): readonly string[] {
+  const { shape, element } = schema as { readonly shape?: object; readonly element?: unknown };
+  const around = [...outer, schema];
+  for (const [name, part] of [...Object.entries(shape ?? {}), ["0", element] as const]) {
+    if (!isStandardSchema(part) || around.includes(part)) continue;
+    try {
+      convert(part);
+    } catch {
+      return [name, ...failingPath(part, convert, around)];
+    }
+  }
+  return [];
+}
+
+export function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
