@@ -122,6 +122,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cjs: "test/samples.test.ts",
   },
   "docs/guides/migrating-fastmcp.md": { js: "none" },
+  "docs/guides/platforms.md": { dockerfile: "none", sh: "none", toml: "none" },
   "docs/guides/results.md": { text: "none" },
   "bench/README.md": { sh: "none" },
   "ARCHITECTURE.md": { "": "none", text: "none", mermaid: "none" },
