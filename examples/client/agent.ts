@@ -1,5 +1,5 @@
 // An agent: a model calls the tools of an MCP server until it has the answer. The model here is a script; put yours in its place.
-import { type CallToolResult, connect, type JsonObject, type Tool } from "halyard/client";
+import { type CallToolResult, connect, type JsonObject, type McpClient, type Tool } from "halyard/client";
 
 type Message =
   | { role: "user" | "assistant"; text: string }
@@ -8,12 +8,7 @@ type Step = { call: { name: string; args: JsonObject } } | { answer: string };
 type Model = (messages: readonly Message[], tools: readonly Tool[]) => Promise<Step>;
 
 /** Runs the model until it answers, at most `maxSteps` times. */
-async function runAgent(model: Model, question: string, maxSteps = 10): Promise<string> {
-  // Any server will do: a URL, or the command of another one.
-  await using client = await connect({
-    command: process.execPath,
-    args: ["--import", "tsx", "examples/hello/server.ts"],
-  });
+async function runAgent(client: McpClient, model: Model, question: string, maxSteps = 10): Promise<string> {
   const messages: Message[] = [{ role: "user", text: question }];
   for (let step = 0; step < maxSteps; step++) {
     // Listing is cheap: the client keeps the tools for as long as the server allows.
@@ -35,4 +30,10 @@ const scriptedModel: Model = async (messages, [tool]) => {
   return { answer: block?.type === "text" ? block.text : "The tool returned no text" };
 };
 
-console.log(await runAgent(scriptedModel, "Greet Ada"));
+// Any server will do: a URL, or the command of another one.
+const client = await connect({
+  command: process.execPath,
+  args: ["--import", "tsx", "examples/hello/server.ts"],
+});
+console.log(await runAgent(client, scriptedModel, "Greet Ada"));
+await client.close();

@@ -27,14 +27,18 @@ async function main(): Promise<number> {
   const args = readArguments(json);
   const [command = "", ...rest] = server.split(" ");
   const target = /^https?:/.test(server) ? server : { command, args: rest };
-  await using client = await connect(target, {
+  const client = await connect(target, {
     timeoutMs: Number(values.timeout) * 1000,
     ...(values.token !== undefined && { auth: values.token }),
     observe: (event) => {
       if (event.type === "retry") console.error(`${event.reason}: trying again in ${event.waitMs} ms`);
     },
   });
-  if (tool === undefined) return await list(client);
+  const done = tool === undefined ? list(client) : call(client, tool, args);
+  return await done.finally(() => client.close());
+}
+
+async function call(client: McpClient, tool: string, args: JsonObject): Promise<number> {
   const result = await client.callTool(tool, args, {
     onProgress: ({ progress, total, message = "" }) =>
       console.error(`${progress}${total === undefined ? "" : `/${total}`} ${message}`.trimEnd()),

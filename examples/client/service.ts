@@ -31,8 +31,8 @@ async function main([url, tool]: readonly string[]): Promise<number> {
   }
   // One for all clients of the process: it asks for a token when a server wants one, and again when that has expired.
   const auth = clientCredentials(given);
-  await using client = await connect(url, { auth });
-  const { content, isError } = await client.callTool(tool);
+  const client = await connect(url, { auth });
+  const { content, isError } = await client.callTool(tool).finally(() => client.close());
   for (const block of content) console.log(block.type === "text" ? block.text : `[${block.type}]`);
   return isError === true ? 2 : 0;
 }

@@ -6,7 +6,7 @@ import { connectAll } from "halyard/client";
 const clock = new McpServer({ name: "clock", version: "1.0.0" });
 clock.tool("year", {}, () => String(new Date().getFullYear()));
 
-await using servers = await connectAll(
+const servers = await connectAll(
   {
     clock,
     hello: { command: process.execPath, args: ["--import", "tsx", "examples/hello/server.ts"] },
@@ -30,3 +30,4 @@ for (const [tool, args] of [
   const { content } = await servers.callTool(tool, args);
   console.log(tool, content);
 }
+await servers.close();

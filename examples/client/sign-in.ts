@@ -36,8 +36,9 @@ async function main(): Promise<number> {
     console.error(`Signed out of ${url}`);
     return 0;
   }
-  await using client = await connect(url, { auth });
-  for (const { name, description = "" } of await client.listTools())
+  const client = await connect(url, { auth });
+  const tools = await client.listTools().finally(() => client.close());
+  for (const { name, description = "" } of tools)
     console.log(description === "" ? name : `${name}: ${description.split("\n", 1)[0]}`);
   return 0;
 }

@@ -142,8 +142,8 @@ const revision = process.env["MCP_CONFORMANCE_PROTOCOL_VERSION"] ?? "auto";
 const auth = isAuthorized ? { auth: auths[scenario]?.(context) ?? oauth({ open }) } : {};
 
 async function play(address: string, does: Act): Promise<void> {
-  await using client = await connect(address, { ...options, ...auth, revision });
-  await does(client, context);
+  const client = await connect(address, { ...options, ...auth, revision });
+  await does(client, context).finally(() => client.close());
 }
 
 const refusal = refusals[scenario];

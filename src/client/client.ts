@@ -65,8 +65,9 @@ export interface ClientParts {
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("hello", {}, () => "Hello");
- * await using client = await connect(server);
+ * const client = await connect(server);
  * const { content } = await client.callTool("hello");
+ * await client.close();
  * ```
  */
 export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {

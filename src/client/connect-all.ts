@@ -46,10 +46,11 @@ export interface ServerTools {
  *
  * const notes = new McpServer({ name: "notes", version: "1.0.0" });
  * notes.tool("search", {}, () => "Nothing found");
- * await using servers = await connectAll({ notes, files: { command: "no-such-command" } });
+ * const servers = await connectAll({ notes, files: { command: "no-such-command" } });
  * for (const [name, outcome] of servers.outcomes) if (!outcome.ok) console.error(name, outcome.error);
  * const { tools } = await servers.tools();
  * console.log(tools.map(({ name }) => name), await servers.callTool("notes_search"));
+ * await servers.close();
  * ```
  */
 export async function connectAll(
@@ -88,9 +89,10 @@ export async function connectAll(
  *
  * const notes = new McpServer({ name: "notes", version: "1.0.0" });
  * notes.tool("search", {}, () => "Nothing found");
- * await using servers = await connectAll({ notes });
+ * const servers = await connectAll({ notes });
  * await servers.client("notes").ping();
  * const { content } = await servers.callTool("notes_search");
+ * await servers.close();
  * ```
  */
 export class McpClients {

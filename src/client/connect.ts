@@ -46,8 +46,9 @@ const recorder = later(
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("hello", {}, () => "Hello");
- * await using client = await connect(server);
+ * const client = await connect(server);
  * const { content } = await client.callTool("hello");
+ * await client.close();
  * ```
  */
 export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(

@@ -48,8 +48,9 @@ interface Reply {
  * await recorded.callTool("hello");
  * await recorded.close();
  *
- * await using replayed = await connect(replay(lines));
+ * const replayed = await connect(replay(lines));
  * console.log(await replayed.callTool("hello"));
+ * await replayed.close();
  * ```
  */
 export function replay(lines: Iterable<string>): WireSource {

@@ -38,7 +38,8 @@ export interface Wire {
  *     return wire;
  *   },
  * };
- * await using client = await connect(source);
+ * const client = await connect(source);
+ * await client.close();
  * ```
  */
 export interface WireSource {

@@ -2,7 +2,6 @@
 // package exports them.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { transform } from "esbuild";
 import { McpServer } from "halyard";
 import { connect } from "halyard/client";
 import { type HttpServer, serveHttp } from "halyard/node";
@@ -67,8 +66,7 @@ describe("programOf", () => {
       "(result)",
       "(JSON.stringify(result))",
     );
-    const { code } = await transform(printing, { loader: "ts", target: "node20" });
-    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", code]);
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", printing]);
     expect(textsIn(JSON.parse(stdout)).join("")).toContain(text);
   });
 

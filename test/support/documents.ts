@@ -81,13 +81,30 @@ export interface Link {
   readonly anchor: string | undefined;
 }
 
-/** The links of a document to other documents and files, and to its own headings. */
+/** Where files are that the package does not have. */
+const repository = "https://github.com/halyard-mcp/halyard/blob/main/";
+
+/** The links of a document to other documents and files, and to its own headings, also those by the address of the repository. */
 export function linksIn(path: string): Link[] {
-  const prose = readDocument(path).replaceAll(/^```[^]*?^```$/gm, "");
-  return [...prose.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g)].map(([, target = "", anchor]) => {
-    const file = target === "" ? path : new URL(target, new URL(path, "file:///")).pathname.slice(1);
-    return { file, anchor };
-  });
+  const prose = readDocument(path)
+    .replaceAll(/^```[^]*?^```$/gm, "")
+    .replaceAll(`](${repository}`, "](/");
+  return targetsIn(prose).map(({ target, anchor }) => ({ file: resolveLink(path, target), anchor }));
+}
+
+/** The links of a document that stay within the package; its pictures are not there. */
+export function packagedLinksIn(path: string): Link[] {
+  const prose = readDocument(path).replaceAll(/^```[^]*?^```$|!\[[^\]]*\]\([^)]*\)/gm, "");
+  return targetsIn(prose).map(({ target, anchor }) => ({ file: resolveLink(path, target), anchor }));
+}
+
+function targetsIn(prose: string): { target: string; anchor: string | undefined }[] {
+  const links = prose.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g);
+  return [...links].map(([, target = "", anchor]) => ({ target, anchor }));
+}
+
+function resolveLink(from: string, target: string): string {
+  return target === "" ? from : new URL(target, new URL(from, "file:///")).pathname.slice(1);
 }
 
 /** The ```ts blocks of a document. */

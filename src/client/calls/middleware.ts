@@ -26,8 +26,9 @@ export interface ClientRequest {
  *     console.error(method, performance.now() - start);
  *   }
  * };
- * await using client = await connect(new McpServer({ name: "demo", version: "1.0.0" }));
+ * const client = await connect(new McpServer({ name: "demo", version: "1.0.0" }));
  * client.use(timed);
+ * await client.close();
  * ```
  */
 export type ClientMiddleware = (

@@ -27,13 +27,15 @@ export interface ListenOptions {
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("first", {}, () => "first");
- * await using client = await connect(server);
- * await using listening = await client.listen({ tools: true });
+ * const client = await connect(server);
+ * const listening = await client.listen({ tools: true });
  * server.tool("second", {}, () => "second");
  * for await (const { kind, cause } of listening) {
  *   console.log(kind, cause, (await client.listTools()).length);
  *   break;
  * }
+ * await listening.close();
+ * await client.close();
  * ```
  */
 export interface Listening extends AsyncIterable<Change> {

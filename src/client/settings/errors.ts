@@ -12,9 +12,10 @@ import type { RpcError } from "../../wire/message.ts";
  * import { McpServer } from "halyard";
  * import { connect, RpcRejection } from "halyard/client";
  *
- * await using client = await connect(new McpServer({ name: "demo", version: "1.0.0" }));
+ * const client = await connect(new McpServer({ name: "demo", version: "1.0.0" }));
  * const error = await client.request("no/such/method").catch((reason: unknown) => reason);
  * if (error instanceof RpcRejection) console.log(error.code);
+ * await client.close();
  * ```
  */
 export class RpcRejection extends Error {
@@ -54,13 +55,14 @@ export type LossReason =
  *
  * const server = new McpServer({ name: "bank", version: "1.0.0" });
  * server.tool("pay", {}, () => "Paid");
- * await using client = await connect(server);
+ * const client = await connect(server);
  * try {
  *   await client.callTool("pay", { amount: 20 });
  * } catch (error) {
  *   if (error instanceof ConnectionLost && error.mayHaveRun) console.error("Check whether the payment was made");
  *   else throw error;
  * }
+ * await client.close();
  * ```
  */
 export class ConnectionLost extends HalyardError {
@@ -171,9 +173,10 @@ export type TimeLimit = "timeoutMs" | "maxTimeMs" | "connectTimeoutMs";
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("slow", {}, () => new Promise<string>(() => {}));
- * await using client = await connect(server);
+ * const client = await connect(server);
  * const error = await client.callTool("slow", {}, { timeoutMs: 50 }).catch((reason: unknown) => reason);
  * if (error instanceof CallTimeout) console.log(error.limit); // timeoutMs
+ * await client.close();
  * ```
  */
 export class CallTimeout extends HalyardError {
@@ -228,9 +231,10 @@ export class NoCommonRevision extends HalyardError {
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("talk", {}, () => "x".repeat(100_000));
- * await using client = await connect(server, { limits: { maxBytes: 10_000 } });
+ * const client = await connect(server, { limits: { maxBytes: 10_000 } });
  * const error = await client.callTool("talk").catch((reason: unknown) => reason);
  * if (error instanceof InvalidResponse) console.log(error.message);
+ * await client.close();
  * ```
  */
 export class InvalidResponse extends HalyardError {
@@ -251,9 +255,10 @@ export class InvalidResponse extends HalyardError {
  * server.tool("read", {}, () => {
  *   throw new ToolError("There is no such file");
  * });
- * await using client = await connect(server, { throwOnError: true });
+ * const client = await connect(server, { throwOnError: true });
  * const error = await client.callTool("read").catch((reason: unknown) => reason);
  * if (error instanceof ToolCallError) console.log(error.message, error.result.content);
+ * await client.close();
  * ```
  */
 export class ToolCallError extends HalyardError {
@@ -281,13 +286,14 @@ export class ToolCallError extends HalyardError {
  *
  * const server = new McpServer({ name: "weather", version: "1.0.0" });
  * server.tool("forecast", { output: z.object({ celsius: z.number() }) }, () => ({ celsius: 21 }));
- * await using client = await connect(server, { strict: true });
+ * const client = await connect(server, { strict: true });
  * client.use(async ({ method }, next) => {
  *   const result = await next();
  *   return method === "tools/call" ? { ...result, structuredContent: { celsius: "warm" } } : result;
  * });
  * const error = await client.callTool("forecast").catch((reason: unknown) => reason);
  * if (error instanceof OutputMismatch) console.log(error.message, error.result.structuredContent);
+ * await client.close();
  * ```
  */
 export class OutputMismatch extends HalyardError {
@@ -323,11 +329,12 @@ export function shownId(id: string): string {
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("report", { task: "optional" }, () => new Promise<string>(() => {}));
- * await using client = await connect(server);
+ * const client = await connect(server);
  * const task = await client.startTask("report");
  * await task.cancel();
  * const error = await task.result().catch((reason: unknown) => reason);
  * if (error instanceof TaskEnded) console.log(error.reason); // cancelled
+ * await client.close();
  * ```
  */
 export class TaskEnded extends HalyardError {

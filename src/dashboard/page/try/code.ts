@@ -39,9 +39,10 @@ export function programOf(action: Action, { endpoint, revision, hasToken }: Targ
   };
   return `import { connect } from "halyard/client";
 
-await using client = await connect(${JSON.stringify(endpoint)}, { revision: ${JSON.stringify(revision)}${auth} });
+const client = await connect(${JSON.stringify(endpoint)}, { revision: ${JSON.stringify(revision)}${auth} });
 const result = await ${calls[entry.kind]};
 console.log(result);
+await client.close();
 `;
 }
 
