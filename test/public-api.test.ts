@@ -497,6 +497,7 @@ describe("public entries", () => {
       [
         "ConnectOptions",
         "Question",
+        "RawRequestOptions",
         "Received",
         "Respond",
         "StoreCheck",

@@ -114,8 +114,8 @@ export class TestAnswers implements Answers {
   readonly #rejections = new Set<(error: unknown) => void>();
   /** The error that the function threw, until it rejects a later wait. */
   #thrown: { readonly error: unknown } | undefined;
-  /** The methods of the questions that legacy servers wait for. */
-  readonly #open: string[] = [];
+  /** The method of the last question that was left to the test. */
+  #unanswered: string | undefined;
 
   constructor(declared: ClientCapabilities, respond: Respond | undefined, handlers: Answers | undefined) {
     this.#declared = declared;
@@ -128,9 +128,11 @@ export class TestAnswers implements Answers {
     return (this.#respond ?? this.#handlers) !== undefined;
   }
 
-  /** The method of the last question that a legacy server waits for in vain. */
-  get unanswered(): string | undefined {
-    return this.#open.at(-1);
+  /** The method of the last question that was left to the test; undefined if you have taken it. */
+  takeUnanswered(): string | undefined {
+    const method = this.#unanswered;
+    this.#unanswered = undefined;
+    return method;
   }
 
   get isBusy(): boolean {
@@ -163,8 +165,8 @@ export class TestAnswers implements Answers {
       this.#fail(cause);
     }
     // The server waits: the test responds itself, or never.
-    this.#open.push(method);
-    return untilAborted(new Promise<never>(() => {}), signal).finally(() => this.#open.pop());
+    this.#unanswered = method;
+    return untilAborted(new Promise<never>(() => {}), signal);
   }
 
   /** Settles like `work`, unless the function throws before, such as a failed assertion. */

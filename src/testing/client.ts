@@ -14,7 +14,7 @@ import { checkCallOptions, type ClientSettings, knownCallOptions } from "../clie
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import { anything, type Known } from "../kinds.ts";
+import type { Known } from "../kinds.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
@@ -59,7 +59,10 @@ export interface RawRequestOptions extends CallOptions {
   readonly id?: RequestId | undefined;
 }
 
-const knownRawOptions: Known<RawRequestOptions> = { ...knownCallOptions, id: anything };
+const knownRawOptions: Known<RawRequestOptions> = {
+  ...knownCallOptions,
+  id: { is: (value) => typeof value === "string" || typeof value === "number", mustBe: "a text or a number" },
+};
 
 /** What a test client knows of a server in the same process. */
 export interface TestedServer {
@@ -94,7 +97,14 @@ function partsOf(wire: Wire, options: TestClientOptions, tested: TestedServer | 
   const { onLog, logLevel = onLog && "info", observe } = options;
   const settings = { ...defaults, revision: revision.date, logLevel, observe };
   const joined = joinCalls(new WireTransport(recorded, noLimits), answers, settings);
-  return { revision, wire: recorded, answers, settings, logging: new Logging(joined.calls, onLog), ...joined };
+  return {
+    revision,
+    wire: recorded,
+    answers,
+    settings,
+    logging: new Logging(joined.calls, onLog),
+    ...joined,
+  };
 }
 
 /**
@@ -274,8 +284,8 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     try {
       return await this.#answers.unlessThrown(next());
     } catch (error) {
-      const { unanswered } = this.#answers;
-      if (error instanceof CallTimeout && unanswered) throw new Unanswered(unanswered, error);
+      const unanswered = error instanceof CallTimeout ? this.#answers.takeUnanswered() : undefined;
+      if (unanswered) throw new Unanswered(unanswered, error);
       const known = this.#withCause(error);
       throw known instanceof RpcRejection ? withRemedy(known) : known;
     }

@@ -6,7 +6,7 @@
 export { type Respond, type Question, questionsIn, retryOf } from "./answering.ts";
 export { backplaneContract } from "./backplane.ts";
 export { connect, type ConnectOptions } from "./memory.ts";
-export { type RawRequestOptions, TestClient, type TestClientOptions } from "./client.ts";
+export { type RawRequestOptions, TestClient } from "./client.ts";
 export type { Received } from "./recorded-wire.ts";
 export { protocolRevisions } from "./protocol-revisions.ts";
 export { replay } from "./replay.ts";

@@ -189,6 +189,13 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     needed: { revision: "2026-07-28" },
     type: ["src/testing/memory.ts", "ConnectOptions"],
   },
+  "request of a test client": {
+    give: async (options) => {
+      const client = await connect(new McpServer(info));
+      await client.request("server/discover", {}, options).finally(() => client.close());
+    },
+    type: ["src/testing/client.ts", "RawRequestOptions"],
+  },
   "connect of halyard/client": {
     give: (options) => connectClient(new McpServer(info), options),
     type: ["src/client/settings/options.ts", "ConnectOptions"],

@@ -306,7 +306,11 @@ describeMatrix("logging", { eras: ["modern"] }, (cell) => {
     });
     server.tool("quiet", {}, (_, ctx) => (ctx.log("emergency", "no"), "done"));
     const [one, two] = [await cell.connect(server), await cell.connect(server)];
-    const asking = one.request("tools/call", { name: "asks", _meta: { [logLevel]: "debug" } }, { id: "asks" });
+    const asking = one.request(
+      "tools/call",
+      { name: "asks", _meta: { [logLevel]: "debug" } },
+      { id: "asks" },
+    );
     await one.request("tools/call", { name: "quiet" });
     await two.request("tools/call", { name: "quiet" });
     gate.resolve();

@@ -98,7 +98,11 @@ describeMatrix("progress", {}, (cell) => {
       }),
     );
     const call = (progressToken: string): Promise<object> =>
-      client.request("tools/call", { name: "work", _meta: { progressToken } }, { id: `call-${progressToken}` });
+      client.request(
+        "tools/call",
+        { name: "work", _meta: { progressToken } },
+        { id: `call-${progressToken}` },
+      );
     const [first, second] = [call("a"), call("b")];
     gates[1]?.resolve();
     await second;
