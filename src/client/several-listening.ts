@@ -1,0 +1,67 @@
+// Listens for changes of the lists of several servers, also of servers that connect later.
+import type { McpClient } from "./client.ts";
+import { gapsOf, type ListenFilter } from "./listening/filter.ts";
+import type { Listening } from "./listening/listening.ts";
+import type { OnServerChange } from "./named-options.ts";
+
+/** An open listening for changes of several servers. */
+export interface ServersListening {
+  /** The servers whose changes do not arrive, and why: they announce none, or could not be reached. */
+  readonly errors: ReadonlyMap<string, unknown>;
+  /** Unsubscribes from all servers. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export class LiveServersListening implements ServersListening {
+  readonly errors: Map<string, unknown> = new Map();
+  readonly #filter: ListenFilter;
+  readonly #onChange: OnServerChange;
+  readonly #onClosed: () => void;
+  readonly #open = new Map<string, Listening>();
+  #isClosed = false;
+
+  constructor(filter: ListenFilter, onChange: OnServerChange, onClosed: () => void) {
+    this.#filter = filter;
+    this.#onChange = onChange;
+    this.#onClosed = onClosed;
+  }
+
+  async add(server: string, client: McpClient): Promise<void> {
+    try {
+      const onChange = this.#onChange;
+      const listening = await client.listen(this.#filter, (change) => onChange({ ...change, server }));
+      if (this.#isClosed) return await listening.close();
+      this.errors.delete(server);
+      this.#open.set(server, listening);
+      void listening.ended.then((error) => {
+        if (error !== undefined && this.#open.get(server) === listening) this.errors.set(server, error);
+      });
+    } catch (error) {
+      this.errors.set(server, error);
+    }
+  }
+
+  /** Adds a server that has connected late or again: whatever the listener knows of it may have changed. */
+  async addLate(server: string, client: McpClient): Promise<void> {
+    await this.add(server, client);
+    const honoured = this.#open.get(server)?.honoured ?? {};
+    for (const change of gapsOf(honoured)) {
+      try {
+        await this.#onChange({ ...change, server });
+      } catch {
+        // As with exceptions for other changes, the next change is delivered.
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#onClosed();
+    await Promise.all([...this.#open.values()].map((listening) => listening.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
