@@ -9,7 +9,7 @@ import type { McpClient } from "./client.ts";
 import { McpClients } from "./clients.ts";
 import { connect, type Target } from "./connect.ts";
 import { namedOptions, type SharedOptions } from "./named-options.ts";
-import type { ServerEntry } from "./server-entries.ts";
+import type { ReadEntry, ServerEntry } from "./server-entries.ts";
 import type { HeaderFields } from "./settings/auth.ts";
 import { guarded, knownConnectOptions } from "./settings/checks.ts";
 import type { ConnectOptions } from "./settings/options.ts";
@@ -24,7 +24,10 @@ export type ServersFile = { readonly mcpServers: ServerTargets } | { readonly se
 
 /** Options for all servers, and others for some. */
 export interface ConnectAllOptions extends SharedOptions {
-  /** Options of single servers, by name: they win over those for all, and over the entry of the server. */
+  /**
+   * Options of single servers, by name: they win over those for all, and over the entry of the server. Headers of all three are sent,
+   * and `auth` for all is not used for a server whose entry has an `Authorization` header.
+   */
   readonly servers?: { readonly [name: string]: ConnectOptions };
 }
 
@@ -122,24 +125,29 @@ async function takeEntry(
 
 async function connectOne(
   name: string,
-  target: Target | ServerEntry,
+  given: Target | ServerEntry,
   { servers = {}, ...shared }: ConnectAllOptions,
 ): Promise<McpClient> {
   const own = Object.hasOwn(servers, name) ? servers[name] : undefined;
-  const options = { ...namedOptions(name, shared), ...own };
-  if (!isEntry(target)) {
-    if (typeof target === "string" || isObject(target)) return connect(target as Target, options);
-    const problem = "must be a URL, an McpServer, or an entry with url or command";
-    throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);
-  }
-  const { readEntry, ofEntry } = await entries.get();
-  const entry = readEntry(name, target, platform.variable);
-  const headers = mergedHeaders(shared.headers, entry.headers, own?.headers);
+  const { target, headers: inEntry = {} } = await readTarget(name, given);
+  const { authorization, ...fields } = inEntry;
+  const token = own?.auth === undefined && authorization !== undefined ? { authorization } : undefined;
+  const headers = mergedHeaders(shared.headers, fields, token, own?.headers);
+  // The token of an entry is for its server; that of all servers is not.
+  const { auth, ...others } = namedOptions(name, shared);
+  const options = { ...others, ...(auth && !token && { auth }), ...own, ...(headers && { headers }) };
   try {
-    return await connect(entry.target, { ...options, ...(headers && { headers }) });
+    return await connect(target, options);
   } catch (error) {
-    throw ofEntry(name, error);
+    throw (await entries.get()).ofEntry(name, error);
   }
+}
+
+async function readTarget(name: string, given: Target | ServerEntry): Promise<ReadEntry> {
+  if (isEntry(given)) return (await entries.get()).readEntry(name, given, platform.variable);
+  if (typeof given === "string" || isObject(given)) return { target: given as Target };
+  const problem = "must be a URL, an McpServer, or an entry with url or command";
+  throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);
 }
 
 /** Headers by name, in which case does not matter; later ones win. Undefined without any. */

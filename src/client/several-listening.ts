@@ -33,13 +33,25 @@ export class LiveServersListening implements ServersListening {
       const listening = await client.listen(this.#filter, (change) => onChange({ ...change, server }));
       if (this.#isClosed) return await listening.close();
       this.errors.delete(server);
-      this.#open.set(server, listening);
-      void listening.ended.then((error) => {
-        if (error !== undefined && this.#open.get(server) === listening) this.errors.set(server, error);
-      });
+      this.#follow(server, client, listening);
     } catch (error) {
       this.errors.set(server, error);
     }
+  }
+
+  #follow(server: string, client: McpClient, listening: Listening): void {
+    void this.#open.get(server)?.close();
+    this.#open.set(server, listening);
+    const isCurrent = (): boolean => this.#open.get(server) === listening;
+    const forget = client.on("state", ({ name, error, reason }) => {
+      if (!isCurrent()) return;
+      if (name === "closed") this.errors.set(server, error ?? new Error(reason));
+      if (name === "ready") this.errors.delete(server);
+    });
+    void listening.ended.then((error) => {
+      forget();
+      if (error !== undefined && isCurrent()) this.errors.set(server, error);
+    });
   }
 
   /** Adds a server that has connected late or again: whatever the listener knows of it may have changed. */

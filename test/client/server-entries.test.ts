@@ -11,7 +11,7 @@ import {
 import { serveHttp } from "halyard/node";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
-import { until } from "../support/until.ts";
+import { until } from "../support/turns.ts";
 
 /** A stdio server that tells what it was started with. */
 const script = `
@@ -118,7 +118,23 @@ describe("an entry of mcpServers", () => {
       ["https://mcp.example.com/mcp", null, "shared", "yes"],
       ["https://mcp.example.com/mcp", `Bearer ${secret}`, "none", "yes"],
       ["https://mcp.example.com/mcp", `Bearer ${secret}`, "none", "yes"],
-      ["https://mcp.example.com/mcp", "Bearer own", null, null],
+      ["https://mcp.example.com/mcp", "Bearer own", "none", "yes"],
+    ]);
+  });
+
+  test("has its own token: that for all servers is for the others", async () => {
+    const { fetch, seen } = network();
+    const url = "https://mcp.example.com/mcp";
+    const own = { url, headers: { authorization: "Bearer of-entry" } };
+    const clients = await opened(
+      { own, chosen: own, other: { url } },
+      { fetch, auth: "for-all", servers: { chosen: { auth: "chosen" } } },
+    );
+    expect([...clients.outcomes.values()].every(({ ok }) => ok)).toBe(true);
+    expect(seen.map(([, sent]) => sent.get("authorization"))).toEqual([
+      "Bearer of-entry",
+      "Bearer chosen",
+      "Bearer for-all",
     ]);
   });
 
@@ -190,6 +206,11 @@ describe("a wrong entry fails alone, and names entry, field and remedy", () => {
   test.each<[string, unknown, string]>([
     ["null", null, '"bad" must be a URL, an McpServer, or an entry with url or command'],
     ["a list", ["npx"], '"bad" must be a URL, an McpServer, or an entry with url or command'],
+    [
+      "a text that is no URL",
+      "npx server",
+      '"bad".url is "npx server", which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }',
+    ],
     ["nothing in it", {}, '"bad" has neither url nor command: add one of them'],
     [
       "a misspelt field",
@@ -402,7 +423,7 @@ describe("what connectAll hands on", () => {
     await until(() => listening.errors.has("two"));
     const { tools, errors } = await clients.tools();
     expect(new Set(tools.map(({ server }) => server))).toEqual(new Set(["one"]));
-    expect([...errors.keys()]).toEqual(["two", "gone"]);
+    expect([...errors.keys()].toSorted()).toEqual(["gone", "two"]);
 
     await Promise.all([clients.retry(), clients.retry()]);
     expect(clients.client("two")).not.toBe(before);

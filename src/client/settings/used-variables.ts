@@ -18,7 +18,8 @@ export function usedVariables(): Iterable<readonly [name: string, value: string]
 /** The text with the names of variables, as `${NAME}`, where it has their values, also where a URL encodes those. */
 export function withVariableNames(text: string): string {
   let safe = text;
-  for (const [name, value] of used)
+  const longestFirst = [...used].toSorted(([, one], [, other]) => other.length - one.length);
+  for (const [name, value] of longestFirst)
     for (const form of [value, encodeURI(value), encodeURIComponent(value)])
       safe = safe.replaceAll(form, () => `\${${name}}`);
   return safe;
