@@ -4,10 +4,9 @@ import { ConfigurationError } from "../errors.ts";
 import type { CallToolResult, Tool } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
-import type { ListenFilter } from "./listening/filter.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";
 import { checkCallOptions } from "./settings/checks.ts";
-import type { LiveServersListening, ServersListening } from "./several-listening.ts";
+import type { LiveServersListening, ServersFilter, ServersListening } from "./several-listening.ts";
 import { fromPrefixed, prefixesOf, toPrefixed } from "./tool-names.ts";
 
 /** What became of connecting to one server. */
@@ -90,7 +89,7 @@ export class McpClients {
    * Listens for changes of the lists of all servers, the same on every revision, and says which server each is from. A change whose
    * cause is `gap` says that changes may have been missed: read again. Servers that {@link retry} connects later are included.
    */
-  async listen(filter: Omit<ListenFilter, "resources">, onChange: OnServerChange): Promise<ServersListening> {
+  async listen(filter: ServersFilter, onChange: OnServerChange): Promise<ServersListening> {
     const Listening = await listenings.get();
     const listening = new Listening(filter, onChange, () => void this.#listenings.delete(listening));
     this.#listenings.add(listening);

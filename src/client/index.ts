@@ -37,7 +37,7 @@ export { connectAll, type ConnectAllOptions, type ServersFile, type ServerTarget
 export { connect, type Target } from "./connect.ts";
 export type { Change, ChangeKind, ListenFilter } from "./listening/filter.ts";
 export type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
-export type { FromServer, OnServerChange, ServerCallOptions, SharedOptions } from "./named-options.ts";
+export type { FromServer, OnServerChange, ServerCallOptions } from "./named-options.ts";
 export type { RecordedLine } from "./recording.ts";
 export type { ServerEntry } from "./server-entries.ts";
 export type {
@@ -100,7 +100,7 @@ export type {
 } from "./settings/options.ts";
 export type { Remembered } from "./settings/remembered.ts";
 export type { ClientState, StateName } from "./settings/state.ts";
-export type { ServersListening } from "./several-listening.ts";
+export type { ServersFilter, ServersListening } from "./several-listening.ts";
 export type { StoredTask, TaskHandle, TaskOptions } from "./tasks/handle.ts";
 export type { TaskState, TaskStatus } from "./tasks/task.ts";
 export type { StartTaskOptions } from "./tasks/tasks.ts";

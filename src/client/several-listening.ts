@@ -1,8 +1,16 @@
 // Listens for changes of the lists of several servers, also of servers that connect later.
+import { flag, func, type Known, needed, type Table } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
 import type { McpClient } from "./client.ts";
-import { gapsOf, type ListenFilter } from "./listening/filter.ts";
+import { checkFilter, gapsOf, type ListenFilter } from "./listening/filter.ts";
 import type { Listening } from "./listening/listening.ts";
 import type { OnServerChange } from "./named-options.ts";
+
+/** What to listen for at several servers: lists. Resources belong to one server: listen with its client. */
+export type ServersFilter = Omit<ListenFilter, "resources">;
+
+const knownFilter: Known<ServersFilter> = { tools: flag, prompts: flag, resourceList: flag };
+const knownCallback: Table = { onChange: needed(func) };
 
 /** An open listening for changes of several servers. */
 export interface ServersListening {
@@ -21,8 +29,10 @@ export class LiveServersListening implements ServersListening {
   readonly #open = new Map<string, Listening>();
   #isClosed = false;
 
-  constructor(filter: ListenFilter, onChange: OnServerChange, onClosed: () => void) {
-    this.#filter = filter;
+  constructor(filter: ServersFilter, onChange: OnServerChange, onClosed: () => void) {
+    checkOptions({ subject: "listen" }, filter, knownFilter);
+    checkOptions({ subject: "listen" }, { onChange }, knownCallback);
+    this.#filter = checkFilter(filter);
     this.#onChange = onChange;
     this.#onClosed = onClosed;
   }

@@ -268,13 +268,17 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     give: (options) => withClient((client) => client.listen({ tools: true }, () => {}, options)),
     type: ["src/client/listening/listening.ts", "ListenOptions"],
   },
+  "clients.listen": {
+    give: (filter) => withClients((clients) => clients.listen(filter, () => {})),
+    type: ["src/client/several-listening.ts", "ServersFilter"],
+  },
   "clients.tools": {
     give: (options) => withClients((clients) => clients.tools(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/named-options.ts", "ServerCallOptions"],
   },
   "clients.callTool": {
     give: (options) => withClients((clients) => clients.callTool("a_work", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/named-options.ts", "ServerCallOptions"],
   },
   "client.listTools": {
     give: (options) => withClient((client) => client.listTools(options)),
