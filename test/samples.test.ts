@@ -1,6 +1,6 @@
 // Every code sample compiles and runs: those of the documents, and the examples in doc comments.
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
@@ -65,6 +65,7 @@ describe("samples", () => {
     "%s runs",
     { timeout: 60_000 },
     async (_, code = "") => {
+      if (code.includes('from "vitest"')) return runByVitest(code);
       const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
       const { outputText } = ts.transpileModule(runnable(code), { compilerOptions });
       const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", outputText], {
@@ -82,6 +83,20 @@ describe("samples", () => {
     },
   );
 });
+
+/** Runs a sample that is a test, in a folder from which it finds the package. */
+async function runByVitest(code: string): Promise<void> {
+  const folder = mkdtempSync(`${root}test/.sample-`);
+  try {
+    writeFileSync(`${folder}/sample.test.ts`, code);
+    // Otherwise the settings of this repository apply.
+    writeFileSync(`${folder}/vitest.config.mjs`, "export default {};");
+    const vitest = `${root}node_modules/vitest/vitest.mjs`;
+    await promisify(execFile)(process.execPath, [vitest, "run", "--root", folder], { timeout: 50_000 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** A sample as it can be run beside others: on any free port, and ending when all that it says has been done. */
 function runnable(code: string): string {
