@@ -134,7 +134,7 @@ function checkWay(name: string, entry: ServerEntry): "url" | "command" {
 function unclear(name: string, entry: ServerEntry): ConfigurationError {
   if (entry.url !== undefined) return invalid(placeOf(name), "has url and command: remove one of them");
   const known = { ...ways.url, ...ways.command };
-  const [unknown] = Object.keys(entry).filter((field) => !Object.hasOwn(known, field));
+  const unknown = Object.keys(entry).find((field) => !Object.hasOwn(known, field));
   const meant =
     unknown === undefined ? "" : `; ${shownName(unknown)} is not a field: ${nearest(unknown, known)}`;
   return invalid(placeOf(name), `has neither url nor command: add one of them${meant}`);

@@ -20,17 +20,17 @@ export interface ConnectOptions
   readonly handshake?: boolean;
 }
 
-const { onElicit, onSample, roots, onLog, logLevel, observe } = knownConnectOptions;
+const ofClient = knownConnectOptions;
 const knownOptions: Known<ConnectOptions> = {
   revision: oneOf(...revisions.map(({ date }) => date)),
   capabilities: plainObject,
   answer: func,
-  onElicit,
-  onSample,
-  roots,
-  onLog,
-  logLevel,
-  observe,
+  onElicit: ofClient.onElicit,
+  onSample: ofClient.onSample,
+  roots: ofClient.roots,
+  onLog: ofClient.onLog,
+  logLevel: ofClient.logLevel,
+  observe: ofClient.observe,
   handshake: flag,
 };
 

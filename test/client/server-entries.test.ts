@@ -113,7 +113,7 @@ describe("an entry of mcpServers", () => {
     });
     expect([...clients.outcomes.values()].every(({ ok }) => ok)).toBe(true);
     expect(
-      seen.map(([to, sent]) => [to, ...["authorization", "x-tenant", "x-all"].map((name) => sent.get(name))]),
+      seen.map(([to, sent]) => [to, sent.get("authorization"), sent.get("x-tenant"), sent.get("x-all")]),
     ).toEqual([
       ["https://mcp.example.com/mcp", null, "shared", "yes"],
       ["https://mcp.example.com/mcp", `Bearer ${secret}`, "none", "yes"],
