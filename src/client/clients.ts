@@ -77,7 +77,7 @@ export class McpClients {
     const outcome = this.#outcomes.get(name);
     if (outcome?.ok) return outcome.client;
     if (outcome) throw outcome.error;
-    throw this.#unknown("client", name);
+    throw this.#unknown(name);
   }
 
   /** Connects again to the servers that failed, and to those whose client is closed, such as a stdio server that ended. */
@@ -120,7 +120,11 @@ export class McpClients {
   async callTool(name: string, args?: JsonObject, options?: ServerCallOptions): Promise<CallToolResult> {
     checkCallOptions("callTool", options);
     const found = fromPrefixed(this.#prefixes, name);
-    if (!found) throw this.#unknown("callTool", name);
+    if (!found) {
+      const begin = [...this.#prefixes.values()].map((prefix) => `${prefix}_`).join(", ");
+      const problem = `is of no server: pass a name that tools() returns, which begins with one of ${begin}`;
+      throw new ConfigurationError("INVALID_NAME", { subject: "callTool", field: `"${name}"` }, problem);
+    }
     const { server } = found;
     const tool = found.tool ?? (await this.#fullName(server, name));
     return this.client(server).callTool(tool, args, namedCallOptions(server, options));
@@ -169,11 +173,11 @@ export class McpClients {
     return tools;
   }
 
-  #unknown(subject: string, name: string): ConfigurationError {
+  #unknown(name: string): ConfigurationError {
     const known = [...this.#connects.keys()].join(", ");
     const isOff = this.#disabled.has(name);
     const problem = isOff ? "is disabled in its entry" : `names no server: choose from ${known}`;
-    return new ConfigurationError("INVALID_NAME", { subject, field: `"${name}"` }, problem);
+    return new ConfigurationError("INVALID_NAME", { subject: "client", field: `"${name}"` }, problem);
   }
 
   /** The name of a tool whose prefixed name was shortened. */

@@ -20,7 +20,9 @@ export interface ServerTargets {
 }
 
 /** A whole configuration file: `.mcp.json` and those of Claude Desktop and Cursor have `mcpServers`, `mcp.json` of VS Code has `servers`. */
-export type ServersFile = { readonly mcpServers: ServerTargets } | { readonly servers: ServerTargets };
+export type ServersFile = ({ readonly mcpServers: ServerTargets } | { readonly servers: ServerTargets }) & {
+  readonly [field: string]: unknown;
+};
 
 /** Options for all servers, and others for some. */
 export interface ConnectAllOptions extends SharedOptions {

@@ -184,7 +184,9 @@ describe("connectAll", () => {
       mine: toolServer("b", "x"),
     });
     expect(await textOf(clients, "my_notes_full_text_search")).toBe("a ran full_text_search");
-    await expect(clients.callTool("my_x")).rejects.toThrow(/names no server: choose from my_notes, mine/);
+    await expect(clients.callTool("my_x")).rejects.toThrow(
+      'callTool: "my_x" is of no server: pass a name that tools() returns, which begins with one of my_notes_, mine_',
+    );
     expect(() => clients.client("yours")).toThrow(/choose from my_notes, mine/);
   });
 

@@ -138,11 +138,12 @@ describe("an entry of mcpServers", () => {
     ]);
   });
 
-  test.each(["mcpServers", "servers"])("is found in a whole file that has %s", async (field) => {
+  test("is found in a whole file, whose other fields do not matter", async () => {
     const { fetch } = network();
-    const file = { $schema: "x", inputs: [], [field]: { notes: { url: "https://mcp.example.com/mcp" } } };
-    const clients = await opened(file as never, { fetch });
-    expect([...clients.outcomes.keys()]).toEqual(["notes"]);
+    const notes = { url: "https://mcp.example.com/mcp" };
+    const desktop = await opened({ $schema: "x", mcpServers: { notes } }, { fetch });
+    const code = await opened({ inputs: [], servers: { notes } }, { fetch });
+    for (const clients of [desktop, code]) expect([...clients.outcomes.keys()]).toEqual(["notes"]);
   });
 
   test("may be of a server that is named like the field of a file", async () => {
