@@ -1,6 +1,6 @@
 // Every code sample compiles and runs: those of the documents, and the examples in doc comments.
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
@@ -83,6 +83,7 @@ describe("samples", () => {
     "%s runs as JavaScript",
     { timeout: 60_000 },
     async (_, sample) => {
+      if (sample.code.includes('from "vitest"')) return runByVitest(sample.code);
       const code = runnable(sample.code);
       const script = usesUsing(sample) ? lowerUsing(code) : removeTypes(code);
       const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], {
@@ -111,6 +112,20 @@ function usesUsing({ code }: Sample): boolean {
 function lowerUsing(code: string): string {
   const compilerOptions = { target: ts.ScriptTarget.ES2025, module: ts.ModuleKind.ESNext };
   return ts.transpileModule(code, { compilerOptions }).outputText;
+}
+
+/** Runs a sample that is a test, in a folder from which it finds the package. */
+async function runByVitest(code: string): Promise<void> {
+  const folder = mkdtempSync(`${root}test/.sample-`);
+  try {
+    writeFileSync(`${folder}/sample.test.ts`, code);
+    // Otherwise the settings of this repository apply.
+    writeFileSync(`${folder}/vitest.config.mjs`, "export default {};");
+    const vitest = `${root}node_modules/vitest/vitest.mjs`;
+    await promisify(execFile)(process.execPath, [vitest, "run", "--root", folder], { timeout: 50_000 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** A sample as it can be run beside others: on any free port, with models that need no network, and ending when all is done. */

@@ -1,43 +1,47 @@
-// Connects to several servers at once, and offers their tools under one roof.
+// Connects to several servers at once: targets by name, or the entries of a configuration file.
+import { platform } from "#client-platform";
+import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
-import { type Known, options as optionsOf } from "../kinds.ts";
+import { isPlain, type Kind, type Known, options as optionsOf, plainObject, problemOf } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
-import type { CallToolResult, Tool } from "../protocol/model.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { isObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
+import { McpClients } from "./clients.ts";
 import { connect, type Target } from "./connect.ts";
-import { checkCallOptions, knownConnectOptions } from "./settings/checks.ts";
-import type { CallOptions, ConnectOptions } from "./settings/options.ts";
-import { checkServerNames, fromPrefixed, toPrefixed } from "./tool-names.ts";
+import { namedOptions, type SharedOptions } from "./named-options.ts";
+import type { ReadEntry, ServerEntry } from "./server-entries.ts";
+import type { HeaderFields } from "./settings/auth.ts";
+import { guarded, knownConnectOptions } from "./settings/checks.ts";
+import type { ConnectOptions } from "./settings/options.ts";
+
+/** What `connectAll` connects to, by name: targets as `connect` takes them, and entries of `mcpServers`. */
+export interface ServerTargets {
+  readonly [name: string]: Target | ServerEntry;
+}
+
+/** A whole configuration file: `.mcp.json` and those of Claude Desktop and Cursor have `mcpServers`, `mcp.json` of VS Code has `servers`. */
+export type ServersFile = ({ readonly mcpServers: ServerTargets } | { readonly servers: ServerTargets }) & {
+  readonly [field: string]: unknown;
+};
 
 /** Options for all servers, and others for some. */
-export interface ConnectAllOptions extends ConnectOptions {
-  /** Options of single servers, by name: they win over those for all. */
+export interface ConnectAllOptions extends SharedOptions {
+  /**
+   * Options of single servers, by name: they win over those for all, and over the entry of the server. Headers of all three are sent,
+   * and `auth` for all is not used for a server whose entry has an `Authorization` header.
+   */
   readonly servers?: { readonly [name: string]: ConnectOptions };
 }
 
-/** What became of connecting to one server. */
-export type ServerOutcome =
-  | { readonly ok: true; readonly client: McpClient; readonly durationMs: number }
-  | { readonly ok: false; readonly error: unknown; readonly durationMs: number };
-
-/** A tool of one of several servers, whose `name` is prefixed. */
-export interface ServerTool extends Tool {
-  /** The name under which you connected to its server. */
-  readonly server: string;
-  /** Its name at the server. */
-  readonly toolName: string;
-}
-
-/** The tools of all servers that could be asked, and why the others could not. */
-export interface ServerTools {
-  readonly tools: readonly ServerTool[];
-  readonly errors: ReadonlyMap<string, unknown>;
-}
+/** Most programs pass no entries. */
+const entries = later(
+  () => import("./server-entries.ts"),
+  (module) => module,
+);
 
 /**
- * Connects to several servers at once. A server that cannot be reached does not keep the others from working: its outcome holds the
- * error.
+ * Connects to several servers at once. A server that cannot be reached, or whose entry is wrong, does not keep the others from working:
+ * its outcome holds the error. Takes the `mcpServers` of `.mcp.json` and of other hosts as they are, and whole files.
  *
  * @example
  * ```ts
@@ -46,7 +50,7 @@ export interface ServerTools {
  *
  * const notes = new McpServer({ name: "notes", version: "1.0.0" });
  * notes.tool("search", {}, () => "Nothing found");
- * const servers = await connectAll({ notes, files: { command: "no-such-command" } });
+ * const servers = await connectAll({ notes, files: { command: "no-such-command", args: ["${HOME}"] } });
  * for (const [name, outcome] of servers.outcomes) if (!outcome.ok) console.error(name, outcome.error);
  * const { tools } = await servers.tools();
  * console.log(tools.map(({ name }) => name), await servers.callTool("notes_search"));
@@ -54,155 +58,103 @@ export interface ServerTools {
  * ```
  */
 export async function connectAll(
-  targets: { readonly [name: string]: Target },
+  targets: ServerTargets | ServersFile,
   options: ConnectAllOptions = {},
 ): Promise<McpClients> {
-  const names = Object.keys(targets);
-  checkServerNames(names);
+  const wrong = problemOf(knownTargets, targets);
+  if (wrong !== undefined)
+    throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: "targets" }, wrong);
+  const named = Object.entries(inFile(targets));
   const one = optionsOf(knownConnectOptions);
   const known: Known<ConnectAllOptions> = {
     ...knownConnectOptions,
-    servers: optionsOf(Object.fromEntries(names.map((name) => [name, one]))),
+    servers: optionsOf(Object.fromEntries(named.map(([name]) => [name, one]))),
   };
   checkOptions({ subject: "connectAll" }, options, known);
-  const { servers = {}, ...shared } = options;
-  const clients = new McpClients(
-    new Map(names.map((name) => [name, () => connect(targets[name]!, { ...shared, ...servers[name] })])),
-  );
+  const disabled = new Set<string>();
+  const connects = new Map<string, () => Promise<McpClient>>();
+  for (const [name, target] of named) {
+    const isOff = isEntry(target) && (await takeEntry(name, target, options.observe));
+    if (isOff) disabled.add(name);
+    else connects.set(name, () => connectOne(name, target, options));
+  }
+  const clients = new McpClients(connects, disabled);
   await clients.retry();
   for (const outcome of clients.outcomes.values()) {
     if (outcome.ok || !(outcome.error instanceof ConfigurationError)) continue;
-    // A mistake in the program, not in a server.
+    if (outcome.error.subject === "connectAll") continue;
+    // A mistake in the options, not in a server or its entry.
     await clients.close();
     throw outcome.error;
   }
   return clients;
 }
 
-/**
- * The clients of several servers. {@link connectAll} makes one.
- *
- * @example
- * ```ts
- * import { McpServer } from "halyard";
- * import { connectAll } from "halyard/client";
- *
- * const notes = new McpServer({ name: "notes", version: "1.0.0" });
- * notes.tool("search", {}, () => "Nothing found");
- * const servers = await connectAll({ notes });
- * await servers.client("notes").ping();
- * const { content } = await servers.callTool("notes_search");
- * await servers.close();
- * ```
- */
-export class McpClients {
-  readonly #connects: ReadonlyMap<string, () => Promise<McpClient>>;
-  readonly #outcomes = new Map<string, ServerOutcome>();
-  /** The tools of each server when they were listed last, by prefixed name. */
-  readonly #listed = new Map<string, ReadonlyMap<string, ServerTool>>();
-  #isClosed = false;
+const knownTargets: Kind = {
+  ...plainObject,
+  mustBe: "an object of servers by name, such as mcpServers of .mcp.json",
+};
 
-  /** @internal */
-  constructor(connects: ReadonlyMap<string, () => Promise<McpClient>>) {
-    this.#connects = connects;
+/** The servers of a file; servers by name are returned as they are, even if one of them is named like a field of files. */
+function inFile(given: ServerTargets | ServersFile): ServerTargets {
+  for (const field of ["mcpServers", "servers"]) {
+    const inner: unknown = Object.hasOwn(given, field) ? (given as ServerTargets)[field] : undefined;
+    if (isEntry(inner) && typeof inner.url !== "string" && typeof inner.command !== "string")
+      return inner as ServerTargets;
   }
-
-  /** What became of connecting to each server, and how long it took. */
-  get outcomes(): ReadonlyMap<string, ServerOutcome> {
-    return this.#outcomes;
-  }
-
-  /** The client of one server. Throws its error if it could not connect. */
-  client(name: string): McpClient {
-    const outcome = this.#outcomes.get(name);
-    if (outcome?.ok) return outcome.client;
-    if (outcome) throw outcome.error;
-    throw unknownServer("client", name, this.#connects);
-  }
-
-  /** Tries again to connect to the servers that failed. */
-  async retry(): Promise<void> {
-    const failed = [...this.#connects].filter(([name]) => this.#outcomes.get(name)?.ok !== true);
-    const outcomes = await Promise.all(failed.map(([, connectOne]) => timed(connectOne)));
-    failed.forEach(([name], index) => this.#outcomes.set(name, outcomes[index]!));
-    if (this.#isClosed) await this.close();
-  }
-
-  /**
-   * Lists the tools of all servers. Each has the name under which you connected as its prefix (`notes_search`); a name that would exceed
-   * 64 letters, digits, `_` and `-` is shortened, always to the same one.
-   */
-  async tools(options?: CallOptions): Promise<ServerTools> {
-    checkCallOptions("tools", options);
-    const errors = new Map<string, unknown>();
-    const lists = [...this.#connects.keys()].map((server) =>
-      this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, error)),
-    );
-    const tools = (await Promise.all(lists)).flatMap((list) => Array.from(list?.values() ?? []));
-    return { tools, errors };
-  }
-
-  /** Calls a tool by its prefixed name. */
-  async callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult> {
-    const found = fromPrefixed(this.#connects.keys(), name);
-    if (!found) throw unknownServer("callTool", name, this.#connects);
-    const tool = found.tool ?? (await this.#fullName(found.server, name));
-    return this.client(found.server).callTool(tool, args, options);
-  }
-
-  /** Closes all clients. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const open = [...this.#outcomes.values()].flatMap((outcome) => (outcome.ok ? [outcome.client] : []));
-    await Promise.all(open.map((client) => client.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #toolsOf(server: string, options?: CallOptions): Promise<ReadonlyMap<string, ServerTool>> {
-    const tools = new Map<string, ServerTool>();
-    for (const tool of await this.client(server).listTools(options)) {
-      const name = toPrefixed(server, tool.name);
-      if (!tools.has(name)) tools.set(name, { ...tool, name, server, toolName: tool.name });
-    }
-    this.#listed.set(server, tools);
-    return tools;
-  }
-
-  /** The name of a tool whose prefixed name was shortened. */
-  async #fullName(server: string, name: string): Promise<string> {
-    const tool = this.#listed.get(server)?.get(name) ?? (await this.#toolsOf(server)).get(name);
-    if (tool) return tool.toolName;
-    throw new ConfigurationError(
-      "INVALID_NAME",
-      { subject: "callTool", field: name },
-      `is not a tool of ${server}`,
-    );
-  }
+  return given as ServerTargets;
 }
 
-async function timed(connectOne: () => Promise<McpClient>): Promise<ServerOutcome> {
-  const start = performance.now();
-  const took = (): number => Math.round(performance.now() - start);
-  try {
-    const client = await connectOne();
-    return { ok: true, client, durationMs: took() };
-  } catch (error) {
-    return { ok: false, error, durationMs: took() };
-  }
+function isEntry(target: unknown): target is ServerEntry {
+  return isPlain(target) && !(target instanceof URL) && !("openWire" in target);
 }
 
-function unknownServer(
-  subject: string,
+/** Says what is ignored of an entry. Returns whether the entry is disabled. */
+async function takeEntry(
   name: string,
-  servers: ReadonlyMap<string, unknown>,
-): ConfigurationError {
-  const known = [...servers.keys()].join(", ");
-  return new ConfigurationError(
-    "INVALID_NAME",
-    { subject, field: `"${name}"` },
-    `names no server: choose from ${known}`,
-  );
+  entry: ServerEntry,
+  observe: ConnectAllOptions["observe"],
+): Promise<boolean> {
+  if (entry.disabled === true) return true;
+  const { ignoredOf } = await entries.get();
+  const tell = observe && guarded(observe);
+  for (const reason of ignoredOf(name, entry)) {
+    if (tell) tell({ type: "ignored", reason, server: name });
+    else console.warn(reason);
+  }
+  return false;
+}
+
+async function connectOne(
+  name: string,
+  given: Target | ServerEntry,
+  { servers = {}, ...shared }: ConnectAllOptions,
+): Promise<McpClient> {
+  const own = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  const { target, headers: inEntry = {} } = await readTarget(name, given);
+  const { authorization, ...fields } = inEntry;
+  const token = own?.auth === undefined && authorization !== undefined ? { authorization } : undefined;
+  const headers = mergedHeaders(shared.headers, fields, token, own?.headers);
+  // The token of an entry is for its server; that of all servers is not.
+  const { auth, ...others } = namedOptions(name, shared);
+  const options = { ...others, ...(auth && !token && { auth }), ...own, ...(headers && { headers }) };
+  try {
+    return await connect(target, options);
+  } catch (error) {
+    throw (await entries.get()).ofEntry(name, error);
+  }
+}
+
+async function readTarget(name: string, given: Target | ServerEntry): Promise<ReadEntry> {
+  if (isEntry(given)) return (await entries.get()).readEntry(name, given, platform.variable);
+  if (typeof given === "string" || isObject(given)) return { target: given as Target };
+  const problem = "must be a URL, an McpServer, or an entry with url or command";
+  throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);
+}
+
+/** Headers by name, in which case does not matter; later ones win. Undefined without any. */
+function mergedHeaders(...given: readonly (HeaderFields | undefined)[]): HeaderFields | undefined {
+  const all = given.flatMap((headers) => Object.entries(headers ?? {}));
+  const merged = new Map(all.map(([name, value]) => [name.toLowerCase(), [name, value] as const]));
+  return merged.size === 0 ? undefined : Object.fromEntries(merged.values());
 }

@@ -14,6 +14,7 @@ import type { AuthEvents } from "./http/auth.ts";
 import { redaction, Secrets } from "./redaction/secrets.ts";
 import { type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
+import { usedVariables } from "./settings/used-variables.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
 export type Target = string | URL | CommandTarget | WireSource;
@@ -59,6 +60,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   let calls: Calls | undefined;
   let connection: Connection | undefined;
   const secrets = new Secrets();
+  secrets.addAll(usedVariables());
   const observe = await discreet(settings.observe, secrets);
   const [transport, Catalogue, record] = await Promise.all([
     transportOf(target, options, { ...settings, observe }, secrets, {

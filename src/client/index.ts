@@ -32,18 +32,14 @@ export { chooseModel } from "./answering/choose-model.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
 export { type CompleteOptions, McpClient } from "./client.ts";
-export {
-  connectAll,
-  type ConnectAllOptions,
-  McpClients,
-  type ServerOutcome,
-  type ServerTool,
-  type ServerTools,
-} from "./connect-all.ts";
+export { McpClients, type ServerOutcome, type ServerTool, type ServerTools } from "./clients.ts";
+export { connectAll, type ConnectAllOptions, type ServersFile, type ServerTargets } from "./connect-all.ts";
 export { connect, type Target } from "./connect.ts";
 export type { Change, ChangeKind, ListenFilter } from "./listening/filter.ts";
 export type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
+export type { FromServer, OnServerChange, ServerCallOptions } from "./named-options.ts";
 export type { RecordedLine } from "./recording.ts";
+export type { ServerEntry } from "./server-entries.ts";
 export type {
   AuthOption,
   AuthRefusal,
@@ -104,6 +100,7 @@ export type {
 } from "./settings/options.ts";
 export type { Remembered } from "./settings/remembered.ts";
 export type { ClientState, StateName } from "./settings/state.ts";
+export type { ServersFilter, ServersListening } from "./several-listening.ts";
 export type { StoredTask, TaskHandle, TaskOptions } from "./tasks/handle.ts";
 export type { TaskState, TaskStatus } from "./tasks/task.ts";
 export type { StartTaskOptions } from "./tasks/tasks.ts";

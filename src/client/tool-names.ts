@@ -1,9 +1,8 @@
 // The names of tools of several servers: prefixed, short enough for every model, unique, and mapped back.
-import { ConfigurationError } from "../errors.ts";
-
 /** What models accept as the name of a tool: at most 64 letters, digits, `_` and `-`. */
 const maxLength = 64;
 const plain = /^[a-zA-Z0-9_-]+$/;
+/** A longer name of a server is rewritten, so that there is room for the name of the tool. */
 const maxServerName = 32;
 
 /** How shortened names end. A tool whose own name ends like that is renamed too, so that no two are confused. */
@@ -17,45 +16,48 @@ export interface PrefixedName {
   readonly tool: string | undefined;
 }
 
+/** A name that could be taken for a rewritten one. */
+const likeRewritten = new RegExp(`-[0-9a-f]{${digestLength}}(?:_|$)`);
+
 /**
- * Throws unless each name can be a prefix, and none is the beginning of another one: with `a` and `a_b`, the name `a_b_c` could mean two
- * tools.
+ * What begins the names of the tools of each server: its name, unless models would not accept that, or it begins with the name of
+ * another server and `_`: with `a` and `a_b`, the name `a_b_c` could mean two tools. Such a name is rewritten, always to the same one.
  */
-export function checkServerNames(names: readonly string[]): void {
-  const fail = (name: string, problem: string): never => {
-    throw new ConfigurationError("INVALID_NAME", { subject: "connectAll", field: `"${name}"` }, problem);
-  };
-  for (const name of names) {
-    if (!plain.test(name) || name.length > maxServerName)
-      fail(
-        name,
-        `must have at most ${maxServerName} letters, digits, _ and -, since it begins the names of tools`,
-      );
-    const other = names.find((longer) => longer.startsWith(`${name}_`));
-    if (other !== undefined)
-      fail(name, `begins "${other}", so that their tools could not be told apart: rename one of them`);
-  }
+export function prefixesOf(servers: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    servers.map((name) => {
+      const isPlain = plain.test(name) && name.length <= maxServerName && !likeRewritten.test(name);
+      const isOwn = !servers.some((other) => name.startsWith(`${other}_`));
+      return [name, isPlain && isOwn ? name : rewritten(name)];
+    }),
+  );
+}
+
+/** No rewritten name has `_`, so that no other name can be its beginning. */
+function rewritten(name: string): string {
+  const readable = name.replaceAll(/[^a-zA-Z0-9-]/g, "-").slice(0, maxServerName - digestLength - 1);
+  return `${readable}-${digestOf(name)}`;
 }
 
 /** The name of a tool among those of all servers. */
-export function toPrefixed(server: string, tool: string): string {
-  const room = maxLength - server.length - 1;
-  if (plain.test(tool) && tool.length <= room && !shortened.test(tool)) return `${server}_${tool}`;
+export function toPrefixed(prefix: string, tool: string): string {
+  const room = maxLength - prefix.length - 1;
+  if (plain.test(tool) && tool.length <= room && !shortened.test(tool)) return `${prefix}_${tool}`;
   const readable = tool.replaceAll(/[^a-zA-Z0-9_-]/g, "-").slice(0, room - digestLength - 1);
-  return `${server}_${readable}-${digestOf(tool)}`;
+  return `${prefix}_${readable}-${digestOf(tool)}`;
 }
 
-/** Takes a prefixed name apart; undefined if it begins with no server's name. */
-export function fromPrefixed(servers: Iterable<string>, name: string): PrefixedName | undefined {
-  for (const server of servers) {
-    if (!name.startsWith(`${server}_`)) continue;
-    const tool = name.slice(server.length + 1);
+/** Takes a prefixed name apart; undefined if it begins with no server's prefix. */
+export function fromPrefixed(prefixes: ReadonlyMap<string, string>, name: string): PrefixedName | undefined {
+  for (const [server, prefix] of prefixes) {
+    if (!name.startsWith(`${prefix}_`)) continue;
+    const tool = name.slice(prefix.length + 1);
     return { server, tool: shortened.test(tool) ? undefined : tool };
   }
   return undefined;
 }
 
-/** 64 bits of FNV-1a. They only tell apart the tools of one server, which could confuse nobody but itself. */
+/** 64 bits of FNV-1a. They tell apart the tools of one server, and the servers that you name, which could only confuse themselves. */
 function digestOf(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {

@@ -49,7 +49,10 @@ export interface PipeOptions {
   readonly caller?: string | undefined;
   /** Called when you may call {@link Pipe.receive} again after it returned false. */
   readonly onResume?: (() => void) | undefined;
-  /** Called with the error of a failed call, and the error id that the client gets instead. */
+  /**
+   * Called with the error of a failed call, and the error id that the client gets instead. The default logger does not write these
+   * errors then; a `logger` of the author still receives them.
+   */
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 

@@ -1,10 +1,11 @@
 // The questions of a server to a test client: those in a result, the retry that answers them, and the answers of a function.
 import { untilAborted } from "../async/promises.ts";
 import type { Answered, Answers, Question as Asked } from "../client/answering/question.ts";
+import { RpcRejection } from "../client/settings/errors.ts";
 import { errorCodes } from "../errors.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject } from "../wire/message.ts";
 
 /** A question from the server to the client. */
 export interface Question {
@@ -71,47 +72,119 @@ export function retryOf(result: JsonObject, answer: Respond): JsonObject {
   return { inputResponses: Object.fromEntries(answers), requestState: result["requestState"] };
 }
 
-/** The function left a question of a result to the test. */
-export class Unanswered extends Error {}
+/** A question of the server that the test has not answered. */
+export class Unanswered extends Error {
+  constructor(method: string, cause?: unknown) {
+    const option = answering[method] ?? "answer";
+    const problem = `The server sent ${method}, and the test client has no answer: pass ${option} to connect`;
+    super(problem, cause === undefined ? undefined : { cause });
+    this.name = "Unanswered";
+  }
+}
 
-/** Answers with the function of a test, and declares what the test says. */
+/** The options that answer each method. */
+const answering: { readonly [method: string]: string } = {
+  "elicitation/create": "onElicit",
+  "sampling/createMessage": "onSample",
+  "roots/list": "roots",
+};
+
+/** The options that declare each capability. */
+const declaring: { readonly [capability: string]: string } = {
+  elicitation: "onElicit",
+  sampling: "onSample",
+  roots: "roots",
+};
+
+/** The rejection of a call that needs what the client did not declare, with the option that declares it. */
+export function withRemedy(rejection: RpcRejection): RpcRejection {
+  const needs = isObject(rejection.data) ? rejection.data["requiredCapabilities"] : undefined;
+  const options = Object.keys(isObject(needs) ? needs : {}).map((name) => declaring[name] ?? "capabilities");
+  if (rejection.code !== errorCodes.missingClientCapability || options.length === 0) return rejection;
+  const message = `${rejection.message}: pass ${[...new Set(options)].join(" and ")} to connect`;
+  return new RpcRejection({ code: rejection.code, message, data: rejection.data }, rejection.cause);
+}
+
+/** Answers with the function of a test, or with its handlers, and declares what the test says. */
 export class TestAnswers implements Answers {
-  readonly isBusy = false;
-  readonly lastEndedAt: number = Number.NEGATIVE_INFINITY;
   readonly #declared: ClientCapabilities;
-  readonly #respond: Respond;
-  readonly #failed: (error: unknown) => void;
+  readonly #respond: Respond | undefined;
+  readonly #handlers: Answers | undefined;
+  /** Reject what waits at the moment. */
+  readonly #rejections = new Set<(error: unknown) => void>();
+  /** The error that the function threw, until it rejects a later wait. */
+  #thrown: { readonly error: unknown } | undefined;
+  /** The method of the last question that was left to the test. */
+  #unanswered: string | undefined;
 
-  /** `failed` receives what the function throws when a request of the server asks; in a round the call rejects with it. */
-  constructor(declared: ClientCapabilities, respond: Respond, failed: (error: unknown) => void) {
+  constructor(declared: ClientCapabilities, respond: Respond | undefined, handlers: Answers | undefined) {
     this.#declared = declared;
     this.#respond = respond;
-    this.#failed = failed;
+    this.#handlers = handlers;
   }
 
-  capabilities(): ClientCapabilities {
-    return this.#declared;
+  /** Whether anything answers. */
+  get areGiven(): boolean {
+    return (this.#respond ?? this.#handlers) !== undefined;
   }
 
-  hold(): () => void {
-    return () => {};
+  /** The method of the last question that was left to the test; undefined if you have taken it. */
+  takeUnanswered(): string | undefined {
+    const method = this.#unanswered;
+    this.#unanswered = undefined;
+    return method;
   }
 
-  async answer(
-    { key = "", method, params }: Asked,
-    { era }: Revision,
-    signal: AbortSignal,
-  ): Promise<Answered> {
+  get isBusy(): boolean {
+    return this.#handlers?.isBusy ?? false;
+  }
+
+  get lastEndedAt(): number {
+    return this.#handlers?.lastEndedAt ?? Number.NEGATIVE_INFINITY;
+  }
+
+  capabilities(revision: Revision): ClientCapabilities {
+    const { extensions: _, ...handled } = this.#handlers?.capabilities(revision) ?? {};
+    return { ...handled, ...this.#declared };
+  }
+
+  hold(bytes: number): (() => void) | undefined {
+    return this.#handlers ? this.#handlers.hold(bytes) : () => {};
+  }
+
+  async answer(question: Asked, revision: Revision, signal: AbortSignal): Promise<Answered> {
+    if (this.#handlers) return this.#handlers.answer(question, revision, signal);
+    const { key = "", method, params } = question;
+    const isModern = revision.era === "modern";
     try {
-      const result = this.#respond({ key, method, params });
+      const result = this.#respond?.({ key, method, params });
       if (result !== undefined) return { ok: true, result };
-      if (era === "modern") throw new Unanswered();
+      if (isModern) throw new Unanswered(method);
     } catch (cause) {
-      if (era === "modern") return { ok: false, error: failure, cause };
-      this.#failed(cause);
+      if (isModern) return { ok: false, error: failure, cause };
+      this.#fail(cause);
     }
     // The server waits: the test responds itself, or never.
+    this.#unanswered = method;
     return untilAborted(new Promise<never>(() => {}), signal);
+  }
+
+  /** Settles like `work`, unless the function throws before, such as a failed assertion. */
+  unlessThrown<T>(work: Promise<T>): Promise<T> {
+    if (!this.#respond) return work;
+    return new Promise((resolve, reject) => {
+      this.#rejections.add(reject);
+      work.then(resolve, reject).finally(() => this.#rejections.delete(reject));
+      if (this.#thrown) reject(this.#thrown.error as Error);
+      this.#thrown = undefined;
+    });
+  }
+
+  /** Rejects what has waited the longest, or the next wait. */
+  #fail(error: unknown): void {
+    const [reject] = this.#rejections;
+    if (reject) reject(error);
+    else this.#thrown = { error };
   }
 }
 

@@ -1,35 +1,37 @@
-// A client for tests: it sends messages on a given revision and records every message that it receives.
-import { isThenable } from "../async/promises.ts";
+// A client for tests: that of halyard/client, on a wire that records every message, and with ways to send messages as they are.
+import type { Answers } from "../client/answering/question.ts";
 import { type Calls, joinCalls } from "../client/calls/calls.ts";
+import { Logging } from "../client/calls/logging.ts";
+import type { ClientRequest } from "../client/calls/middleware.ts";
+import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
+import { Catalogue } from "../client/catalogue/catalogue.ts";
 import { WireTransport } from "../client/channel/wire-transport.ts";
+import { McpClient } from "../client/client.ts";
 import type { Connection } from "../client/connection/connection.ts";
 import { requestMeta } from "../client/connection/handshake.ts";
 import type { Step } from "../client/connection/verdicts.ts";
+import { checkCallOptions, type ClientSettings, knownCallOptions } from "../client/settings/checks.ts";
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
+import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
+import type { Known } from "../kinds.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { findRevision } from "../protocol/revisions/index.ts";
-import {
-  isObject,
-  isRequestId,
-  type JsonObject,
-  type RequestId,
-  type RpcNotification,
-  type RpcResponse,
-} from "../wire/message.ts";
+import { findRevision, revisions } from "../protocol/revisions/index.ts";
+import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
-import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
+import { type Respond, TestAnswers, Unanswered, withRemedy } from "./answering.ts";
+import { type Received, RecordedWire } from "./recorded-wire.ts";
 
 /** Long enough for a busy machine; only a failing test waits this long. */
 const defaultTimeoutMs = 10_000;
 
 /** The server under test may send anything. */
-const noLimits = Object.fromEntries(
+export const noLimits: ClientLimits = Object.fromEntries(
   Object.keys(defaultClientLimits).map((name) => [name, Number.POSITIVE_INFINITY]),
 ) as unknown as ClientLimits;
 
-const settings = {
+const defaults = {
   info: { name: "test-client", version: "1.0.0" },
   limits: noLimits,
   backoff: defaultBackoff,
@@ -39,23 +41,75 @@ const settings = {
   reissue: "never",
   strict: false,
   throwOnError: false,
-  observe: undefined,
+  cache: false,
 } as const;
 
-/** A message from the server. */
-export type Received = RpcNotification | RpcResponse;
-
-export interface TestClientOptions {
-  /** The date of the revision to speak. */
-  readonly revision: string;
-  /** What the client declares. @default {{}} */
+export interface TestClientOptions extends Pick<ClientOptions, "onLog" | "logLevel" | "observe"> {
+  /** The date of the revision to speak. @default {the newest one that the server speaks} */
+  readonly revision?: string;
+  /** What the client declares, besides what its handlers do. @default {{}} */
   readonly capabilities?: ClientCapabilities;
-  /** Answers the server's questions, so that a request resolves with its final result. @default {nothing is answered} */
+  /** Answers the server's questions with results as they are sent, so that a request resolves with its final one. @default {nothing is answered} */
   readonly answer?: Respond;
 }
 
+/** The options of a raw request. */
+export interface RawRequestOptions extends CallOptions {
+  /** The id to send it under. @default {the next number} */
+  readonly id?: RequestId | undefined;
+}
+
+const knownRawOptions: Known<RawRequestOptions> = {
+  ...knownCallOptions,
+  id: { is: (value) => typeof value === "string" || typeof value === "number", mustBe: "a text or a number" },
+};
+
+/** What a test client knows of a server in the same process. */
+export interface TestedServer {
+  /** The exceptions in the server, by the error id that the client receives. */
+  readonly failures: ReadonlyMap<unknown, unknown>;
+  /** The result of `server/discover`. */
+  readonly introduction: JsonObject;
+  /** Answers with the handlers of the test. */
+  readonly handlers: Answers | undefined;
+}
+
+/** A client, not open yet, whose parts a test client uses, too. */
+interface Parts {
+  readonly revision: Revision;
+  readonly wire: RecordedWire;
+  readonly answers: TestAnswers;
+  readonly connection: Connection;
+  readonly calls: Calls;
+  readonly logging: Logging;
+  readonly settings: ClientSettings;
+}
+
+function partsOf(wire: Wire, options: TestClientOptions, tested: TestedServer | undefined): Parts {
+  const date = options.revision ?? revisions[0]?.date;
+  const revision = findRevision(date);
+  if (revision === undefined) {
+    const known = revisions.map((each) => each.date).join(", ");
+    throw new RangeError(`Unknown protocol revision: ${date}: choose from ${known}`);
+  }
+  const recorded = new RecordedWire(wire);
+  const answers = new TestAnswers(options.capabilities ?? {}, options.answer, tested?.handlers);
+  const { onLog, logLevel = onLog && "info", observe } = options;
+  const settings = { ...defaults, revision: revision.date, logLevel, observe };
+  const joined = joinCalls(new WireTransport(recorded, noLimits), answers, settings);
+  return {
+    revision,
+    wire: recorded,
+    answers,
+    settings,
+    logging: new Logging(joined.calls, onLog),
+    ...joined,
+  };
+}
+
 /**
- * Speaks one protocol revision over a {@link Wire}. {@link connect} makes one.
+ * The client of `halyard/client` for tests of a server: it speaks one protocol revision over a {@link Wire}, caches and repeats
+ * nothing, and has ways to send messages as they are. {@link connect} makes one.
  *
  * @example
  * ```ts
@@ -64,89 +118,101 @@ export interface TestClientOptions {
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("hello", {}, () => "Hello");
- * const client = await connect(server, { revision: "2026-07-28" });
- * const { content } = await client.request("tools/call", { name: "hello" });
+ * const client = await connect(server);
+ * const { content } = await client.callTool("hello");
  * await client.close();
  * ```
  */
-export class TestClient {
-  readonly revision: string;
-  readonly era: "modern" | "legacy";
-  /** Every message that has arrived, in order. */
-  readonly received: Received[] = [];
-  readonly #wire: Wire;
+export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpClient<Tools> {
   readonly #revision: Revision;
-  readonly #capabilities: ClientCapabilities;
-  readonly #answers: boolean;
-  readonly #failures: ReadonlyMap<unknown, unknown> | undefined;
+  readonly #wire: RecordedWire;
+  readonly #answers: TestAnswers;
+  readonly #tested: TestedServer | undefined;
   readonly #connection: Connection;
   readonly #calls: Calls;
-  /** The end of the wire that the client has, once it is open. */
-  #line: Wire | undefined;
+  readonly #logging: Logging;
+  readonly #settings: ClientSettings;
   #opening: Promise<void> | undefined;
   #isOpen = false;
-  readonly #waiting = new Set<() => void>();
-  /** Reject what waits at the moment. */
-  readonly #rejections = new Set<(error: unknown) => void>();
-  /** The error that `answer` threw, until it rejects a later wait. */
-  #thrown: { readonly error: unknown } | undefined;
 
-  /** `failures`: the exceptions in the server, by the error id that the client receives, if both run in one process. */
-  constructor(wire: Wire, options: TestClientOptions, failures?: ReadonlyMap<unknown, unknown>) {
-    const { capabilities = {}, answer } = options;
-    const revision = findRevision(options.revision);
-    if (revision === undefined) throw new RangeError(`Unknown protocol revision: ${options.revision}`);
-    this.revision = revision.date;
-    this.era = revision.era;
-    this.#revision = revision;
-    this.#wire = wire;
-    this.#capabilities = capabilities;
-    this.#answers = answer !== undefined;
-    this.#failures = failures;
-    wire.onMessage = (text) => this.#receive(text);
-    wire.onClose = (reason) => this.#line?.onClose(reason);
-    const transport = new WireTransport({ openWire: () => this.#openLine(), reopens: false }, noLimits);
-    const answers = new TestAnswers(capabilities, answer ?? (() => undefined), (error) => this.#fail(error));
-    const joined = joinCalls(transport, answers, { ...settings, revision: revision.date });
-    this.#connection = joined.connection;
-    this.#calls = joined.calls;
+  constructor(wire: Wire, options: TestClientOptions = {}, tested?: TestedServer) {
+    const parts = partsOf(wire, options, tested);
+    const { connection, calls, logging, settings } = parts;
+    super({ connection, calls, logging, settings, catalogue: new Catalogue(calls, settings.cache) });
+    this.#revision = parts.revision;
+    this.#wire = parts.wire;
+    this.#answers = parts.answers;
+    this.#tested = tested;
+    this.#connection = connection;
+    this.#calls = calls;
+    this.#logging = logging;
+    this.#settings = settings;
+    parts.wire.onSend = (text) => this.sendText(text);
+    calls.use((request, next) => this.#explained(request, next));
+  }
+
+  override get revision(): string {
+    return this.#revision.date;
+  }
+
+  get era(): "modern" | "legacy" {
+    return this.#revision.era;
+  }
+
+  /** Every message that has arrived, in order. */
+  get received(): Received[] {
+    return this.#wire.received;
+  }
+
+  /** What the server's handlers threw and this client sees only an error id of, the first one first. */
+  get failures(): readonly unknown[] {
+    return [...(this.#tested?.failures.values() ?? [])];
   }
 
   /** Makes the handshake if the revision has one. Returns the result of `initialize`. */
   async open(): Promise<JsonObject | undefined> {
-    if (this.era === "modern") {
-      await this.#assume();
-      return undefined;
-    }
     const before = this.received.length;
-    await this.#connect().catch((error: unknown) => {
-      const rejection = error instanceof NoCommonRevision ? (error.cause ?? error) : error;
-      throw this.#withCause(rejection);
-    });
+    if (this.era === "modern") await this.#assume();
+    else
+      await this.#connect().catch((error: unknown) => {
+        const rejection = error instanceof NoCommonRevision ? (error.cause ?? error) : error;
+        throw this.#withCause(rejection);
+      });
+    if (this.#settings.logLevel) await this.#logging.begin(this.#settings.logLevel);
     const response = this.received.slice(before).find((message) => "result" in message);
     return response?.result;
   }
 
-  /** Sends a request and resolves with its result. An error response rejects with an {@link RpcRejection}. */
-  async request(method: string, params?: JsonObject, id?: RequestId): Promise<JsonObject> {
+  /**
+   * Sends a request as it is given, once, and resolves with its result, of whatever type; only the `_meta` of the revision is added.
+   * An error response rejects with an {@link RpcRejection}.
+   */
+  override async request(
+    method: string,
+    params?: JsonObject,
+    options: RawRequestOptions = {},
+  ): Promise<JsonObject> {
+    checkCallOptions("request", options, knownRawOptions);
     if (!this.#isOpen) await this.#assume();
+    const { id, ...others } = options;
     let sentAs: RequestId | undefined;
     const running = this.#calls.request(method, this.withMeta(params).params, {
+      inputRequired: this.#answers.areGiven ? "answer" : "return",
+      ...others,
       verbatim: { id },
-      inputRequired: this.#answers ? "answer" : "return",
       onSent: (last) => (sentAs = last),
     });
     try {
-      return await this.#unlessAnswerThrows(running);
+      return await this.#answers.unlessThrown(running);
     } catch (error) {
       if (error instanceof Unanswered) return this.#resultOf(sentAs);
-      if (error instanceof CallTimeout) throw this.#noneWithin(defaultTimeoutMs);
+      if (error instanceof CallTimeout) throw this.#wire.noneWithin(options.timeoutMs ?? defaultTimeoutMs);
       throw this.#withCause(error);
     }
   }
 
-  /** Sends a notification. */
-  notify(method: string, params?: JsonObject): void {
+  /** Sends a notification as it is given. */
+  override async notify(method: string, params?: JsonObject): Promise<void> {
     this.send({ jsonrpc: "2.0", method, ...(params && { params }) });
   }
 
@@ -157,13 +223,12 @@ export class TestClient {
 
   /** Sends any text, unchanged. */
   sendText(text: string): void {
-    const sent = this.#wire.send(text);
-    if (isThenable(sent)) sent.then(undefined, (error: Error) => this.#line?.onClose(error));
+    this.#wire.send(text);
   }
 
   /** Resolves with the first message that `matches`, among those received so far and later ones. */
   waitFor(matches: (message: Received) => boolean, timeoutMs: number = defaultTimeoutMs): Promise<Received> {
-    return this.#unlessAnswerThrows(this.#find(matches, timeoutMs));
+    return this.#answers.unlessThrown(this.#wire.find(matches, timeoutMs));
   }
 
   /** The notifications of that method received so far. */
@@ -174,21 +239,26 @@ export class TestClient {
   }
 
   /** Ends the connection. */
-  async close(): Promise<void> {
-    await this.#calls.close();
+  override async close(): Promise<void> {
+    await super.close();
     await this.#wire.close();
   }
 
   /** Adds the `_meta` that every modern request carries. */
   withMeta(params: JsonObject = {}): { params?: JsonObject } {
     if (this.era === "legacy") return Object.keys(params).length > 0 ? { params } : {};
-    const meta = requestMeta(settings.info, this.#capabilities, this.#revision);
+    const declared = this.#answers.capabilities(this.#revision);
+    const meta = requestMeta(this.#settings.info, declared, this.#revision);
     return { params: { ...params, _meta: { ...meta, ...(params["_meta"] as object | undefined) } } };
   }
 
   /** Connects without a message: the test makes the handshake itself, or the revision has none. */
-  #assume(): Promise<void> {
-    return this.#opening ?? this.#connect({ do: "speak", revision: this.#revision, result: {} });
+  async #assume(): Promise<void> {
+    const result = this.#tested?.introduction ?? {};
+    await (this.#opening ?? this.#connect({ do: "speak", revision: this.#revision, result }));
+    const { channel } = this.#connection;
+    // The revision is the one that the test wants, whatever the server says to it.
+    if (channel) this.#connection.answered(channel);
   }
 
   #connect(first?: Step): Promise<void> {
@@ -203,83 +273,28 @@ export class TestClient {
     return this.#opening;
   }
 
-  /** The client's end of the wire. The test sends on the same wire, and goes on when the client gives up. */
-  #openLine(): Wire {
-    this.#line = {
-      send: (text) => this.sendText(text),
-      onMessage: () => {},
-      onClose: () => {},
-      close: async () => {},
-    };
-    return this.#line;
-  }
-
-  #receive(text: string): void {
-    const messages = [JSON.parse(text) as Received | Received[]].flat();
-    this.received.push(...messages);
-    for (const look of this.#waiting) look();
-    // An error without an id concerns what the test sent, although a client takes it for the response to its only request.
-    const own = messages.filter((message) => "method" in message || isRequestId(message.id));
-    if (own.length > 0) this.#line?.onMessage(own.length === messages.length ? text : JSON.stringify(own));
-  }
-
   #resultOf(id: RequestId | undefined): JsonObject {
     const response = this.received.findLast((message) => "result" in message && message.id === id);
     return (response as { readonly result: JsonObject }).result;
   }
 
+  /** Runs a request of a method such as `callTool`. Its errors say what the test can do; those of raw requests are as they are. */
+  async #explained(request: ClientRequest, next: () => Promise<JsonObject>): Promise<JsonObject> {
+    if ("verbatim" in request.options) return next();
+    try {
+      return await this.#answers.unlessThrown(next());
+    } catch (error) {
+      const unanswered = error instanceof CallTimeout ? this.#answers.takeUnanswered() : undefined;
+      if (unanswered) throw new Unanswered(unanswered, error);
+      const known = this.#withCause(error);
+      throw known instanceof RpcRejection ? withRemedy(known) : known;
+    }
+  }
+
   /** The rejection, with the exception in the server if its response has only the id of one. */
   #withCause(error: unknown): unknown {
     if (!(error instanceof RpcRejection) || !isObject(error.data)) return error;
-    const cause = this.#failures?.get(error.data["errorId"]);
+    const cause = this.#tested?.failures.get(error.data["errorId"]);
     return cause === undefined ? error : new RpcRejection(error, cause);
-  }
-
-  /** Rejects what has waited the longest, or the next wait. */
-  #fail(error: unknown): void {
-    const [reject] = this.#rejections;
-    if (reject) reject(error);
-    else this.#thrown = { error };
-  }
-
-  /** Settles like `work`, unless `answer` throws before, such as a failed assertion. */
-  #unlessAnswerThrows<T>(work: Promise<T>): Promise<T> {
-    if (!this.#answers) return work;
-    return new Promise((resolve, reject) => {
-      this.#rejections.add(reject);
-      work.then(resolve, reject).finally(() => this.#rejections.delete(reject));
-      if (this.#thrown) reject(this.#thrown.error as Error);
-      this.#thrown = undefined;
-    });
-  }
-
-  #find(matches: (message: Received) => boolean, timeoutMs: number): Promise<Received> {
-    return new Promise((resolve, reject) => {
-      let at = 0;
-      const look = (): void => {
-        for (; at < this.received.length; at++) {
-          const message = this.received[at];
-          if (message !== undefined && matches(message)) {
-            stop();
-            return resolve(message);
-          }
-        }
-      };
-      const timer = setTimeout(() => {
-        stop();
-        reject(this.#noneWithin(timeoutMs));
-      }, timeoutMs);
-      const stop = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(look);
-      };
-      this.#waiting.add(look);
-      look();
-    });
-  }
-
-  #noneWithin(timeoutMs: number): Error {
-    const received = JSON.stringify(this.received.slice(-5));
-    return new Error(`No such message within ${timeoutMs} ms; received ${received}`);
   }
 }

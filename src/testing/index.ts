@@ -6,7 +6,8 @@
 export { type Respond, type Question, questionsIn, retryOf } from "./answering.ts";
 export { backplaneContract } from "./backplane.ts";
 export { connect, type ConnectOptions } from "./memory.ts";
-export { type Received, TestClient } from "./client.ts";
+export { type RawRequestOptions, TestClient } from "./client.ts";
+export type { Received } from "./recorded-wire.ts";
 export { protocolRevisions } from "./protocol-revisions.ts";
 export { replay } from "./replay.ts";
 export type { StoreCheck } from "./store-check.ts";

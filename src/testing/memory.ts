@@ -1,20 +1,36 @@
 // Connects a test client and a server in memory; they exchange text.
-import { filledText, flag, func, type Known, needed, plainObject } from "../kinds.ts";
+import { HandlerAnswers } from "../client/answering/answers.ts";
+import type { Answers } from "../client/answering/question.ts";
+import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
+import { knownConnectOptions } from "../client/settings/checks.ts";
+import type { ConnectOptions as ClientOptions } from "../client/settings/options.ts";
+import { ConfigurationError } from "../errors.ts";
+import { flag, func, type Known, oneOf, plainObject } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
-import { portOf, type Servable } from "../server/calls/port.ts";
-import { TestClient, type TestClientOptions } from "./client.ts";
+import { revisions } from "../protocol/revisions/index.ts";
+import { coreOf, portOf, type Servable, type ServerPort } from "../server/calls/port.ts";
+import type { JsonObject } from "../wire/message.ts";
+import { noLimits, TestClient, type TestClientOptions } from "./client.ts";
 
-/** The options of a test client in memory. */
-export interface ConnectOptions extends TestClientOptions {
+/** The options of a test client in memory. Its handlers are those of `connect` of `halyard/client`. */
+export interface ConnectOptions
+  extends TestClientOptions, Pick<ClientOptions, "onElicit" | "onSample" | "roots"> {
   /** Whether `connect` makes the handshake; with `false`, the test does. @default {true} */
   readonly handshake?: boolean;
 }
 
+const ofClient = knownConnectOptions;
 const knownOptions: Known<ConnectOptions> = {
-  revision: needed(filledText),
+  revision: oneOf(...revisions.map(({ date }) => date)),
   capabilities: plainObject,
   answer: func,
+  onElicit: ofClient.onElicit,
+  onSample: ofClient.onSample,
+  roots: ofClient.roots,
+  onLog: ofClient.onLog,
+  logLevel: ofClient.logLevel,
+  observe: ofClient.observe,
   handshake: flag,
 };
 
@@ -30,16 +46,45 @@ const knownOptions: Known<ConnectOptions> = {
  * server.tool("hello", {}, () => "Hello");
  * for (const { date } of protocolRevisions) {
  *   const client = await connect(server, { revision: date });
- *   await client.request("tools/list");
+ *   console.log(date, await client.callTool("hello"));
  *   await client.close();
  * }
  * ```
  */
-export async function connect(server: Servable, options: ConnectOptions): Promise<TestClient> {
+export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
+  server: Servable,
+  options: ConnectOptions = {},
+): Promise<TestClient<Tools>> {
   checkOptions({ subject: "connect" }, options, knownOptions);
+  const port = portOf(server, "connect");
   const failures = new Map<string, unknown>();
-  const wire = memoryWire(portOf(server, "connect"), (errorId, error) => void failures.set(errorId, error));
-  const client = new TestClient(wire, options, failures);
+  const handlers = await handlersOf(options);
+  const revision = options.revision ?? port.revisions.newest?.date;
+  const wire = memoryWire(port, (errorId, error) => void failures.set(errorId, error));
+  const introduction = introductionOf(server, port, revision);
+  const tested = { failures, introduction, handlers };
+  const client = new TestClient<Tools>(wire, { ...options, ...(revision && { revision }) }, tested);
   if (options.handshake !== false) await client.open();
   return client;
+}
+
+/** What `server/discover` would say, so that connecting takes no request that a test would have to count. */
+function introductionOf({ info }: Servable, port: ServerPort, date: string | undefined): JsonObject {
+  const revision = port.revisions.find(date);
+  if (revision === undefined) return {};
+  const { features, settings } = coreOf(port);
+  const capabilities = features.capabilities(revision, true);
+  return { serverInfo: info, capabilities, instructions: settings.instructions };
+}
+
+/** What answers with the handlers; undefined without any. */
+async function handlersOf(options: ConnectOptions): Promise<Answers | undefined> {
+  const given = (["onElicit", "onSample", "roots"] as const).filter((name) => options[name] !== undefined);
+  if (given.length === 0) return undefined;
+  if (options.answer) {
+    const problem = `answers every question, so that ${given[0]} is never called: pass only one of them`;
+    throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "answer" }, problem);
+  }
+  const { onElicit, onSample, roots, observe = () => {} } = options;
+  return HandlerAnswers.create({ onElicit, onSample, roots, server: "memory", limits: noLimits, observe });
 }

@@ -149,14 +149,33 @@ describe("connectAll", () => {
     await expect(clients.callTool("odd_gone-0123456789abcdef")).rejects.toThrow("is not a tool of odd");
   });
 
-  test.each([
-    [["a", "a_b"], /"a" begins "a_b"/],
-    [["with space"], /must have at most 32 letters, digits, _ and -/],
-    [["x".repeat(33)], /must have at most 32/],
-    [[""], /must have at most 32/],
-  ])("refuses the names %j", async (names, problem) => {
-    const targets = Object.fromEntries(names.map((name) => [name, toolServer("a")]));
-    await expect(connectAll(targets)).rejects.toThrow(problem);
+  test("rewrites names of servers that cannot begin the name of a tool, and those that begin like others", async () => {
+    const names = ["a", "a_b", "io.github.ada/notes", "my server", "my-server", "x".repeat(33), "", "ключ"];
+    const targets = Object.fromEntries(names.map((name) => [name, toolServer(`<${name}>`, "b_c", "c")]));
+    const clients = await opened(targets);
+    const { tools } = await clients.tools();
+    expect(tools.map(({ server }) => server)).toEqual(names.flatMap((name) => [name, name]));
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(2 * names.length);
+    for (const { name, server, toolName } of tools) {
+      expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+      expect(await textOf(clients, name)).toBe(`<${server}> ran ${toolName}`);
+    }
+    expect(tools.slice(0, 2).map(({ name }) => name)).toEqual(["a_b_c", "a_c"]);
+    expect(tools[4]?.name).toMatch(/^io-github-ada-n-[0-9a-f]{16}_b_c$/);
+    const again = await namesOf(await opened(targets));
+    expect(again).toEqual(tools.map(({ name }) => name));
+  });
+
+  test("rewrites a name that pretends to be a rewritten one", async () => {
+    const [shown] = await namesOf(await opened({ "my server": toolServer("x", "run") }));
+    const pretender = shown!.slice(0, -"_run".length);
+    const clients = await opened({
+      "my server": toolServer("mine", "run"),
+      [pretender]: toolServer("theirs", "run"),
+      [`${pretender}_x`]: toolServer("others", "run"),
+    });
+    expect(await textOf(clients, shown!)).toBe("mine ran run");
+    expect(new Set(await namesOf(clients)).size).toBe(3);
   });
 
   test("takes apart names with underscores", async () => {
@@ -165,7 +184,9 @@ describe("connectAll", () => {
       mine: toolServer("b", "x"),
     });
     expect(await textOf(clients, "my_notes_full_text_search")).toBe("a ran full_text_search");
-    await expect(clients.callTool("my_x")).rejects.toThrow(/names no server: choose from my_notes, mine/);
+    await expect(clients.callTool("my_x")).rejects.toThrow(
+      'callTool: "my_x" is of no server: pass a name that tools() returns, which begins with one of my_notes_, mine_',
+    );
     expect(() => clients.client("yours")).toThrow(/choose from my_notes, mine/);
   });
 
@@ -183,8 +204,16 @@ describe("connectAll", () => {
     await expect(connectAll({ alive }, { servers: { alife: {} } })).rejects.toThrow(/did you mean alive/);
     await expect(connectAll({ alive }, { timeoutMS: 5 } as object)).rejects.toThrow(/did you mean timeoutMs/);
     expect(server.ends).toHaveLength(0);
-    await expect(connectAll({ alive, other: { kommand: "x" } as never })).rejects.toThrow(/target must be/);
+    const capabilities = { extensions: { "no prefix": {} } };
+    await expect(
+      connectAll({ alive, other: alive }, { servers: { other: { capabilities } } }),
+    ).rejects.toThrow(/^connect: capabilities\.extensions\["no prefix"\]/);
     expect(server.ends).toHaveLength(1);
+    const headers = { "Mcp-Session-Id": "mine" };
+    await expect(connectAll({ alive, other: { url: nowhere } }, { headers })).rejects.toThrow(
+      "client: headers must not contain Mcp-Session-Id, which the transport sets: remove it",
+    );
+    expect(server.ends).toHaveLength(2);
     expect(open).toBe(0);
   });
 

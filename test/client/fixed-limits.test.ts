@@ -83,6 +83,10 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "characters of these values": ["redaction/secrets.ts", "maxCharacters"],
   "proofs of DPoP among them": ["redaction/secrets.ts", "maxProofs"],
   "characters of a secret, at least": ["redaction/redactor.ts", "minLength"],
+  "characters of a variable that is replaced by its name in addresses, at least": [
+    "settings/used-variables.ts",
+    "minLength",
+  ],
   "characters of a value that may be ordinary, such as a header x-tenant, at least": [
     "redaction/redactor.ts",
     "minUnsureLength",

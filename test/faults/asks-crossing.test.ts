@@ -47,7 +47,7 @@ describeMatrix("clients with the same request ids", { eras: ["legacy"] }, (cell)
     const server = askingServer();
     const names = ["one", "two", "three"];
     const clients = await Promise.all(names.map(() => cell.connect(server, { capabilities })));
-    const calls = clients.map((client) => client.request("tools/call", { name: "ask" }, 7));
+    const calls = clients.map((client) => client.request("tools/call", { name: "ask" }, { id: 7 }));
     for (const [at, client] of clients.entries()) answerAs(client, names[at] ?? "");
     const texts = (await Promise.all(calls)).map(({ content }) => (content as { text: string }[])[0]?.text);
     expect(texts).toEqual(names.map((name) => [name, name, name].join()));
@@ -61,7 +61,7 @@ describeMatrix("clients with the same request ids", { eras: ["legacy"] }, (cell)
       await cell.connect(server, { capabilities }),
       await cell.connect(server, { capabilities }),
     ];
-    const call = asked.request("tools/call", { name: "ask" }, 7);
+    const call = asked.request("tools/call", { name: "ask" }, { id: 7 });
     const { id } = (await asked.waitFor(isQuestion)) as unknown as { id: string };
     stranger.send({ jsonrpc: "2.0", id, ...sampled("stolen") });
     stranger.send({ jsonrpc: "2.0", id, error: { code: 1, message: "stolen" } });

@@ -204,8 +204,8 @@ describe("two peers of one server", () => {
     await Promise.all([first.open(), second.open()]);
     const where = { name: "where" };
     const [one, two] = await Promise.all([
-      first.request("tools/call", where, 1),
-      second.request("tools/call", where, 1),
+      first.request("tools/call", where, { id: 1 }),
+      second.request("tools/call", where, { id: 1 }),
     ]);
     expect([one, two]).toMatchObject([
       { content: [{ text: "callbacks 2024-11-05" }] },

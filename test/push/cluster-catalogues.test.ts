@@ -126,7 +126,7 @@ describe("a change of the catalogue at run time", () => {
     const clients = await Promise.all(servers.map(listening));
     servers[0]?.tool("second", {}, () => "second");
     await until(() => clients.every(({ received }) => toldTo(received, 1).length === 1));
-    const listed = await clients[1]?.request("tools/list", {}, "read");
+    const listed = await clients[1]?.request("tools/list", {}, { id: "read" });
     expect(listed?.["tools"]).toHaveLength(1);
     servers[1]?.tool("second", {}, () => "second");
     await until(() => clients.every(({ received }) => toldTo(received, 1).length === 2));

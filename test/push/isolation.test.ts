@@ -21,8 +21,8 @@ describeMatrix("two clients of one server", {}, (cell) => {
     const [one, two] = [await cell.connect(server), await cell.connect(server)];
     const _meta = { progressToken: 7, "io.modelcontextprotocol/logLevel": "debug" };
     const call = (who: string): object => ({ name: "who", arguments: { who }, _meta });
-    const first = one.request("tools/call", { ...call("one") }, 7);
-    const second = two.request("tools/call", { ...call("two") }, 7);
+    const first = one.request("tools/call", { ...call("one") }, { id: 7 });
+    const second = two.request("tools/call", { ...call("two") }, { id: 7 });
     gates.two.resolve();
     expect(await second).toMatchObject({ content: [{ text: "for two" }] });
     gates.one.resolve();
@@ -52,7 +52,7 @@ describeMatrix("two clients of one server", {}, (cell) => {
     const [one, two] = [await cell.connect(server), await cell.connect(server)];
     const params = (who: string): object => ({ name: "slow", arguments: { who } });
     one.send({ jsonrpc: "2.0", id: "same", method: "tools/call", ...one.withMeta({ ...params("one") }) });
-    const second = two.request("tools/call", { ...params("two") }, "same");
+    const second = two.request("tools/call", { ...params("two") }, { id: "same" });
     await settled(one);
     one.notify("notifications/cancelled", { requestId: "same" });
     await settled(one);
@@ -73,7 +73,7 @@ describeMatrix("two clients of one server", {}, (cell) => {
       return "done";
     });
     const [one, two] = [await cell.connect(server), await cell.connect(server)];
-    const call = two.request("tools/call", { name: "slow" }, 1000);
+    const call = two.request("tools/call", { name: "slow" }, { id: 1000 });
     await settled(two);
     await one.close();
     gate.resolve();

@@ -19,7 +19,7 @@ describeMatrix("concurrency", { transports: pipes }, (cell) => {
     const client = await cell.connect(server);
     const before = client.received.length;
     const calls = gates.map((_, at) =>
-      client.request("tools/call", { name: "wait", arguments: { at } }, `call-${at}`),
+      client.request("tools/call", { name: "wait", arguments: { at } }, { id: `call-${at}` }),
     );
     for (const gate of gates.toReversed()) gate.resolve();
     const results = await Promise.all(calls);
@@ -55,7 +55,7 @@ describeMatrix("concurrency", { transports: pipes }, (cell) => {
     });
     expect(runs).toBe(1);
     // Once it has been answered, the id is free.
-    expect(await client.request("tools/call", { name: "wait" }, 77)).toMatchObject({
+    expect(await client.request("tools/call", { name: "wait" }, { id: 77 })).toMatchObject({
       content: [{ text: "first" }],
     });
     await client.close();
@@ -70,8 +70,8 @@ describeMatrix("concurrency", { transports: pipes }, (cell) => {
     });
     const client = await cell.connect(server);
     const [number, string] = [
-      client.request("tools/call", { name: "wait" }, 42),
-      client.request("tools/call", { name: "wait" }, "42"),
+      client.request("tools/call", { name: "wait" }, { id: 42 }),
+      client.request("tools/call", { name: "wait" }, { id: "42" }),
     ];
     gate.resolve();
     expect(await number).toMatchObject({ content: [{ text: "number" }] });

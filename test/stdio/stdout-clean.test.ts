@@ -9,7 +9,7 @@ import { startChild } from "../support/child.ts";
 describe.each(protocolRevisions)("standard output · $date", ({ date: revision, era }) => {
   test("carries nothing but messages, whatever the author prints [STDIO-STDOUT-CLEAN, STDIO-STDERR-LOG, STDIO-FRAME-NEWLINE]", async () => {
     const child = await startChild("server", { revision });
-    expect(await child.client.request("tools/call", { name: "noisy" }, "noisy")).toMatchObject({
+    expect(await child.client.request("tools/call", { name: "noisy" }, { id: "noisy" })).toMatchObject({
       content: [{ text: "quiet" }],
     });
     await child.client.close();

@@ -88,7 +88,7 @@ async function conversePerRequest(
   const id = `talk-${++talks}`;
   const asked: Question[] = [];
   const seen = new Set<unknown>();
-  const running = client.request(method, params, id);
+  const running = client.request(method, params, { id });
   running.catch(() => {});
   for (;;) {
     const request = await nextRequest(client, seen, (one) => isAnswerTo(id, one));

@@ -189,6 +189,13 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     needed: { revision: "2026-07-28" },
     type: ["src/testing/memory.ts", "ConnectOptions"],
   },
+  "request of a test client": {
+    give: async (options) => {
+      const client = await connect(new McpServer(info));
+      await client.request("server/discover", {}, options).finally(() => client.close());
+    },
+    type: ["src/testing/client.ts", "RawRequestOptions"],
+  },
   "connect of halyard/client": {
     give: (options) => connectClient(new McpServer(info), options),
     type: ["src/client/settings/options.ts", "ConnectOptions"],
@@ -261,13 +268,17 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     give: (options) => withClient((client) => client.listen({ tools: true }, () => {}, options)),
     type: ["src/client/listening/listening.ts", "ListenOptions"],
   },
+  "clients.listen": {
+    give: (filter) => withClients((clients) => clients.listen(filter, () => {})),
+    type: ["src/client/several-listening.ts", "ServersFilter"],
+  },
   "clients.tools": {
     give: (options) => withClients((clients) => clients.tools(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/named-options.ts", "ServerCallOptions"],
   },
   "clients.callTool": {
     give: (options) => withClients((clients) => clients.callTool("a_work", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/named-options.ts", "ServerCallOptions"],
   },
   "client.listTools": {
     give: (options) => withClient((client) => client.listTools(options)),

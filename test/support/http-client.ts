@@ -1,14 +1,15 @@
 // A test client over HTTP: a POST for each message, and for a legacy one a session with a stream for what is pushed.
 import type { JsonObject, Servable } from "halyard";
 import { serveHttp } from "halyard/node";
-import { type ConnectOptions, TestClient, type Wire } from "halyard/testing";
+import { type ConnectOptions, protocolRevisions, TestClient, type Wire } from "halyard/testing";
 import { mirrored, post, sendTo, versionOf } from "./http.ts";
 import type { HttpReply } from "./http-reply.ts";
 import { metaKeys, modernDates } from "./raw.ts";
 
 export async function connectHttp(server: Servable, options: ConnectOptions): Promise<TestClient> {
   const http = await serveHttp(server, { port: 0, graceMs: 1000 });
-  const wire = new HttpWire(http.port, options.revision, http.close);
+  const { revision = protocolRevisions[0]!.date } = options;
+  const wire = new HttpWire(http.port, revision, http.close);
   const client = new TestClient(wire, options);
   if (options.handshake !== false) await client.open();
   return client;

@@ -52,7 +52,7 @@ export function describe(message: Received): string {
 /** Waits until everything that the server wrote before has arrived. */
 export async function settled(client: TestClient): Promise<void> {
   const method = client.era === "legacy" ? "ping" : "server/discover";
-  await client.request(method, {}, `settled-${++rounds}`);
+  await client.request(method, {}, { id: `settled-${++rounds}` });
 }
 
 let rounds = 0;

@@ -101,7 +101,7 @@ export async function answersTo(client: TestClient, ...texts: readonly string[])
   const before = client.received.length;
   for (const text of texts) client.sendText(text);
   const id = `probe-${++probes}`;
-  await client.request(client.era === "modern" ? "server/discover" : "ping", {}, id);
+  await client.request(client.era === "modern" ? "server/discover" : "ping", {}, { id });
   // An answer that takes some more turns than the probe's must not be missed.
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
   return client.received.slice(before).filter((message) => !isAnswerTo(id, message)) as Answer[];

@@ -56,7 +56,7 @@ describe.each(revisions)("a test client with an answer, under %s", (revision) =>
 
   test("leaves unanswered what it has no answer to", async () => {
     const client = await travelClient(revision, () => undefined);
-    const running = client.request("tools/call", { name: "book" }, "the-call");
+    const running = client.request("tools/call", { name: "book" }, { id: "the-call" });
     if (client.era === "modern") expect(await running).toMatchObject({ resultType: "input_required" });
     else await client.waitFor((message) => "method" in message && message.method === "elicitation/create");
     running.catch(() => {});

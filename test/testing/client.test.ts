@@ -30,7 +30,7 @@ describe.each(protocolRevisions)("a test client of $date", ({ date, era }) => {
     wire.responses = [
       { id: "mine", result: { content: [], ...(era === "modern" && { resultType: "complete" }) } },
     ];
-    await client.request("tools/call", { name: "hello" }, "mine");
+    await client.request("tools/call", { name: "hello" }, { id: "mine" });
     expect(wire.sent).toEqual([
       { jsonrpc: "2.0", id: "mine", method: "tools/call", ...client.withMeta({ name: "hello" }) },
     ]);
@@ -48,7 +48,7 @@ describe.each(protocolRevisions)("a test client of $date", ({ date, era }) => {
     for (const [key, data] of Object.entries(refusals)) {
       const code = Number(key);
       wire.responses = [{ id: code, error: { code, message: "no", data } }];
-      await expect(client.request("ping", {}, code)).rejects.toMatchObject({ code });
+      await expect(client.request("ping", {}, { id: code })).rejects.toMatchObject({ code });
     }
     expect(wire.sent).toHaveLength(3);
   });

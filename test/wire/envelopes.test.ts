@@ -30,8 +30,8 @@ describeMatrix("ids", {}, (cell) => {
     "the number %d comes back as that number, in a result and in an error [BASE-RESP-ID-ECHO, BASE-REQ-ID-TYPE]",
     async (id) => {
       const client = await cell.connect(makeServer().server);
-      await client.request("tools/list", {}, id);
-      await expect(client.request("no/such/method", {}, id)).rejects.toMatchObject({ code: -32601 });
+      await client.request("tools/list", {}, { id });
+      await expect(client.request("no/such/method", {}, { id })).rejects.toMatchObject({ code: -32601 });
       const answers = client.received.filter((message) => "id" in message && message.id === id);
       expect(answers.filter((message) => "result" in message)).not.toEqual([]);
       expect(answers.filter((message) => "error" in message)).toHaveLength(1);
@@ -43,15 +43,15 @@ describeMatrix("ids", {}, (cell) => {
     "the string %j comes back as that string, in a result and in an error [BASE-RESP-ID-ECHO, BASE-REQ-ID-TYPE]",
     async (id) => {
       const client = await cell.connect(makeServer().server);
-      await client.request("tools/list", {}, id);
-      await expect(client.request("no/such/method", {}, id)).rejects.toMatchObject({ code: -32601 });
+      await client.request("tools/list", {}, { id });
+      await expect(client.request("no/such/method", {}, { id })).rejects.toMatchObject({ code: -32601 });
       await client.close();
     },
   );
 
   test("an id may be used again once it has been answered [BASE-RESP-ID-ECHO]", async () => {
     const client = await cell.connect(makeServer().server);
-    for (let round = 0; round < 3; round++) await client.request("tools/list", {}, "again");
+    for (let round = 0; round < 3; round++) await client.request("tools/list", {}, { id: "again" });
     await client.close();
   });
 });

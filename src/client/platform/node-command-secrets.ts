@@ -2,6 +2,7 @@
 import { isSecretSetting } from "../redaction/secret-names.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { shownUrl } from "../settings/shown.ts";
+import { withVariableNames } from "../settings/used-variables.ts";
 
 /** Adds the secrets that a command is given. */
 export function addCommandSecrets(
@@ -21,7 +22,7 @@ export function shownArguments(args: readonly string[]): string[] {
     const safe = isUrl(value)
       ? shownUrl(value)
       : secretsIn(name, value).reduce((text, secret) => text.replaceAll(secret, "[redacted]"), value);
-    return argument.slice(0, argument.length - value.length) + safe;
+    return withVariableNames(argument.slice(0, argument.length - value.length) + safe);
   });
 }
 

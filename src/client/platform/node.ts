@@ -11,4 +11,5 @@ export const platform: Platform = {
     const { nodeSend } = await import("./node-send.ts");
     return nodeSend();
   },
+  variable: (name) => process.env[name],
 };

@@ -17,4 +17,6 @@ export interface Platform {
   ): Promise<Transport>;
   /** Creates what sends the HTTP requests of one client, by `fetch` if you pass one; undefined where only `fetch` can. */
   readonly createSend: ((fetch: typeof globalThis.fetch | undefined) => Promise<Send>) | undefined;
+  /** Returns the value of an environment variable; undefined if it is not set, or there is no environment. */
+  variable(name: string): string | undefined;
 }

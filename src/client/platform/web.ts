@@ -11,4 +11,5 @@ export const platform: Platform = {
     );
   },
   createSend: undefined,
+  variable: () => undefined,
 };

@@ -15,6 +15,8 @@ export interface QuestionContext {
   readonly signal: AbortSignal;
   /** The server that asks, as the client dialled it, without the query of its URL: show it to the user. */
   readonly server: string;
+  /** The name of that server in `connectAll`. */
+  readonly name?: string;
 }
 
 /** A form for the user to fill in. */

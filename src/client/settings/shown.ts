@@ -1,11 +1,16 @@
 // How addresses and texts of others appear in errors, events and logs.
 import { clip } from "../../errors.ts";
+import { withVariableNames } from "./used-variables.ts";
 
 /**
  * An address without credentials, query and fragment, which may hold secrets; "?…" stands for a query. Of an address without a host,
- * such as `javascript:`, only the scheme is shown.
+ * such as `javascript:`, only the scheme is shown. Values of environment variables become the names of those.
  */
 export function shownUrl(url: string): string {
+  return withVariableNames(withoutQuery(url));
+}
+
+function withoutQuery(url: string): string {
   if (!URL.canParse(url)) return printable(clip(url.replace(/\/\/[^/?#]*@/, "//").replace(/[?#].*/s, "?…")));
   const { protocol, host, pathname, search } = new URL(url);
   const query = search && "?…";

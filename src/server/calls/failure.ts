@@ -82,13 +82,12 @@ function logFailure(error: unknown, call: Call): string {
   if (call.cancelled || call.hasAsked) return errorId;
   const { settings } = call.core;
   const { method } = call;
-  settings.logger.error(`${method} failed (error id ${errorId})`, {
-    errorId,
-    method,
-    name: subjectOf(call),
-    error,
-  });
-  call.exchange.connection.onFailure?.(errorId, error);
+  const { onFailure } = call.exchange.connection;
+  onFailure?.(errorId, error);
+  if (settings.hasLogger || onFailure === undefined) {
+    const details = { errorId, method, name: subjectOf(call), error };
+    settings.logger.error(`${method} failed (error id ${errorId})`, details);
+  }
   settings.observe?.({ type: "handler-error", method, errorId, error, ...peerOf(call) });
   return errorId;
 }

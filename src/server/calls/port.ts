@@ -195,6 +195,9 @@ export function portOf(server: Servable, subject: string = "portOf"): ServerPort
 
 /** Why an object has no port. Other SDKs take a factory function, which would fail much later here. */
 function problemOf(server: unknown): string {
+  if (typeof server === "function" && typeof server.prototype?.openWire === "function")
+    return 'is the class: pass an instance, such as new McpServer({ name: "demo", version: "1.0.0" })';
+  if (server instanceof Promise) return "is a promise: await it";
   if (typeof server === "function")
     return "is a function: pass the McpServer itself, which serves every client";
   if (typeof server !== "object" || server === null || !(mark in server)) return "is not an McpServer";

@@ -36,7 +36,10 @@ export interface ConnectionOptions {
   readonly caller?: string | undefined;
   /** Whether all responses share one pipe, so that open calls must have different ids. @default {false} */
   readonly sharesPipe?: boolean;
-  /** Called with each unexpected error in a call of this peer, and the error id that the peer sees instead. */
+  /**
+   * Called with each unexpected error in a call of this peer, and the error id that the peer sees instead. The default logger does
+   * not write these errors then; a `logger` of the author still receives them.
+   */
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 

@@ -117,6 +117,8 @@ export interface Settings
   /** Whether lists include definitions whose scopes the caller lacks. */
   readonly listsAll: boolean;
   readonly limits: ServerLimits;
+  /** Whether the author passed a logger. */
+  readonly hasLogger: boolean;
 }
 
 type Undefaulted =
@@ -206,6 +208,7 @@ export function resolveSettings(options: CoreOptions): Settings {
     listsAll: scopedLists === "all",
     limits: { ...defaultLimits, ...givenOf(options.limits) },
     logger,
+    hasLogger: options.logger !== undefined,
     ...(observe && { observe: guardedObserver(observe, logger) }),
   };
 }

@@ -145,10 +145,10 @@ export const limitRows: readonly Row[] = [
     async attack(mount) {
       const client = await (await openDoor(mount, makeServer().server)).connect();
       // The answer has no id, so that no call of the test client gets it.
-      client.request("ping", {}, "x".repeat(1_000_000)).catch(() => {});
+      client.request("ping", {}, { id: "x".repeat(1_000_000) }).catch(() => {});
       await until(() => client.received.some((one) => "error" in one && one.error.code === -32600));
       expect(JSON.stringify(client.received).length).toBeLessThan(100_000);
-      await expect(client.request("ping", {}, "x".repeat(4096))).resolves.toBeDefined();
+      await expect(client.request("ping", {}, { id: "x".repeat(4096) })).resolves.toBeDefined();
     },
   },
   {

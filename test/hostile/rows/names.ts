@@ -176,7 +176,7 @@ export const nameRows: readonly MessageRow[] = [
     async attack(mount) {
       const client = await (await openDoor(mount, echoServer())).connect();
       for (const id of ["1", 7, "__proto__", "", -5, "\u0000", "9007199254740993"]) {
-        await client.request("ping", {}, id);
+        await client.request("ping", {}, { id });
         expect(client.received.at(-1)).toMatchObject({ id });
       }
       const before = client.received.length;

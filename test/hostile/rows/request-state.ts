@@ -213,7 +213,7 @@ export const requestStateRows: readonly Row[] = [
       expect(runs()).toBe(4);
       const legacy = await door.connect({ revision: "2025-11-25", capabilities });
       const answered = new Set<unknown>();
-      const outcome = refusal(legacy.request("tools/call", { name: "insist" }, "insist"));
+      const outcome = refusal(legacy.request("tools/call", { name: "insist" }, { id: "insist" }));
       for (let round = 0; round < 3; round++) {
         const question = await legacy.waitFor(
           (message) => "method" in message && "id" in message && !answered.has(message.id),

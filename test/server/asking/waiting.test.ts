@@ -44,7 +44,7 @@ describe("the time that a question has", () => {
   beforeEach(() => holdClocks("setTimeout", "clearTimeout"));
 
   const tick = (timeMs: number): Promise<unknown> => vi.advanceTimersByTimeAsync(timeMs);
-  const progress = (client: TestClient, progressToken: unknown, count: number): void =>
+  const progress = (client: TestClient, progressToken: unknown, count: number): Promise<void> =>
     client.notify("notifications/progress", { progressToken, progress: count });
 
   test("is timeoutMs: then it fails, and the client is told [TIMEOUT-ALL, TIMEOUT-PER-REQUEST]", async () => {

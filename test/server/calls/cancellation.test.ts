@@ -113,14 +113,14 @@ describeMatrix("cancellation", {}, (cell) => {
     const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
     server.tool("quick", {}, () => "done");
     const client = await cell.connect(server);
-    await client.request("tools/call", { name: "quick" }, "c1");
+    await client.request("tools/call", { name: "quick" }, { id: "c1" });
     client.notify("notifications/cancelled", { requestId: "c1" });
     client.notify("notifications/cancelled", { requestId: "never" });
     client.notify("notifications/cancelled", { requestId: 99_999 });
     const before = client.received.length;
     await settled(client);
     expect(client.received).toHaveLength(before + 1);
-    expect(await client.request("tools/call", { name: "quick" }, "c1")).toMatchObject({
+    expect(await client.request("tools/call", { name: "quick" }, { id: "c1" })).toMatchObject({
       content: [{ text: "done" }],
     });
     await client.close();
@@ -257,7 +257,7 @@ describeMatrix("cancellation", { eras: ["legacy"] }, (cell) => {
       capabilities: {},
       clientInfo: { name: "c", version: "1.0.0" },
     };
-    const opening = client.request("initialize", params, "init");
+    const opening = client.request("initialize", params, { id: "init" });
     client.notify("notifications/cancelled", { requestId: "init" });
     expect(await opening).toMatchObject({ protocolVersion: cell.revision });
     client.notify("notifications/initialized");

@@ -96,7 +96,7 @@ describeMatrix("logging", {}, (cell) => {
     });
     const client = await cell.connect(server);
     const _meta = await want(client, "debug");
-    await client.request("tools/call", { name: "work", _meta }, "call");
+    await client.request("tools/call", { name: "work", _meta }, { id: "call" });
     (await late.promise).log("error", "late");
     await settled(client);
     expect(heard(client)).toEqual(["error"]);
@@ -306,7 +306,11 @@ describeMatrix("logging", { eras: ["modern"] }, (cell) => {
     });
     server.tool("quiet", {}, (_, ctx) => (ctx.log("emergency", "no"), "done"));
     const [one, two] = [await cell.connect(server), await cell.connect(server)];
-    const asking = one.request("tools/call", { name: "asks", _meta: { [logLevel]: "debug" } }, "asks");
+    const asking = one.request(
+      "tools/call",
+      { name: "asks", _meta: { [logLevel]: "debug" } },
+      { id: "asks" },
+    );
     await one.request("tools/call", { name: "quiet" });
     await two.request("tools/call", { name: "quiet" });
     gate.resolve();

@@ -75,7 +75,7 @@ describeMatrix("progress", {}, (cell) => {
       }),
     );
     const params = { name: "work", _meta: { progressToken: "t" } };
-    await client.request("tools/call", params, "call");
+    await client.request("tools/call", params, { id: "call" });
     const kinds = client.received
       .map((message) => ("method" in message ? message.method : message.id))
       .slice(-2);
@@ -98,7 +98,11 @@ describeMatrix("progress", {}, (cell) => {
       }),
     );
     const call = (progressToken: string): Promise<object> =>
-      client.request("tools/call", { name: "work", _meta: { progressToken } }, `call-${progressToken}`);
+      client.request(
+        "tools/call",
+        { name: "work", _meta: { progressToken } },
+        { id: `call-${progressToken}` },
+      );
     const [first, second] = [call("a"), call("b")];
     gates[1]?.resolve();
     await second;

@@ -232,7 +232,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     const { server, gate, aborted } = taskServer();
     const tasks = await client(server);
     const params = { name: "wait", ...(isCore && { task: {} }) };
-    const created = await tasks.client.request("tools/call", params, "the-call");
+    const created = await tasks.client.request("tools/call", params, { id: "the-call" });
     const { taskId } = (isCore ? created["task"] : created) as { taskId: string };
     tasks.client.notify("notifications/cancelled", { requestId: "the-call" });
     expect(await tasks.get(taskId)).toMatchObject({ status: "working" });

@@ -1,0 +1,65 @@
+// Options for several servers: what their functions receive says which server it comes from.
+import type { Change } from "./listening/filter.ts";
+import type { ClientEvent } from "./settings/events.ts";
+import type { ElicitOption, LogEntry, OnElicit, QuestionContext, SampleOption } from "./settings/handlers.ts";
+import type { CallOptions, ConnectOptions, Progress } from "./settings/options.ts";
+
+/** Something that one of several servers sent or did, with the name under which you connected to it. */
+export type FromServer<Sent> = Sent & { readonly server: string };
+
+/** Receives the changes of several servers as they happen. */
+export type OnServerChange = (change: FromServer<Change>) => void | Promise<void>;
+
+/** The options of one request to one of several servers. */
+export interface ServerCallOptions extends Omit<CallOptions, "onProgress"> {
+  readonly onProgress?: (progress: FromServer<Progress>) => void;
+}
+
+/** Options that all servers share: their functions learn which server it is. */
+export interface SharedOptions extends Omit<ConnectOptions, "observe" | "onLog" | "record"> {
+  /** Receives what the clients do, as it happens, and what is ignored of entries. */
+  readonly observe?: (event: FromServer<ClientEvent>) => void;
+  /** Receives the log messages of all servers. */
+  readonly onLog?: (entry: FromServer<LogEntry>) => void;
+  /** Receives each message as a line of JSON, without secrets, for {@link replay} of `halyard/testing`. */
+  readonly record?: (line: string, server: string) => void;
+}
+
+/** The options for one server. */
+export function namedOptions(server: string, shared: SharedOptions): ConnectOptions {
+  const { observe, onLog, record, onElicit, onSample, ...others } = shared;
+  return {
+    ...others,
+    ...(observe && { observe: (event) => observe({ ...event, server }) }),
+    ...(onLog && { onLog: (entry) => onLog({ ...entry, server }) }),
+    ...(record && { record: (line) => record(line, server) }),
+    ...(onElicit && { onElicit: namedElicit(server, onElicit) }),
+    ...(onSample && { onSample: namedSample(server, onSample) }),
+  };
+}
+
+export function namedCallOptions(server: string, options: ServerCallOptions = {}): CallOptions {
+  const { onProgress, ...others } = options;
+  return onProgress ? { ...others, onProgress: (progress) => onProgress({ ...progress, server }) } : others;
+}
+
+type Answering<Question, Answer> = (question: Question, context: QuestionContext) => Answer;
+
+function named<Question, Answer>(
+  name: string,
+  answer: Answering<Question, Answer>,
+): Answering<Question, Answer> {
+  return (question, context) => answer(question, { ...context, name });
+}
+
+function namedElicit(name: string, option: ElicitOption): ElicitOption {
+  if (typeof option === "function") return named(name, option as OnElicit<unknown>);
+  const { form, url } = option;
+  return { ...(form && { form: named(name, form) }), ...(url && { url: named(name, url) }) };
+}
+
+function namedSample(name: string, option: SampleOption): SampleOption {
+  return typeof option === "function"
+    ? named(name, option)
+    : { ...option, answer: named(name, option.answer) };
+}

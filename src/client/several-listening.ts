@@ -1,0 +1,89 @@
+// Listens for changes of the lists of several servers, also of servers that connect later.
+import { flag, func, type Known, needed, type Table } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
+import type { McpClient } from "./client.ts";
+import { checkFilter, gapsOf, type ListenFilter } from "./listening/filter.ts";
+import type { Listening } from "./listening/listening.ts";
+import type { OnServerChange } from "./named-options.ts";
+
+/** What to listen for at several servers: lists. Resources belong to one server: listen with its client. */
+export type ServersFilter = Omit<ListenFilter, "resources">;
+
+const knownFilter: Known<ServersFilter> = { tools: flag, prompts: flag, resourceList: flag };
+const knownCallback: Table = { onChange: needed(func) };
+
+/** An open listening for changes of several servers. */
+export interface ServersListening {
+  /** The servers whose changes do not arrive, and why: they announce none, or could not be reached. */
+  readonly errors: ReadonlyMap<string, unknown>;
+  /** Unsubscribes from all servers. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export class LiveServersListening implements ServersListening {
+  readonly errors: Map<string, unknown> = new Map();
+  readonly #filter: ListenFilter;
+  readonly #onChange: OnServerChange;
+  readonly #onClosed: () => void;
+  readonly #open = new Map<string, Listening>();
+  #isClosed = false;
+
+  constructor(filter: ServersFilter, onChange: OnServerChange, onClosed: () => void) {
+    checkOptions({ subject: "listen" }, filter, knownFilter);
+    checkOptions({ subject: "listen" }, { onChange }, knownCallback);
+    this.#filter = checkFilter(filter);
+    this.#onChange = onChange;
+    this.#onClosed = onClosed;
+  }
+
+  async add(server: string, client: McpClient): Promise<void> {
+    try {
+      const onChange = this.#onChange;
+      const listening = await client.listen(this.#filter, (change) => onChange({ ...change, server }));
+      if (this.#isClosed) return await listening.close();
+      this.errors.delete(server);
+      this.#follow(server, client, listening);
+    } catch (error) {
+      this.errors.set(server, error);
+    }
+  }
+
+  #follow(server: string, client: McpClient, listening: Listening): void {
+    void this.#open.get(server)?.close();
+    this.#open.set(server, listening);
+    const isCurrent = (): boolean => this.#open.get(server) === listening;
+    const forget = client.on("state", ({ name, error, reason }) => {
+      if (!isCurrent()) return;
+      if (name === "closed") this.errors.set(server, error ?? new Error(reason));
+      if (name === "ready") this.errors.delete(server);
+    });
+    void listening.ended.then((error) => {
+      forget();
+      if (error !== undefined && isCurrent()) this.errors.set(server, error);
+    });
+  }
+
+  /** Adds a server that has connected late or again: whatever the listener knows of it may have changed. */
+  async addLate(server: string, client: McpClient): Promise<void> {
+    await this.add(server, client);
+    const honoured = this.#open.get(server)?.honoured ?? {};
+    for (const change of gapsOf(honoured)) {
+      try {
+        await this.#onChange({ ...change, server });
+      } catch {
+        // As with exceptions for other changes, the next change is delivered.
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#onClosed();
+    await Promise.all([...this.#open.values()].map((listening) => listening.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
