@@ -28,7 +28,7 @@ import {
 import type { MethodHandler, Tasks } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
-import { resultProblem } from "../results/result-checks.ts";
+import { promiseProblem, resultProblem } from "../results/result-checks.ts";
 import {
   asToolResult,
   looksLikeResult,
@@ -176,6 +176,8 @@ function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unkno
   if (given && value === undefined) throw cannotSend(problem, "structuredContent is missing", call);
   const toResult = (outcome: Validation): CallToolResult => {
     if (outcome.ok) return toStructuredResult(outcome.value, given);
+    const unawaited = promiseProblem(value, "structuredContent");
+    if (unawaited) throw cannotSend(problem, unawaited, call);
     const isDoubtful = given === undefined && looksLikeResult(returned);
     const issues = isDoubtful ? [...outcome.issues, meantAsValue] : outcome.issues;
     throw cannotSend(problem, issues.join("; "), call);

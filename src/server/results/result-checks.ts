@@ -1,4 +1,5 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
+import { isThenable } from "../../async/promises.ts";
 import { nearest } from "../../options.ts";
 import {
   type CallToolResult,
@@ -87,13 +88,35 @@ function plain(name: string): string {
 /** What is wrong with a result, or undefined. */
 export function resultProblem(kind: ResultKind, result: object): string | undefined {
   const { list, itemProblem } = shapes[kind];
-  const items = (result as JsonObject)[list];
-  if (!Array.isArray(items)) return list + mustBe("an array", items);
+  const fields = result as JsonObject;
+  const items = fields[list];
+  if (!Array.isArray(items)) return promiseProblem(items, list) ?? list + mustBe("an array", items);
   for (let index = 0; index < items.length; index++) {
     const problem = itemProblem(items[index]);
-    if (problem) return `${list}[${index}]${problem}`;
+    const place = `${list}[${index}]`;
+    if (problem) return promiseProblem(items[index], place) ?? place + problem;
   }
-  return fieldsProblem(result as JsonObject)?.slice(1);
+  const problem = fieldsProblem(fields);
+  if (problem) return promiseProblem(fields, "") ?? problem.slice(1);
+  return promiseProblem(fields["structuredContent"], "structuredContent");
+}
+
+/** Names the first promise inside a value, which JSON would write as `{}`; undefined if there is none. */
+export function promiseProblem(
+  value: unknown,
+  place: string,
+  seen: Set<unknown> = new Set(),
+): string | undefined {
+  if (typeof value !== "object" || value === null || seen.has(value)) return undefined;
+  if (isThenable(value)) return `${place} is a promise: await it`;
+  seen.add(value);
+  for (const [name, inner] of Object.entries(value)) {
+    if (typeof inner !== "object") continue;
+    const step = Array.isArray(value) ? `[${name}]` : `.${name}`;
+    const problem = promiseProblem(inner, place === "" ? name : place + step, seen);
+    if (problem) return problem;
+  }
+  return undefined;
 }
 
 function messageProblem(message: unknown): string | undefined {
@@ -126,7 +149,7 @@ function fieldsProblem(holder: JsonObject): string | undefined {
     const type = types.get(name);
     const value = holder[name];
     if (value === undefined || type === undefined) continue;
-    const fits = type === "object" ? isObject(value) : typeof value === type;
+    const fits = type === "object" ? isObject(value) && !promiseProblem(value, name) : typeof value === type;
     if (!fits) return `.${name}${mustBe(`of type ${type}`, value)}`;
   }
   return undefined;
@@ -158,7 +181,9 @@ function mustBe(what: string, value: unknown): string {
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
-  return isObject(value)
-    ? `an object with ${Object.keys(value).slice(0, 8).join(", ")}`
-    : `a ${typeof value}`;
+  if (!isObject(value)) return `a ${typeof value}`;
+  const names = Object.keys(value).slice(0, 8).join(", ");
+  const { name } = (value as Partial<object>).constructor ?? {};
+  if (name !== undefined && name !== "Object") return `an instance of ${name}`;
+  return names === "" ? "an empty object" : `an object with ${names}`;
 }

@@ -14,7 +14,7 @@ import type {
   TextContent,
 } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { isBlock, isContents, kindOf, openFields } from "./result-checks.ts";
+import { isBlock, isContents, kindOf, openFields, promiseProblem } from "./result-checks.ts";
 
 /** Identifies results of every copy of this package, which have different classes. */
 const mark: unique symbol = Symbol.for("halyard.ToolResult");
@@ -52,7 +52,7 @@ export class ToolResult<Structured> {
 
 /** The arguments of {@link result}. */
 export interface ToolResultParts<Structured> {
-  /** @default {the structured value as text} */
+  /** @default {the structured value as text, also for an empty list} */
   readonly content?: string | readonly ContentBlock[];
   readonly structured?: Structured;
   /** Whether the call failed; then the content tells the model why. */
@@ -130,7 +130,8 @@ export function audio(data: Uint8Array | string, mimeType: string): AudioContent
 }
 
 function encoded(data: Uint8Array | string): string {
-  return typeof data === "string" ? data : toBase64(data);
+  // Anything else stays as it is, so that the check of the result names its place.
+  return ArrayBuffer.isView(data) ? toBase64(data) : data;
 }
 
 /** Converts the value of a tool without an output schema. */
@@ -141,9 +142,7 @@ export function toToolResult(returned: unknown): CallToolResult {
   if (given) return toCallToolResult(given);
   const blocks = Array.isArray(returned) ? returned : [returned];
   if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
-  throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, content blocks, { content } or result({ … }), or set output`,
-  );
+  throw notReturnable(returned, "a string, content blocks, { content } or result({ … }), or set output");
 }
 
 const noneDeclared = (): boolean => false;
@@ -158,6 +157,8 @@ export function asToolResult(
 ): GivenResult | undefined {
   if (!isObject(returned)) return undefined;
   if (mark in returned) return returned as unknown as ToolResult<unknown>;
+  const unawaited = declares("content") ? undefined : promiseProblem(returned["content"], "content");
+  if (unawaited) throw new TypeError(unawaited);
   const isProtocol =
     (Array.isArray(returned["content"]) && !declares("content")) ||
     ("structuredContent" in returned && !declares("structuredContent"));
@@ -192,7 +193,10 @@ export function toStructuredResult(structured: unknown, given: GivenResult | und
 }
 
 function toCallToolResult(given: GivenResult, structured: unknown = given.structured): CallToolResult {
-  const content = given.content ?? (structured === undefined ? [] : [text(JSON.stringify(structured))]);
+  const { content: said = [] } = given;
+  // Clients that know no structured content need it as text; servers of other SDKs return an empty list beside it.
+  const isTextMissing = structured !== undefined && said.length === 0;
+  const content = isTextMissing ? [text(JSON.stringify(structured))] : said;
   const named = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
   return given.open === undefined ? named : { ...given.open, ...named };
 }
@@ -211,9 +215,7 @@ export function toPromptResult(returned: unknown, description: string | undefine
     return { ...openFields("Prompt", returned), messages, description: own, _meta } as GetPromptResult;
   }
   if (isBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
-  throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, a content block, messages or { messages }`,
-  );
+  throw notReturnable(returned, "a string, a content block, messages or { messages }");
 }
 
 export function toReadResult(
@@ -230,9 +232,12 @@ export function toReadResult(
   }
   if (Array.isArray(returned) && returned.length > 0) return { contents: returned };
   if (isContents(returned)) return { contents: [returned] };
-  throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, bytes, contents with a uri and either text or blob, or { contents }`,
-  );
+  const remedy = "a string, bytes, contents with a uri and either text or blob, or { contents }";
+  throw notReturnable(returned, remedy);
+}
+
+function notReturnable(returned: unknown, remedy: string): TypeError {
+  return new TypeError(promiseProblem(returned, "") ?? `it is ${kindOf(returned)}: return ${remedy}`);
 }
 
 /** The arguments of {@link inputRequired}: at least one of the two. */

@@ -48,6 +48,22 @@ describeMatrix("a tool that returns a protocol result", {}, (cell) => {
     expect(log).toEqual([]);
   });
 
+  test("an empty content beside structured content becomes its text, as when content is left out", async () => {
+    const { server } = makeServer();
+    server.tool("plain", {}, () => ({ content: [], structuredContent: { rows: 3 } }));
+    server.tool("output", { output }, () => ({ content: [], structuredContent: { rows: 3 } }));
+    server.tool("helper", { output }, () => result({ content: [], structured: { rows: 3 } }));
+    server.tool("failed", {}, () => ({ content: [], structuredContent: { rows: 3 }, isError: true }));
+    server.tool("empty", {}, () => ({ content: [] }));
+    const client = await open(cell, server);
+    for (const name of ["plain", "output", "helper", "failed"]) {
+      const answer = await call(client, name);
+      expect(textOf(answer)).toBe('{"rows":3}');
+      expect(answer.structuredContent).toEqual(hasStructured ? { rows: 3 } : undefined);
+    }
+    expect((await call(client, "empty")).content).toEqual([]);
+  });
+
   test("with output, a result without structuredContent that is no error is refused", async () => {
     const { server, log } = makeServer();
     const json = { type: "object" };
@@ -136,7 +152,7 @@ describeMatrix("results are open", {}, (cell) => {
     const client = await open(cell, server);
     const sent = { "example.com/cost": 3, traceId: "t" };
     expect(await call(client, "plain")).toMatchObject({ content: [text("x")], ...sent });
-    expect(await call(client, "count")).toMatchObject({ content: [], ...sent });
+    expect(await call(client, "count")).toMatchObject({ content: [text('{"rows":3}')], ...sent });
     expect(await call(client, "seen")).toMatchObject({ content: [text("x")], traceId: "m" });
     expect(await client.request("prompts/get", { name: "p" })).toMatchObject({ messages: [], ...sent });
     expect(await client.request("resources/read", { uri: "a:b" })).toMatchObject({ contents: [], ...sent });
