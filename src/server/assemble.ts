@@ -17,6 +17,7 @@ import { Catalogue } from "./catalogue/catalogue.ts";
 import { Features } from "./catalogue/features.ts";
 import { topicScopes } from "./catalogue/scopes.ts";
 import { watchSubscribers } from "./catalogue/subscriptions.ts";
+import { LateCapabilities } from "./late-capabilities.ts";
 import { ListChanges } from "./list-changes.ts";
 import { protocolMethods } from "./methods/index.ts";
 import { checkServerOptions, type ServerOptions } from "./options.ts";
@@ -74,8 +75,13 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     if (!table.offered) catalogue.extensions.add(extensionIds.tasks, tasksExtension(table));
     table.offered = true;
   };
-  const catalogue: Catalogue = new Catalogue(settings, (list) => listChanges.note(list), offerTasks);
+  const catalogue: Catalogue = new Catalogue(settings, {
+    onListChange: (list) => listChanges.note(list),
+    onTask: offerTasks,
+    onAdded: () => lateCapabilities.note(),
+  });
   const features = new Features(catalogue, settings, table);
+  const lateCapabilities = new LateCapabilities({ features, extensions: catalogue.extensions, logger });
 
   const requestState = new RequestState(info.name, logger, cluster);
   const conversations = new Conversations({ requestState, elicitationIds, settings });
@@ -88,7 +94,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
       features,
       hub,
       tasks,
-      onAnnounced: () => listChanges.declared(),
+      onAnnounced: () => lateCapabilities.announced(),
     }),
     ...coreTaskMethods(table, settings.pageSize),
   ]);

@@ -164,7 +164,7 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Adds an extension of the protocol, by default for modern clients that declare it. */
   extension(identifier: string, extension: Extension = {}): this {
-    this.#core.catalogue.extensions.add(identifier, extension);
+    this.#core.catalogue.addExtension(identifier, extension);
     return this;
   }
 

@@ -19,6 +19,7 @@ import { metaKeyProblem } from "../../protocol/meta.ts";
 import { type Annotations, type Icon, icons } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
+import { kindOf } from "../results/result-checks.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
 /** The fields that tools, resources, templates and prompts share. */
@@ -101,16 +102,13 @@ export function checkDefinition(
   definition: unknown,
 ): void {
   const fail = (subject: string, field: string, kind: string): never =>
-    refuseField(subject, field, `is a ${kind}: call server.${usage}`);
-  if (typeof key === "object") fail(noun, "the first argument", "definition");
-  const subject = `${noun} "${key as string}"`;
+    refuseField(subject, field, `is ${kind}: call server.${usage}`);
+  if (typeof key !== "string")
+    return fail(noun, "the first argument", isPlain(key) ? "a definition" : kindOf(key));
+  const subject = `${noun} "${key}"`;
   if (!isPlain(definition)) return fail(subject, "definition", kindOf(definition));
   const inherited = inheritedOf(definition, fields);
   if (inherited !== undefined) refuseField(subject, inherited, inheritedProblem);
-}
-
-function kindOf(value: unknown): string {
-  return Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
 }
 
 /** Throws for the first field of `options` that cannot be published, or if the handler is missing. */
