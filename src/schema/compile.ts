@@ -1,5 +1,7 @@
 // Compiles any kind of schema to a validator and the JSON Schema that the server publishes.
+import { isThenable } from "../async/promises.ts";
 import { ConfigurationError } from "../errors.ts";
+import { mismatch } from "../kinds.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { compileJsonSchema, jsonSchemaProblem } from "./json-schema.ts";
 import { nativeWarning } from "./json-schema/pattern.ts";
@@ -103,7 +105,9 @@ export function compileField(
 
 /** Why `given` is not a JSON Schema, or undefined. Most often it is an object of schemas, which other packages accept. */
 function notJsonSchema(given: unknown): string | undefined {
-  if (!isObject(given)) return "is neither a Standard Schema nor a JSON Schema object";
+  if (typeof given === "function") return "is a function: pass what it returns, as in z.object({ … })";
+  if (!isObject(given) || isThenable(given))
+    return mismatch("a Standard Schema, such as z.object({ … }), or a JSON Schema object", given);
   if (Object.values(given).some(isStandardSchema)) return "is a raw shape: wrap it in z.object({ … })";
   const strange = strangeIn(given, "", new Set());
   return strange && `is not a JSON Schema: ${strange}`;

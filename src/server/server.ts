@@ -41,6 +41,7 @@ import type { SessionEnd } from "../diagnostics/events.ts";
 import type { Extension } from "./catalogue/extensions.ts";
 import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./calls/middleware.ts";
 import type { ServerOptions } from "./options.ts";
+import { refuseOtherNames } from "./other-names.ts";
 import { openPort, type Servable, type ServerPort } from "./calls/port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 
@@ -76,6 +77,10 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly #core: Core;
   readonly #requestState: RequestState;
   readonly #port: ServerPort;
+
+  static {
+    refuseOtherNames(this.prototype);
+  }
 
   constructor(info: Implementation, options: ServerOptions = {}) {
     checkImplementation(info);

@@ -46,7 +46,7 @@ export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
   readonly complete?: Readonly<Record<string, Completer>>;
   /**
    * Lists the resources that match. `resources/list` returns them after the registered ones, in pages, to callers that have
-   * the scopes. It runs for each page. If the list changes, publish `notifications/resources/list_changed`.
+   * the scopes. It runs for each page. If the list changes, call `server.resources.listChanged()`.
    */
   readonly list?: (
     ctx: Context,

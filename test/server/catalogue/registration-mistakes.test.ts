@@ -250,6 +250,18 @@ describe("what other packages take", () => {
       (server) => server.tool({ name: "x", parameters: shape, execute: run }),
     ],
     [
+      'tool "x": input is a function: pass what it returns, as in z.object({ … })',
+      (server) => server.tool("x", { input: z.object }, run),
+    ],
+    [
+      'tool "x": output must be a Standard Schema, such as z.object({ … }), or a JSON Schema object, not a promise: await it',
+      (server) => server.tool("x", { output: Promise.resolve(shape) }, run),
+    ],
+    [
+      'prompt "x": arguments must be a Standard Schema, such as z.object({ … }), or a JSON Schema object, not "city"',
+      (server) => server.prompt("x", { arguments: "city" }, run),
+    ],
+    [
       "tool: the first argument is a number: call server.tool(name, { description, input }, handler)",
       (server) => server.tool(5, {}, run),
     ],
