@@ -61,7 +61,14 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   if (changes && remote) hub.connect(changes, remote);
   const asks = new Asks((ask) => watchAsk(settings, ask), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
-  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster });
+  const push = new Push({
+    hub,
+    asks,
+    elicitationIds,
+    diagnostics: settings,
+    cluster,
+    isExtension: (notification) => catalogue.extensions.publishes(notification),
+  });
 
   const taskSettings = resolveTaskOptions(options.tasks);
   const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });

@@ -32,6 +32,7 @@ import type { Settings } from "../settings/settings.ts";
 import { askClient } from "./ask-client.ts";
 import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";
 import { CallRequest } from "./call-request.ts";
+import { waysToSend } from "./ways-to-send.ts";
 
 /** The parts of the server that a call uses. */
 export interface CallCore {
@@ -256,9 +257,9 @@ export class Call extends CallRequest implements Context {
 
   notify(method: string, params?: JsonObject): Promise<void> {
     if (typeof method !== "string" || method === "" || protocolNotifications.has(method)) {
-      throw new TypeError(
-        `ctx.notify cannot send ${method}, which belongs to the protocol: choose a name of your own`,
-      );
+      const way = waysToSend.get(method);
+      const remedy = way === undefined ? "choose a name of your own" : `use ${way}`;
+      throw new TypeError(`ctx.notify cannot send ${method}, which belongs to the protocol: ${remedy}`);
     }
     this.#send(method, params);
     return Promise.resolve();
