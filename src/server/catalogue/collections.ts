@@ -1,4 +1,5 @@
 // The catalogue as authors see it: `server.tools`, `server.resources`, `server.prompts` and others.
+import { mismatch } from "../../kinds.ts";
 import type { Handle, Registry } from "./registry.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 
@@ -49,6 +50,8 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
    * number of those on this node.
    */
   updated(uri: string): Promise<number> {
+    if (typeof uri !== "string")
+      throw new TypeError(`server.resources.updated(uri): uri ${mismatch("the text of a URI", uri)}`);
     return this.#push.publish(resourceUpdated, uri, { uri });
   }
 

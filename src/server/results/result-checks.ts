@@ -90,30 +90,36 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
   const { list, itemProblem } = shapes[kind];
   const fields = result as JsonObject;
   const items = fields[list];
-  if (!Array.isArray(items)) return promiseProblem(items, list) ?? list + mustBe("an array", items);
+  if (!Array.isArray(items)) return jsonProblem(items, list) ?? list + mustBe("an array", items);
   for (let index = 0; index < items.length; index++) {
     const problem = itemProblem(items[index]);
     const place = `${list}[${index}]`;
-    if (problem) return promiseProblem(items[index], place) ?? place + problem;
+    if (problem) return jsonProblem(items[index], place) ?? place + problem;
   }
   const problem = fieldsProblem(fields);
-  if (problem) return promiseProblem(fields, "") ?? problem.slice(1);
-  return promiseProblem(fields["structuredContent"], "structuredContent");
+  if (problem) return jsonProblem(fields, "") ?? problem.slice(1);
+  return jsonProblem(fields["structuredContent"], "structuredContent");
 }
 
-/** Names the first promise inside a value, which JSON would write as `{}`; undefined if there is none. */
-export function promiseProblem(
+/** Names the first promise, map, set or bigint inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
+export function jsonProblem(
   value: unknown,
   place: string,
   seen: Set<unknown> = new Set(),
 ): string | undefined {
+  const at = place === "" ? "it" : place;
+  if (typeof value === "bigint") return `${at} is a bigint, which JSON has not: send a number or a string`;
   if (typeof value !== "object" || value === null || seen.has(value)) return undefined;
-  if (isThenable(value)) return `${place} is a promise: await it`;
+  if (isThenable(value)) return `${at} is a promise: await it`;
+  if (value instanceof Map || value instanceof Set)
+    return `${at} is a ${value.constructor.name}, which JSON has not: send an object or a list`;
   seen.add(value);
+  // Such an object says itself how JSON writes it.
+  if ("toJSON" in value) return undefined;
   for (const [name, inner] of Object.entries(value)) {
-    if (typeof inner !== "object") continue;
+    if (typeof inner !== "object" && typeof inner !== "bigint") continue;
     const step = Array.isArray(value) ? `[${name}]` : `.${name}`;
-    const problem = promiseProblem(inner, place === "" ? name : place + step, seen);
+    const problem = jsonProblem(inner, place === "" ? name : place + step, seen);
     if (problem) return problem;
   }
   return undefined;
@@ -127,9 +133,11 @@ function messageProblem(message: unknown): string | undefined {
 }
 
 function blockProblem(block: unknown): string | undefined {
-  if (!isObject(block)) return mustBe("a content block", block);
+  if (!isObject(block)) return mustBe('a content block, such as text("Hello")', block);
   const { type } = block;
-  if (!isBlockType(type)) return `.type${mustBe(Object.keys(required).join(", "), type)}`;
+  const allowed = `one of ${Object.keys(required).join(", ")}`;
+  if (!isBlockType(type))
+    return typeof type === "string" ? `.type must be ${allowed}` : `.type${mustBe(allowed, type)}`;
   for (const field of required[type]) if (block[field] === undefined) return `.${field} is missing`;
   const problem = fieldsProblem(block);
   return type === "resource" ? (problem ?? below(".resource", contentsProblem(block["resource"]))) : problem;
@@ -149,10 +157,23 @@ function fieldsProblem(holder: JsonObject): string | undefined {
     const type = types.get(name);
     const value = holder[name];
     if (value === undefined || type === undefined) continue;
-    const fits = type === "object" ? isObject(value) && !promiseProblem(value, name) : typeof value === type;
-    if (!fits) return `.${name}${mustBe(`of type ${type}`, value)}`;
+    const fits = type === "object" ? isObject(value) && !jsonProblem(value, name) : typeof value === type;
+    if (fits) continue;
+    return isBytes(value) && bytes[name]
+      ? `.${name} is bytes: ${bytes[name]}, or encode them as base64`
+      : `.${name}${mustBe(`of type ${type}`, value)}`;
   }
   return undefined;
+}
+
+/** How to send bytes that are in a field for base64. */
+const bytes: Readonly<Record<string, string>> = {
+  data: "use image() or audio()",
+  blob: "return the Uint8Array itself",
+};
+
+function isBytes(value: unknown): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 }
 
 function below(place: string, problem: string | undefined): string | undefined {
@@ -165,7 +186,7 @@ function isBlockType(type: unknown): type is ContentBlock["type"] {
 
 /** Whether the value is meant as a content block. It is checked when it is sent. */
 export function isBlock(value: unknown): value is ContentBlock {
-  return isObject(value) && typeof value["type"] === "string";
+  return isObject(value) && Object.hasOwn(value, "type") && typeof value["type"] === "string";
 }
 
 export function isContents(value: unknown): value is ResourceContents {
@@ -183,7 +204,9 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (!isObject(value)) return `a ${typeof value}`;
   const names = Object.keys(value).slice(0, 8).join(", ");
-  const { name } = (value as Partial<object>).constructor ?? {};
-  if (name !== undefined && name !== "Object") return `an instance of ${name}`;
+  // A generator has a constructor without a name.
+  const name =
+    (value as Partial<object>).constructor?.name || Object.prototype.toString.call(value).slice(8, -1);
+  if (name !== "Object") return `an instance of ${name}`;
   return names === "" ? "an empty object" : `an object with ${names}`;
 }

@@ -1,4 +1,5 @@
 // The values that handlers return, and how they become results: content helpers, questions and conversions.
+import { isThenable } from "../../async/promises.ts";
 import { InputPending } from "../../errors.ts";
 import { anything, flag, type Known, plainObject } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
@@ -14,7 +15,7 @@ import type {
   TextContent,
 } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { isBlock, isContents, kindOf, openFields, promiseProblem } from "./result-checks.ts";
+import { isBlock, isContents, kindOf, openFields, jsonProblem } from "./result-checks.ts";
 
 /** Identifies results of every copy of this package, which have different classes. */
 const mark: unique symbol = Symbol.for("halyard.ToolResult");
@@ -142,6 +143,8 @@ export function toToolResult(returned: unknown): CallToolResult {
   if (given) return toCallToolResult(given);
   const blocks = Array.isArray(returned) ? returned : [returned];
   if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
+  if (isObject(returned) && "content" in returned)
+    throw new TypeError(`content must be an array of content blocks, not ${kindOf(returned["content"])}`);
   throw notReturnable(returned, "a string, content blocks, { content } or result({ … }), or set output");
 }
 
@@ -157,8 +160,8 @@ export function asToolResult(
 ): GivenResult | undefined {
   if (!isObject(returned)) return undefined;
   if (mark in returned) return returned as unknown as ToolResult<unknown>;
-  const unawaited = declares("content") ? undefined : promiseProblem(returned["content"], "content");
-  if (unawaited) throw new TypeError(unawaited);
+  if (isThenable(returned["content"]) && !declares("content"))
+    throw new TypeError("content is a promise: await it");
   const isProtocol =
     (Array.isArray(returned["content"]) && !declares("content")) ||
     ("structuredContent" in returned && !declares("structuredContent"));
@@ -196,9 +199,18 @@ function toCallToolResult(given: GivenResult, structured: unknown = given.struct
   const { content: said = [] } = given;
   // Clients that know no structured content need it as text; servers of other SDKs return an empty list beside it.
   const isTextMissing = structured !== undefined && said.length === 0;
-  const content = isTextMissing ? [text(JSON.stringify(structured))] : said;
+  const content = isTextMissing ? [text(toJson(structured))] : said;
   const named = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
   return given.open === undefined ? named : { ...given.open, ...named };
+}
+
+function toJson(structured: unknown): string {
+  try {
+    return JSON.stringify(structured);
+  } catch (error) {
+    const problem = jsonProblem(structured, "structuredContent");
+    throw problem === undefined ? error : new TypeError(problem, { cause: error });
+  }
 }
 
 /** The result that tells the model why a tool failed. */
@@ -237,7 +249,11 @@ export function toReadResult(
 }
 
 function notReturnable(returned: unknown, remedy: string): TypeError {
-  return new TypeError(promiseProblem(returned, "") ?? `it is ${kindOf(returned)}: return ${remedy}`);
+  const problem = jsonProblem(returned, "");
+  const isThrown = returned instanceof Error;
+  return new TypeError(
+    problem ?? `it is ${kindOf(returned)}: ${isThrown ? "throw it, or " : ""}return ${remedy}`,
+  );
 }
 
 /** The arguments of {@link inputRequired}: at least one of the two. */
