@@ -93,34 +93,42 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
   if (!Array.isArray(items)) return jsonProblem(items, list) ?? list + mustBe("an array", items);
   for (let index = 0; index < items.length; index++) {
     const problem = itemProblem(items[index]);
+    if (problem === undefined) continue;
     const place = `${list}[${index}]`;
-    if (problem) return jsonProblem(items[index], place) ?? place + problem;
+    return jsonProblem(items[index], place) ?? place + problem;
   }
   const problem = fieldsProblem(fields);
   if (problem) return jsonProblem(fields, "") ?? problem.slice(1);
-  return jsonProblem(fields["structuredContent"], "structuredContent");
+  const { structuredContent } = fields;
+  return structuredContent === undefined ? undefined : jsonProblem(structuredContent, "structuredContent");
 }
 
 /** Names the first promise, map, set or bigint inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
-export function jsonProblem(
-  value: unknown,
-  place: string,
-  seen: Set<unknown> = new Set(),
-): string | undefined {
-  const at = place === "" ? "it" : place;
-  if (typeof value === "bigint") return `${at} is a bigint, which JSON has not: send a number or a string`;
-  if (typeof value !== "object" || value === null || seen.has(value)) return undefined;
-  if (isThenable(value)) return `${at} is a promise: await it`;
+export function jsonProblem(value: unknown, place: string): string | undefined {
+  const path: string[] = [];
+  const problem = problemBelow(value, path, new Set());
+  if (problem === undefined) return undefined;
+  const at = [place, ...path].join("").replace(/^\./, "");
+  return `${at === "" ? "it" : at} ${problem}`;
+}
+
+/** What is wrong with the value, or with one inside it, whose path is added. Nothing is built while nothing is wrong. */
+function problemBelow(value: unknown, path: string[], seen: Set<unknown>): string | undefined {
+  if (typeof value === "bigint") return "is a bigint, which JSON has not: send a number or a string";
+  if (typeof value !== "object" || value === null) return undefined;
+  if (isThenable(value)) return "is a promise: await it";
   if (value instanceof Map || value instanceof Set)
-    return `${at} is a ${value.constructor.name}, which JSON has not: send an object or a list`;
+    return `is a ${value.constructor.name}, which JSON has not: send an object or a list`;
+  // An object with toJSON says itself how JSON writes it.
+  if (seen.has(value) || "toJSON" in value) return undefined;
   seen.add(value);
-  // Such an object says itself how JSON writes it.
-  if ("toJSON" in value) return undefined;
-  for (const [name, inner] of Object.entries(value)) {
+  for (const name in value) {
+    const inner = (value as JsonObject)[name];
     if (typeof inner !== "object" && typeof inner !== "bigint") continue;
-    const step = Array.isArray(value) ? `[${name}]` : `.${name}`;
-    const problem = jsonProblem(inner, place === "" ? name : place + step, seen);
-    if (problem) return problem;
+    const problem = problemBelow(inner, path, seen);
+    if (problem === undefined) continue;
+    path.unshift(Array.isArray(value) ? `[${name}]` : `.${name}`);
+    return problem;
   }
   return undefined;
 }
@@ -135,9 +143,10 @@ function messageProblem(message: unknown): string | undefined {
 function blockProblem(block: unknown): string | undefined {
   if (!isObject(block)) return mustBe('a content block, such as text("Hello")', block);
   const { type } = block;
-  const allowed = `one of ${Object.keys(required).join(", ")}`;
-  if (!isBlockType(type))
+  if (!isBlockType(type)) {
+    const allowed = `one of ${Object.keys(required).join(", ")}`;
     return typeof type === "string" ? `.type must be ${allowed}` : `.type${mustBe(allowed, type)}`;
+  }
   for (const field of required[type]) if (block[field] === undefined) return `.${field} is missing`;
   const problem = fieldsProblem(block);
   return type === "resource" ? (problem ?? below(".resource", contentsProblem(block["resource"]))) : problem;
