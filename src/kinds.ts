@@ -1,4 +1,5 @@
 // The kinds of values that options take: the check of each, and the words for it in messages.
+import { isThenable } from "./async/promises.ts";
 import { longestTimerMs } from "./async/timers.ts";
 import { clip } from "./errors.ts";
 
@@ -135,26 +136,36 @@ export function limitsOf(defaults: object): Kind<never> {
 
 /** What is wrong with a value; undefined if nothing is. */
 export function problemOf(kind: Kind, value: unknown): string | undefined {
-  if (kind.is(value)) return undefined;
-  const seen = shown(value, kind.isSecret);
-  return `must be ${kind.mustBe}${seen && `, not ${seen}`}`;
+  return kind.is(value) ? undefined : mismatch(kind.mustBe, value, kind.isSecret);
+}
+
+/** Says what a value must be, and what it is instead. */
+export function mismatch(mustBe: string, value: unknown, isSecret = false): string {
+  const seen = shown(value, isSecret);
+  return `must be ${mustBe}${seen && `, not ${seen}`}`;
 }
 
 /** A wrong value as a message shows it: short, without what is inside an object, and nothing of a secret. */
-function shown(value: unknown, isSecret = false): string {
-  if (typeof value === "function") return "a function";
+function shown(value: unknown, isSecret: boolean): string {
+  if (typeof value === "function")
+    return isClass(value) ? `the class ${value.name}: pass an instance` : "a function";
   if (typeof value === "object" && value !== null) {
+    if (isThenable(value)) return "a promise: await it";
     if (Array.isArray(value))
       return isSecret ? "a list" : clip(`[${Array.from(value.slice(0, 9), shownItem)}]`);
-    return isPlain(value) ? "" : `an instance of ${(value as Partial<object>).constructor?.name}`;
+    return isInstance(value) ? `an instance of ${(value as Partial<object>).constructor?.name}` : "";
   }
   if (isSecret) return "";
   if (typeof value === "bigint") return `${value}n`;
   return typeof value === "string" ? JSON.stringify(clip(value)) : String(value);
 }
 
+export function isClass(value: object): boolean {
+  return Function.prototype.toString.call(value).startsWith("class");
+}
+
 function shownItem(item: unknown): string {
-  return Array.isArray(item) ? "a list" : shown(item) || "an object";
+  return Array.isArray(item) ? "a list" : shown(item, false) || "an object";
 }
 
 /**
@@ -163,8 +174,13 @@ function shownItem(item: unknown): string {
  */
 export function isPlain(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Symbol.iterator in value) return false;
+  return !isInstance(value) || Object.keys(value).length > 0;
+}
+
+/** Whether an object has a class. */
+function isInstance(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null || Object.keys(value).length > 0;
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
 export function isFunction(value: unknown): value is AnyFunction {

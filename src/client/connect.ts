@@ -2,6 +2,7 @@
 import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
+import { mismatch } from "../kinds.ts";
 import type { WireSource } from "../wire/wire.ts";
 import { HandlerAnswers } from "./answering/answers.ts";
 import { type Calls, joinCalls } from "./calls/calls.ts";
@@ -125,6 +126,6 @@ async function transportOf(
       return new (await wireTransport.get())(target, limits);
     if ("command" in target) return platform.commandTransport(target, limits, secrets, observe);
   }
-  const problem = "must be a URL, { command, args }, an McpServer, or an object with openWire()";
+  const problem = mismatch("a URL, { command, args }, an McpServer, or an object with openWire()", target);
   throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
 }

@@ -1,4 +1,6 @@
 // The server's log: pluggable, standard error by default.
+import { mismatch } from "../kinds.ts";
+import { logLevels } from "../protocol/model.ts";
 import { HalyardError } from "../errors.ts";
 
 /**
@@ -44,6 +46,11 @@ export function outliveStderr(): void {
   const { process } = globalThis as { readonly process?: { readonly stderr?: Partial<Stderr> } };
   const stderr = process?.stderr as Stderr | undefined;
   if (stderr?.listeners?.("error").includes(ignore) === false) stderr.on("error", ignore);
+}
+
+/** Warns that a log message has no level, and is not sent. */
+export function warnOfLevel(logger: Logger, subject: string, level: unknown): void {
+  logger.warn(`${subject}: level ${mismatch(`one of ${logLevels.join(", ")}`, level)}`);
 }
 
 /** Warns that a notification was not sent. */

@@ -50,8 +50,8 @@ export interface FetchHandler {
  * ```
  */
 export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
-  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
   const port = portOf(server, "HTTP");
+  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
   const endpoint = new Endpoint(port, options, hostsFor([], options));
   const handler = (message: Request): Promise<Response> => {
     const request = new FetchRequest(message, endpoint.settings.trustedProxies);

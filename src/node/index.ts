@@ -100,8 +100,8 @@ export interface NodeHandler {
  * ```
  */
 export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
-  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
   const port = portOf(server, "HTTP");
+  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
   const handler = toHandler(new Endpoint(port, options, hostsFor([], options)));
   logRejection(port.logger, "Joining the cluster", handler.ready);
   return handler;
@@ -138,12 +138,12 @@ function toHandler(endpoint: Endpoint): NodeHandler {
  * ```
  */
 export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
+  const driven = portOf(server, "HTTP");
   checkOptions({ subject: "HTTP" }, options, knownServeOptions);
   const { port = 3000, host = "127.0.0.1" } = options;
   outliveStderr();
   const hosts = [host].flat();
   const names = hostsFor(hosts, options);
-  const driven = portOf(server, "HTTP");
   const { dashboard } = options;
   const endpoint = new Endpoint(driven, (await dashboard?.serve?.(options)) ?? options, names);
   const handler = toHandler(endpoint);

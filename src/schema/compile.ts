@@ -1,5 +1,7 @@
 // Compiles any kind of schema to a validator and the JSON Schema that the server publishes.
+import { isThenable } from "../async/promises.ts";
 import { ConfigurationError } from "../errors.ts";
+import { mismatch } from "../kinds.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { compileJsonSchema } from "./json-schema.ts";
 import { isKeyword } from "./json-schema/keywords.ts";
@@ -97,12 +99,12 @@ export function compileField(
 
 /** Why `given` is not a JSON Schema, or undefined. Most often it is an object of schemas, which other packages accept. */
 function notJsonSchema(given: unknown): string | undefined {
-  const neither = "is neither a Standard Schema nor a JSON Schema object";
   if (typeof given === "function")
     return "ast" in given
       ? "is an Effect Schema: wrap it in Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(…))"
-      : `${neither}, but a function: call it`;
-  if (!isObject(given)) return neither;
+      : "is a function: pass what it returns, as in z.object({ … })";
+  if (!isObject(given) || isThenable(given))
+    return mismatch("a Standard Schema, such as z.object({ … }), or a JSON Schema object", given);
   const inside = Object.values(given);
   const shape = inside.find(isStandardSchema);
   if (shape !== undefined) return `is a raw shape: wrap it in ${libraryOf(shape).object}`;

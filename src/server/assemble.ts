@@ -13,16 +13,17 @@ import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
 import type { Core } from "./calls/core.ts";
 import { Middlewares } from "./calls/middleware.ts";
-import { Catalogue } from "./catalogue/catalogue.ts";
+import { Catalogue, type ChangingList } from "./catalogue/catalogue.ts";
 import { Features } from "./catalogue/features.ts";
 import { topicScopes } from "./catalogue/scopes.ts";
 import { watchSubscribers } from "./catalogue/subscriptions.ts";
+import { LateCapabilities } from "./late-capabilities.ts";
 import { ListChanges } from "./list-changes.ts";
 import { protocolMethods } from "./methods/index.ts";
 import { checkServerOptions, type ServerOptions } from "./options.ts";
 import { Push } from "./push.ts";
 import { RequestState } from "./request-state/request-state.ts";
-import { resolveSettings } from "./settings/settings.ts";
+import { resolveSettings, type Settings } from "./settings/settings.ts";
 import { tasksOf } from "./tasks/begin.ts";
 import { coreTaskMethods } from "./tasks/core-methods.ts";
 import { tasksExtension } from "./tasks/extension.ts";
@@ -54,42 +55,35 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const settings = resolveSettings(options);
   const { logger, backplane } = settings;
   const cluster = backplane?.cluster({ info, diagnostics: settings });
-  const hub = new Hub(settings.limits, (topic) => topicScopes(catalogue, topic), watchSubscribers(settings));
+  const hub = new Hub(
+    settings.limits,
+    (topic) => topicScopes(offer.catalogue, topic),
+    watchSubscribers(settings),
+  );
   const changes = cluster && new (cluster.part(sharedPush).ChangeLog)(cluster, hub, settings);
   const remote = cluster && new (cluster.part(sharedPush).RemoteSessions)(cluster, hub, logger);
   if (changes && remote) hub.connect(changes, remote);
   const asks = new Asks((ask) => watchAsk(settings, ask), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
-  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster });
+  const isExtension = (name: string): boolean => offer.catalogue.extensions.publishes(name);
+  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster, isExtension });
 
   const taskSettings = resolveTaskOptions(options.tasks);
   const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });
   const listChanges = new ListChanges({
     settings,
     hub,
-    catalogue: () => catalogue,
+    catalogue: () => offer.catalogue,
     shared: cluster && changes && { cluster, changes },
   });
-  const offerTasks = (): void => {
-    if (!table.offered) catalogue.extensions.add(extensionIds.tasks, tasksExtension(table));
-    table.offered = true;
-  };
-  const catalogue: Catalogue = new Catalogue(settings, (list) => listChanges.note(list), offerTasks);
-  const features = new Features(catalogue, settings, table);
-
+  const offer: Offer = offerOf(settings, table, (list) => listChanges.note(list));
+  const { catalogue, features } = offer;
   const requestState = new RequestState(info.name, logger, cluster);
   const conversations = new Conversations({ requestState, elicitationIds, settings });
   const tasks = tasksOf({ table, conversations, features, settings, hub, asks });
+  const onAnnounced = (): void => offer.lateCapabilities.announced();
   const methods = new Map([
-    ...protocolMethods({
-      info,
-      settings,
-      catalogue,
-      features,
-      hub,
-      tasks,
-      onAnnounced: () => listChanges.declared(),
-    }),
+    ...protocolMethods({ info, settings, catalogue, features, hub, tasks, onAnnounced }),
     ...coreTaskMethods(table, settings.pageSize),
   ]);
   const core: Core = {
@@ -109,4 +103,24 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   };
   const loads = new Loads(settings.limits.maxInFlightBytes);
   return { core, push, loads, requestState, cluster, changes, remote };
+}
+
+/** What a server offers to its clients. */
+interface Offer {
+  readonly catalogue: Catalogue;
+  readonly features: Features;
+  readonly lateCapabilities: LateCapabilities;
+}
+
+function offerOf(settings: Settings, table: TaskTable, onListChange: (list: ChangingList) => void): Offer {
+  const offerTasks = (): void => {
+    if (!table.offered) catalogue.extensions.add(extensionIds.tasks, tasksExtension(table));
+    table.offered = true;
+  };
+  const onAdded = (): void => lateCapabilities.note();
+  const catalogue: Catalogue = new Catalogue(settings, { onListChange, onTask: offerTasks, onAdded });
+  const features = new Features(catalogue, settings, table);
+  const { extensions } = catalogue;
+  const lateCapabilities = new LateCapabilities({ features, extensions, logger: settings.logger });
+  return { catalogue, features, lateCapabilities };
 }

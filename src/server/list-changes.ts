@@ -31,10 +31,8 @@ export class ListChanges {
   readonly #parts: ListChangesParts;
   /** The lists that have changed in this turn. */
   readonly #pending = new Set<ChangingList>();
-  readonly #seen = new Set<ChangingList>();
   /** The fingerprints that other nodes announced last. */
   readonly #announced = new Map<ChangingList, string>();
-  #isDeclared = false;
   readonly #compared: PartOf<typeof comparedCatalogues> | undefined;
 
   constructor(parts: ListChangesParts) {
@@ -51,14 +49,8 @@ export class ListChanges {
 
   /** Notes that a list has changed: clients are notified once per turn. */
   note(list: ChangingList): void {
-    this.#warnIfLate(list);
     if (this.#pending.size === 0) queueMicrotask(() => this.#publish());
     this.#pending.add(list);
-  }
-
-  /** From now on, legacy clients know the capabilities and do not learn of new ones. */
-  declared(): void {
-    this.#isDeclared = true;
   }
 
   #print(list: ChangingList): string {
@@ -102,14 +94,5 @@ export class ListChanges {
 
   #registries(list: ChangingList): ReturnType<(typeof registriesOf)[ChangingList]> {
     return this.#compared?.registriesOf[list](this.#parts.catalogue()) ?? [];
-  }
-
-  #warnIfLate(list: ChangingList): void {
-    const { capabilities, logger } = this.#parts.settings;
-    if (this.#seen.has(list)) return;
-    this.#seen.add(list);
-    if (!this.#isDeclared || capabilities[list]) return;
-    const remedy = `pass { capabilities: { ${list}: true } } to the McpServer constructor`;
-    logger.warn(`Connected clients do not know that the server has ${list}: ${remedy}`);
   }
 }

@@ -1,7 +1,7 @@
 // The options of a server: those of its core, and those of tasks.
 import { type Known, limitsOf } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
-import { type CoreOptions, knownCoreOptions } from "./settings/settings.ts";
+import { type CoreOptions, knownCoreOptions, optionElsewhere } from "./settings/settings.ts";
 import { defaultTaskOptions, type TaskOptions } from "./tasks/options.ts";
 
 /** The options of a server. All have defaults. */
@@ -14,5 +14,5 @@ const knownOptions: Known<ServerOptions> = { ...knownCoreOptions, tasks: limitsO
 
 /** Throws for an option that is unknown or of another kind. */
 export function checkServerOptions(options: ServerOptions): void {
-  checkOptions({ subject: "server" }, options, knownOptions);
+  checkOptions({ subject: "server", problem: optionElsewhere }, options, knownOptions);
 }

@@ -7,8 +7,9 @@ import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { topicOf } from "../push/topic.ts";
-import { resourceUpdated } from "../protocol/notifications.ts";
+import { listChanged, logMessage, resourceUpdated } from "../protocol/notifications.ts";
 import type { ElicitationIds } from "./asking/elicitation-ids.ts";
+import { waysToSend } from "./calls/ways-to-send.ts";
 
 /** The recipient and the source of a log message outside a call. */
 export interface LogOptions {
@@ -27,6 +28,8 @@ interface PushParts {
   readonly elicitationIds: ElicitationIds;
   readonly diagnostics: Diagnostics;
   readonly cluster: Cluster | undefined;
+  /** Whether an extension lets clients subscribe to the notification. */
+  readonly isExtension: (notification: string) => boolean;
 }
 
 /**
@@ -63,9 +66,13 @@ export class Push {
   /**
    * Sends a notification to every legacy session, once each, and resolves with their number. A `notifications/message` goes
    * only to sessions that want log messages of its level. With a `backplane` it reaches the sessions of all nodes, and the number is
-   * that of the sessions with an open stream on this node. If the engine cannot be reached, only those get it.
+   * that of the sessions with an open stream on this node. If the engine cannot be reached, only those get it. Rejects for a
+   * notification of the protocol that modern clients get too, such as a changed list: `publish` sends that.
    */
   async broadcast(method: string, params?: object): Promise<number> {
+    const way = method === logMessage ? undefined : waysToSend.get(method);
+    if (way !== undefined)
+      throw new TypeError(`push.broadcast cannot send ${method} to modern clients: use ${way}`);
     return this.#sent(method, undefined, await this.#parts.hub.broadcast(method, params));
   }
 
@@ -130,10 +137,21 @@ export class Push {
   /**
    * Notifies subscribers: modern clients that listen for it, legacy clients that subscribed. Resolves with their number. With a
    * `backplane` it reaches the subscribers of all nodes, and the number is that of this node. To announce that a list has changed on
-   * all nodes, publish its notification, as in `publish("notifications/tools/list_changed")`.
+   * all nodes, publish its notification, as in `publish("notifications/tools/list_changed")`. Rejects for a notification that no
+   * client can subscribe to.
    */
   async publish(notification: string, key?: string, params?: object): Promise<number> {
+    this.#assertSubscribable(notification, key);
     return this.#sent(notification, key, await this.#parts.hub.publish(notification, key, params));
+  }
+
+  #assertSubscribable(notification: string, key: string | undefined): void {
+    const isList = Object.values<string>(listChanged).includes(notification);
+    const isUpdate = notification === resourceUpdated && key !== undefined;
+    if (isList || isUpdate || this.#parts.isExtension(notification)) return;
+    const way = waysToSend.get(notification) ?? "an extension with listens, or server.push.broadcast()";
+    const reason = notification === resourceUpdated ? "without a URI" : "to which no client can subscribe";
+    throw new TypeError(`push.publish cannot send ${notification} ${reason}: use ${way}`);
   }
 
   /** Resolves with whether any client subscribes to the resource, on any node. A node that does not answer within 1 s counts as yes. */

@@ -1,11 +1,10 @@
 // McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
 import type { ClusterNode } from "../backplane/presence.ts";
-import { warnUnwritable } from "../diagnostics/logger.ts";
+import { warnOfLevel, warnUnwritable } from "../diagnostics/logger.ts";
 import { checkOptions } from "../options.ts";
 import {
   type Implementation,
   isLogLevel,
-  logLevels,
   type LogLevel,
   type ServerCapabilities,
 } from "../protocol/model.ts";
@@ -19,7 +18,7 @@ import type { RequestState } from "./request-state/request-state.ts";
 import { checkImplementation } from "./settings/settings.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
-import { refuseField } from "./catalogue/definition.ts";
+import { checkHandler } from "./catalogue/definition.ts";
 import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
 import type { Handle } from "./catalogue/registry.ts";
@@ -39,8 +38,15 @@ import type { Core } from "./calls/core.ts";
 import type { ClientNotificationHandler, NotificationSource } from "./calls/notifications.ts";
 import type { SessionEnd } from "../diagnostics/events.ts";
 import type { Extension } from "./catalogue/extensions.ts";
-import type { AnyMiddleware, MethodMiddleware, Middleware, RequestKinds } from "./calls/middleware.ts";
+import {
+  type AnyMiddleware,
+  checkMiddlewareMethod,
+  type MethodMiddleware,
+  type Middleware,
+  type RequestKinds,
+} from "./calls/middleware.ts";
 import type { ServerOptions } from "./options.ts";
+import { refuseOtherNames } from "./other-names.ts";
 import { openPort, type Servable, type ServerPort } from "./calls/port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 
@@ -76,6 +82,10 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly #core: Core;
   readonly #requestState: RequestState;
   readonly #port: ServerPort;
+
+  static {
+    refuseOtherNames(this.prototype);
+  }
 
   constructor(info: Implementation, options: ServerOptions = {}) {
     checkImplementation(info);
@@ -132,6 +142,7 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Completes arguments in one place. If the handler returns undefined, the argument's own completer runs. */
   completion(handler: CompletionHandler): this {
+    checkHandler("completion", handler);
     this.#core.catalogue.completion = handler;
     return this;
   }
@@ -164,7 +175,7 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Adds an extension of the protocol, by default for modern clients that declare it. */
   extension(identifier: string, extension: Extension = {}): this {
-    this.#core.catalogue.extensions.add(identifier, extension);
+    this.#core.catalogue.addExtension(identifier, extension);
     return this;
   }
 
@@ -206,9 +217,8 @@ export class McpServer<Extra extends object = object> implements Servable {
   use<Method extends keyof RequestKinds>(method: Method, middleware: MethodMiddleware<Method, Extra>): this;
   use(first: unknown, second?: unknown): unknown {
     const [method, run] = typeof first === "string" ? [first, second] : [undefined, first];
-    if (typeof run !== "function") {
-      refuseField("middleware", "handler", "is missing: pass a function as the last argument");
-    }
+    checkHandler("use", run);
+    if (method !== undefined) checkMiddlewareMethod(method);
     this.#core.middlewares.add(run as AnyMiddleware, method);
     return this;
   }
@@ -229,7 +239,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     checkOptions({ subject: "server.log" }, options, knownLogOptions);
     const { logger: ownLog } = this.#port;
     if (!isLogLevel(level)) {
-      ownLog.warn(`server.log: unknown level ${JSON.stringify(level)}. Use ${logLevels.join(", ")}`);
+      warnOfLevel(ownLog, "server.log", level);
       return 0;
     }
     const { session, logger } = options;
@@ -245,18 +255,21 @@ export class McpServer<Extra extends object = object> implements Servable {
 
   /** Called with every notification that a client sends. */
   onNotification(handler: ClientNotificationHandler): this {
+    checkHandler("onNotification", handler);
     this.#core.observers.notification = handler;
     return this;
   }
 
   /** Called when a legacy client reports that its roots have changed. */
   onRootsChanged(handler: (from: NotificationSource) => void | Promise<void>): this {
+    checkHandler("onRootsChanged", handler);
     this.#core.observers.rootsChanged = handler;
     return this;
   }
 
   /** Called when a legacy client sends `notifications/initialized`. Modern clients never do. */
   onInitialized(handler: (client: NotificationSource) => void | Promise<void>): this {
+    checkHandler("onInitialized", handler);
     this.#core.observers.initialized = handler;
     return this;
   }
@@ -279,6 +292,7 @@ export class McpServer<Extra extends object = object> implements Servable {
    * ```
    */
   onSessionClosed(handler: (client: NotificationSource, reason: SessionEnd) => void | Promise<void>): this {
+    checkHandler("onSessionClosed", handler);
     this.#core.observers.sessionClosed = handler;
     return this;
   }

@@ -64,8 +64,8 @@ export interface StdioServer {
  * ```
  */
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
-  checkOptions({ subject: "serveStdio" }, options, knownOptions);
   const port = portOf(server, "serveStdio");
+  checkOptions({ subject: "serveStdio" }, options, knownOptions);
   // At once, since the author may log while the node joins.
   const stdout = claimStdout(options.output ?? process.stdout);
   await port.cluster?.join().catch(async (error: unknown) => {

@@ -229,7 +229,7 @@ describe("a stream that recovers", () => {
     const { stream, connection } = holdCopy(two, "somebody");
     stream.reachable = true;
     stream.congested = true;
-    expect(await two.push.broadcast("notifications/tools/list_changed")).toBe(1);
+    expect(await two.push.broadcast(message, { level: "error", data: 1 })).toBe(1);
     connection.listener?.forget();
     stream.drain();
     expect(stream.written).toEqual([]);

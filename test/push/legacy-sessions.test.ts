@@ -60,7 +60,7 @@ describeMatrix("legacy sessions", { eras: ["legacy"] }, (cell) => {
   test("a notification without parameters has none on the wire", async () => {
     const server = toolServer();
     const client = await cell.connect(server);
-    await server.push.broadcast("notifications/tools/list_changed");
+    await server.push.toSession(await sessionOf(client), "notifications/tools/list_changed");
     await settled(client);
     expect(client.notifications("notifications/tools/list_changed")).toEqual([
       { jsonrpc: "2.0", method: "notifications/tools/list_changed" },

@@ -92,10 +92,12 @@ describeMatrix("resources/updated", { eras: ["legacy"] }, (cell) => {
     const bare = new McpServer({ name: "test", version: "1.0.0" });
     const stateless = new McpServer({ name: "test", version: "1.0.0" }, { mode: "stateless" });
     stateless.resource("note:///a", {}, () => "a");
-    for (const server of [bare, stateless]) {
+    const reasons = ["This server has no resources", "This connection cannot receive notifications"];
+    for (const [at, server] of [bare, stateless].entries()) {
       const client = await cell.connect(server);
       const request = client.request("resources/subscribe", { uri: "note:///a" });
-      await expect(request).rejects.toMatchObject({ code: -32601 });
+      const message = `${reasons[at]}: resources/subscribe is not available`;
+      await expect(request).rejects.toMatchObject({ code: -32601, message });
       await client.close();
     }
   });

@@ -90,7 +90,7 @@ const mistakes: [string, make: () => unknown, words: string][] = [
   [
     "a function",
     () => z.object,
-    "is neither a Standard Schema nor a JSON Schema object, but a function: call it",
+    "is a function: pass what it returns, as in z.object({ … })",
   ],
   [
     "TypeBox's bigint",

@@ -191,7 +191,7 @@ describe("connect refuses", () => {
       "the class",
       McpServer,
       undefined,
-      'connect: server is the class: pass an instance, such as new McpServer({ name: "demo", version: "1.0.0" })',
+      "connect: server must be an McpServer of halyard, not the class McpServer: pass an instance",
     ],
     [
       "a function",
@@ -199,7 +199,7 @@ describe("connect refuses", () => {
       undefined,
       "connect: server is a function: pass the McpServer itself, which serves every client",
     ],
-    ["a promise", Promise.resolve(), undefined, "connect: server is a promise: await it"],
+    ["a promise", Promise.resolve(), undefined, "connect: server must be an McpServer of halyard, not a promise: await it"],
     [
       "an unknown revision",
       noteServer(),

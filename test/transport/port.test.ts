@@ -1,6 +1,8 @@
 // portOf: the port of an McpServer, and what every entry point says of something that has none.
 import { pathToFileURL } from "node:url";
+import { McpServer as OfficialServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { ConfigurationError, McpServer, type Servable } from "halyard";
+import { connect as connectClient } from "halyard/client";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler, serveHttp } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
@@ -65,10 +67,21 @@ describe.each(Object.entries(entries))("%s", (_, serve) => {
     });
   });
 
-  test.each([{}, null, undefined, "server", { handleRaw: () => {} }])("%j is no server", async (given) => {
+  test.each<[seen: string, given: unknown]>([
+    ["", {}],
+    ["", { port: 3000 }],
+    ["", { handleRaw: () => {} }],
+    [", not null", null],
+    [", not undefined", undefined],
+    [', not "server"', "server"],
+    [", not the class McpServer: pass an instance", McpServer],
+    [", not a promise: await it", Promise.resolve(makeServer())],
+    [", not an instance of McpServer", new OfficialServer({ name: "test", version: "1.0.0" })],
+  ])("names what is no server%s", async (seen, given) => {
     const refusal = await refusalOf(given);
     expect(refusal).toBeInstanceOf(ConfigurationError);
-    expect(refusal).toHaveProperty("message", expect.stringMatching(/server is not an McpServer$/));
+    const { message } = refusal as ConfigurationError;
+    expect(message.slice(message.indexOf(": ") + 2)).toBe(`server must be an McpServer of halyard${seen}`);
   });
 
   test("a server of another copy of the package is refused, and the remedy named", async () => {
@@ -82,4 +95,19 @@ describe.each(Object.entries(entries))("%s", (_, serve) => {
       expect.stringMatching(/server comes from another copy of halyard: install one copy/),
     );
   });
+});
+
+test.each<[seen: string, given: unknown]>([
+  [", not the class McpServer: pass an instance", McpServer],
+  [", not a function", () => makeServer()],
+  [", not a promise: await it", Promise.resolve(makeServer())],
+  [", not an instance of McpServer", new OfficialServer({ name: "test", version: "1.0.0" })],
+  [", not undefined", undefined],
+])("connect of halyard/client names what is no target%s", async (seen, given) => {
+  await expect(connectClient(given as McpServer)).rejects.toThrow(
+    expect.objectContaining({
+      code: "INVALID_OPTION",
+      message: `connect: target must be a URL, { command, args }, an McpServer, or an object with openWire()${seen}`,
+    }),
+  );
 });

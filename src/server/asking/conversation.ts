@@ -1,4 +1,5 @@
 // The conversation of one call: its questions, their answers, and the results of `ctx.once`.
+import { filledText, func, type Kind, problemOf, text } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
 import type {
   AskOptions,
@@ -117,6 +118,8 @@ export class CallConversation implements Conversation {
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    checkArgument("ctx.once(key, work): key", filledText, key);
+    checkArgument("ctx.once(key, work): work", func, work);
     return this.onces.run(key, work) as Promise<T>;
   }
 
@@ -134,6 +137,7 @@ export class CallConversation implements Conversation {
     asked: S,
     options: UrlAskOptions = {},
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
+    checkArgument("ctx.elicit(message, schema): message", text, message);
     checkOptions({ subject: "ctx.elicit" }, options, knownUrlAskOptions);
     const isPage = asked instanceof URL;
     // Check this before encoding the form, which may fail for a client that supports no forms at all.
@@ -157,6 +161,7 @@ export class CallConversation implements Conversation {
   }
 
   async sample(messages: string | readonly SamplingMessage[], options: SampleOptions = {}): Promise<Sampled> {
+    checkArgument("ctx.sample(messages, options): messages", askedMessages, messages);
     checkOptions({ subject: "ctx.sample" }, options, knownSampleOptions);
     return this.#ask(samplingQuestion(messages, options, this.#call.protocol), options);
   }
@@ -187,4 +192,15 @@ export class CallConversation implements Conversation {
     }
     return new RoundAsker(this.before, this.onces, this.#endRound);
   }
+}
+
+const askedMessages: Kind = {
+  is: (value) => typeof value === "string" || Array.isArray(value),
+  mustBe: "a text or a list of messages",
+};
+
+/** Throws for an argument of another kind, as calls written for other packages have it. */
+function checkArgument(argument: string, kind: Kind, value: unknown): void {
+  const problem = problemOf(kind, value);
+  if (problem !== undefined) throw new TypeError(`${argument} ${problem}`);
 }

@@ -1,4 +1,5 @@
 // Questions that an author writes in the protocol's form: the capabilities that they need, and how they are sent.
+import { mismatch } from "../../kinds.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -20,7 +21,10 @@ const needs: Readonly<Record<string, (params: JsonObject) => ClientCapabilities>
 export function plainQuestion(request: InputRequest, revision: Revision): Question<JsonObject> {
   const { method, params = {} } = request;
   const requires = Object.hasOwn(needs, method) ? needs[method] : undefined;
-  if (!requires) throw new TypeError(`${method} is not a question that clients can answer`);
+  if (!requires) {
+    const problem = mismatch(Object.keys(needs).join(" or "), method);
+    throw new TypeError(`The method of an input request ${problem}`);
+  }
   return {
     method,
     params: paramsFor(request, revision),

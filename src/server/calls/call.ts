@@ -1,7 +1,8 @@
 // One request while the server handles it.
 import type { HalyardError } from "../../errors.ts";
 import { ignoreRejection } from "../../async/promises.ts";
-import { warnUnwritable } from "../../diagnostics/logger.ts";
+import { warnOfLevel, warnUnwritable } from "../../diagnostics/logger.ts";
+import { mismatch } from "../../kinds.ts";
 import type {
   AskOptions,
   Elicited,
@@ -12,7 +13,7 @@ import type {
   UrlAskOptions,
 } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
-import { type Implementation, isLogged, type LogLevel } from "../../protocol/model.ts";
+import { type Implementation, isLogged, isLogLevel, type LogLevel } from "../../protocol/model.ts";
 import { logMessage, protocolNotifications } from "../../protocol/notifications.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Asks } from "../../push/asks.ts";
@@ -28,10 +29,13 @@ import {
 import type { Features } from "../catalogue/features.ts";
 import type { Exchange, Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
+import { refuseNames } from "../context/refused-names.ts";
 import type { Settings } from "../settings/settings.ts";
 import { askClient } from "./ask-client.ts";
 import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";
 import { CallRequest } from "./call-request.ts";
+import { otherContextNames } from "./other-context-names.ts";
+import { waysToSend } from "./ways-to-send.ts";
 
 /** The parts of the server that a call uses. */
 export interface CallCore {
@@ -51,6 +55,8 @@ export interface CallCore {
 
 /** One request while the server answers it. Handlers see it as a {@link Context}. Rarely used members are created lazily. */
 export class Call extends CallRequest implements Context {
+  /** The names of other packages, which middleware may add. */
+  static #foreign: object;
   readonly core: CallCore;
   endListen: (() => void) | undefined;
   #finished = false;
@@ -66,6 +72,14 @@ export class Call extends CallRequest implements Context {
   #onCancel: (() => void) | undefined;
   #lastProgress: number | undefined;
   #reportedAt: number | undefined;
+
+  static {
+    Call.#foreign = refuseNames(CallRequest.prototype, otherContextNames);
+    bindMethods(
+      this.prototype,
+      "elicit tryElicit sample roots once requestState startTask ask progress log notify closeStream",
+    );
+  }
 
   constructor(
     core: CallCore,
@@ -228,6 +242,10 @@ export class Call extends CallRequest implements Context {
   }
 
   progress(progress: number, total?: number, message?: string): void {
+    if (typeof progress !== "number")
+      throw new TypeError(
+        `ctx.progress(progress, total, message): progress ${mismatch("a number", progress)}`,
+      );
     if (this.#task && Number.isFinite(progress)) {
       this.#task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
     }
@@ -250,15 +268,16 @@ export class Call extends CallRequest implements Context {
   }
 
   log(level: LogLevel, data: unknown, logger?: string): void {
+    if (!isLogLevel(level)) return warnOfLevel(this.core.settings.logger, "ctx.log", level);
     if (!isLogged(level, this.peer.logLevel) || !this.core.features.has("logging")) return;
     this.#send(logMessage, { level, logger, data: data ?? null });
   }
 
   notify(method: string, params?: JsonObject): Promise<void> {
     if (typeof method !== "string" || method === "" || protocolNotifications.has(method)) {
-      throw new TypeError(
-        `ctx.notify cannot send ${method}, which belongs to the protocol: choose a name of your own`,
-      );
+      const way = waysToSend.get(method);
+      const remedy = way === undefined ? "choose a name of your own" : `use ${way}`;
+      throw new TypeError(`ctx.notify cannot send ${method}, which belongs to the protocol: ${remedy}`);
     }
     this.#send(method, params);
     return Promise.resolve();
@@ -271,7 +290,8 @@ export class Call extends CallRequest implements Context {
   /** Adds the members that middleware passes to `next` to the context. */
   extend(added: object): void {
     for (const [name, value] of Object.entries(added)) {
-      if (name in this && !this.#added?.has(name)) {
+      const isTaken = name in this && !(this.#added?.has(name) ?? Object.hasOwn(Call.#foreign, name));
+      if (isTaken) {
         throw new TypeError(`Middleware cannot replace ctx.${name}: choose another name`);
       }
       (this.#added ??= new Set()).add(name);
@@ -299,5 +319,20 @@ export class Call extends CallRequest implements Context {
     } catch (error) {
       warnUnwritable(this.core.settings.logger, method, error);
     }
+  }
+}
+
+/** Binds methods to their object when they are first read, so that a handler can take them apart: `(args, { log }) => …`. */
+function bindMethods(prototype: object, names: string): void {
+  for (const name of names.split(" ")) {
+    const method = (prototype as Record<string, () => unknown>)[name] as () => unknown;
+    Object.defineProperty(prototype, name, {
+      get(this: object) {
+        const value = method.bind(this);
+        Object.defineProperty(this, name, { value, configurable: true });
+        return value;
+      },
+      configurable: true,
+    });
   }
 }

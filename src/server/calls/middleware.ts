@@ -10,6 +10,9 @@ import type {
   ResourceTemplate,
   Tool,
 } from "../../protocol/model.ts";
+import { clip, ConfigurationError } from "../../errors.ts";
+import { nearest } from "../../options.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
 
@@ -75,6 +78,22 @@ export type AnyMiddleware = (
   ctx: unknown,
   next: (added?: object) => Promise<unknown>,
 ) => unknown;
+
+/** Throws for a method that middleware never sees: a misspelled method of the protocol, or a notification. */
+export function checkMiddlewareMethod(method: string): void {
+  const known: Record<string, true> = {};
+  for (const { requests } of revisions) for (const name of requests.keys()) known[name] = true;
+  const fail = (problem: string): never => {
+    throw new ConfigurationError("INVALID_DEFINITION", { subject: "server.use", field: "method" }, problem);
+  };
+  if (method.startsWith("notifications/"))
+    fail(`is ${JSON.stringify(clip(method))}: call server.onNotification(handler) for notifications`);
+  // A method with a prefix of its own may be added later.
+  const prefix = method.split("/", 1)[0];
+  const isOfProtocol = Object.keys(known).some((name) => name.split("/", 1)[0] === prefix);
+  if (isOfProtocol && !Object.hasOwn(known, method))
+    fail(`is ${JSON.stringify(clip(method))}, which the protocol does not have: ${nearest(method, known)}`);
+}
 
 /** What the chain needs of a call. */
 interface Extendable {

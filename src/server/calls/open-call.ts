@@ -9,7 +9,7 @@ import {
 } from "../../errors.ts";
 import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
 import { type ClientCapabilities, isLogLevel, logLevels, readImplementation } from "../../protocol/model.ts";
-import type { RequestRow, Revision } from "../../protocol/revision.ts";
+import type { Feature, RequestRow, Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
 import { type Connection, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 import { Call } from "./call.ts";
@@ -51,14 +51,32 @@ function findMethod(
   exchange: Exchange,
 ): { row: RequestRow; handler: MethodHandler } {
   const row = revision.requests.get(method);
-  const isThere =
-    row !== undefined &&
-    (row.feature === undefined || core.features.isOffered(row.feature, revision, exchange));
-  const handler = isThere ? core.methods.get(method) : undefined;
+  const feature = row?.feature;
+  const isThere = feature === undefined || core.features.isOffered(feature, revision, exchange);
+  const handler = row && isThere ? core.methods.get(method) : undefined;
   if (row && handler) return { row, handler };
   const added = core.catalogue.findMethod(method, revision.era);
   if (added) return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };
-  throw unknownMethod(method);
+  throw isThere ? unknownMethod(method) : notOffered(method, feature, core);
+}
+
+/** What a server without the feature lacks. */
+const lacking: Readonly<Record<Feature, string>> = {
+  tools: "tools",
+  prompts: "prompts",
+  resources: "resources",
+  completions: "completions",
+  logging: "log messages",
+  subscribe: "resources",
+  listen: "tools, prompts or resources",
+  tasks: "tools that run as tasks",
+};
+
+function notOffered(method: string, feature: Feature, { features }: Core): ProtocolError {
+  const reason = features.has(feature)
+    ? "This connection cannot receive notifications"
+    : `This server has no ${lacking[feature]}`;
+  return methodNotFound(`${reason}: ${method} is not available`);
 }
 
 /** A peer whose revision is known. */

@@ -1,6 +1,7 @@
 // The port of a server: the interface for transports, which authors do not see.
 import type { Cluster } from "../../backplane/cluster.ts";
 import { ConfigurationError } from "../../errors.ts";
+import { isClass, mismatch } from "../../kinds.ts";
 import type { Loads } from "../../limits/loads.ts";
 import type { Implementation } from "../../protocol/model.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
@@ -190,16 +191,14 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
 export function portOf(server: Servable, subject: string = "portOf"): ServerPort {
   const port = ports.get(server);
   if (port) return port;
-  throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, problemOf(server));
+  throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, whyNoPort(server));
 }
 
-/** Why an object has no port. Other SDKs take a factory function, which would fail much later here. */
-function problemOf(server: unknown): string {
-  if (typeof server === "function" && typeof server.prototype?.openWire === "function")
-    return 'is the class: pass an instance, such as new McpServer({ name: "demo", version: "1.0.0" })';
-  if (server instanceof Promise) return "is a promise: await it";
-  if (typeof server === "function")
+/** Why a value has no port. Other SDKs take a factory function, which would fail much later here. */
+function whyNoPort(server: unknown): string {
+  if (typeof server === "function" && !isClass(server))
     return "is a function: pass the McpServer itself, which serves every client";
-  if (typeof server !== "object" || server === null || !(mark in server)) return "is not an McpServer";
+  if (typeof server !== "object" || server === null || !(mark in server))
+    return mismatch("an McpServer of halyard", server);
   return "comes from another copy of halyard: install one copy, so that McpServer and transports share it (see npm ls halyard)";
 }

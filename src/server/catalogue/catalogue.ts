@@ -3,7 +3,7 @@ import type { Logger } from "../../diagnostics/logger.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { SchemaSettings } from "../../schema/compile.ts";
 import type { CompletionHandler } from "./completers.ts";
-import { Extensions } from "./extensions.ts";
+import { type Extension, Extensions } from "./extensions.ts";
 import { type AddedMethod, type CompiledMethod, methodKind, type MethodOptions } from "./methods.ts";
 import { type CompiledPrompt, promptKind, type PromptOptions } from "./prompts.ts";
 import { Registry } from "./registry.ts";
@@ -20,6 +20,14 @@ import { type CompiledTool, toolKind, type ToolOptions } from "./tools.ts";
 /** A list that clients can watch for changes. */
 export type ChangingList = "tools" | "prompts" | "resources";
 
+interface CatalogueHooks {
+  readonly onListChange: (list: ChangingList) => void;
+  /** Called for each tool that can run as a task. */
+  readonly onTask: () => void;
+  /** Called when something was added that may be a new capability. */
+  readonly onAdded: () => void;
+}
+
 export class Catalogue {
   readonly tools: Registry<ToolOptions, CompiledTool>;
   readonly prompts: Registry<PromptOptions, CompiledPrompt>;
@@ -27,15 +35,18 @@ export class Catalogue {
   readonly templates: Registry<TemplateOptions, CompiledTemplate>;
   readonly methods: Registry<MethodOptions, CompiledMethod>;
   readonly extensions: Extensions;
-  /** Runs before the completers of the arguments. */
-  completion: CompletionHandler | undefined;
+  readonly #onAdded: () => void;
+  #completion: CompletionHandler | undefined;
 
-  /** Calls `onChange` when a list changes, and `onTask` for each tool that can run as a task. */
   constructor(
     settings: SchemaSettings & { readonly logger: Logger },
-    onChange: (list: ChangingList) => void,
-    onTask: () => void,
+    { onListChange, onTask, onAdded }: CatalogueHooks,
   ) {
+    const onChange = (list: ChangingList): void => {
+      onListChange(list);
+      onAdded();
+    };
+    this.#onAdded = onAdded;
     this.tools = new Registry(toolKind(onTask, settings), () => onChange("tools"));
     this.prompts = new Registry(promptKind(settings), () => onChange("prompts"));
     this.resources = new Registry(resourceKind, () => onChange("resources"));
@@ -43,6 +54,21 @@ export class Catalogue {
     const isOfExtension = (name: string): boolean => this.extensions.requests.has(name);
     this.methods = new Registry(methodKind(isOfExtension, settings), () => {});
     this.extensions = new Extensions((name) => this.methods.get(name) !== undefined);
+  }
+
+  /** Runs before the completers of the arguments. */
+  get completion(): CompletionHandler | undefined {
+    return this.#completion;
+  }
+
+  set completion(handler: CompletionHandler) {
+    this.#completion = handler;
+    this.#onAdded();
+  }
+
+  addExtension(identifier: string, extension: Extension): void {
+    this.extensions.add(identifier, extension);
+    this.#onAdded();
   }
 
   /** Whether any definition has, or had, `scopes`. If not, requests skip every scope check. */

@@ -1,6 +1,7 @@
 // The catalogue as authors see it: `server.tools`, `server.resources`, `server.prompts` and others.
+import { mismatch } from "../../kinds.ts";
 import type { Handle, Registry } from "./registry.ts";
-import { resourceUpdated } from "../../protocol/notifications.ts";
+import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 
 /** The definitions of one kind, by key. */
 export class Collection<Options extends object> {
@@ -32,10 +33,10 @@ export class Collection<Options extends object> {
 
 /** Sends a notification about a key to those who listen. */
 interface Publisher {
-  publish(notification: string, key: string, params: object): Promise<number>;
+  publish(notification: string, key?: string, params?: object): Promise<number>;
 }
 
-/** The resources, and the notification that one has changed. */
+/** The resources, and the notifications that one of them, or their list, has changed. */
 export class ResourceCollection<Options extends object> extends Collection<Options> {
   readonly #push: Publisher;
 
@@ -49,6 +50,16 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
    * number of those on this node.
    */
   updated(uri: string): Promise<number> {
+    if (typeof uri !== "string")
+      throw new TypeError(`server.resources.updated(uri): uri ${mismatch("the text of a URI", uri)}`);
     return this.#push.publish(resourceUpdated, uri, { uri });
+  }
+
+  /**
+   * Notifies every client that watches the list of resources. Call it when a template's `list` returns something else than before;
+   * what you register, update or remove is announced by itself. Resolves with their number, like `updated`.
+   */
+  listChanged(): Promise<number> {
+    return this.#push.publish(listChanged.resources);
   }
 }

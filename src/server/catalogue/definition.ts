@@ -10,17 +10,19 @@ import {
   numberFrom,
   oneOf,
   plainObject,
+  problemOf,
   type Table,
   text,
   texts,
 } from "../../kinds.ts";
-import { inheritedOf, inheritedProblem } from "../../options.ts";
+import { inheritedOf, inheritedProblem, nearest } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
 import { type Annotations, type Icon, icons } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import type { AnySchema } from "../../schema/compile.ts";
 import { libraryOf } from "../../schema/libraries.ts";
 import { isStandardSchema } from "../../schema/standard.ts";
+import { kindOf } from "../results/result-checks.ts";
 import type { JsonObject } from "../../wire/message.ts";
 
 /** The fields that tools, resources, templates and prompts share. */
@@ -76,6 +78,8 @@ const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 const handlersElsewhere: ReadonlySet<string> = new Set(["execute", "load", "callback"]);
+/** The members of the official `ResourceTemplate`. */
+const templateElsewhere: ReadonlySet<string> = new Set(["_uriTemplate", "_callbacks"]);
 const keysElsewhere: ReadonlySet<string> = new Set(["name", "uri", "uriTemplate"]);
 
 /** The fix for an unknown field, if it is known from other packages. */
@@ -83,6 +87,8 @@ export function foreignField(name: string, value: unknown, fields: object): stri
   const here = namesHere.get(name)?.find((known) => known in fields);
   if (here !== undefined) return `is called ${here} here`;
   if (handlersElsewhere.has(name)) return "is not a field: pass the handler as the last argument";
+  if (templateElsewhere.has(name))
+    return "belongs to a ResourceTemplate: call server.resourceTemplate(uriTemplate, { list, complete }, handler)";
   if (keysElsewhere.has(name)) return "is not a field: pass it as the first argument";
   if (name.endsWith("Hint") && "input" in fields) return "belongs in annotations";
   const holder = ["input", "arguments"].find((known) => known in fields);
@@ -96,6 +102,12 @@ export function refuseField(subject: string, field: string, problem: string): ne
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
 }
 
+/** Throws if a method of the server that takes a function got something else. */
+export function checkHandler(method: string, handler: unknown): void {
+  const problem = problemOf(func, handler);
+  if (problem !== undefined) refuseField(`server.${method}`, "handler", problem);
+}
+
 /** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
 export function checkDefinition(
   { noun, usage, fields }: { readonly noun: string; readonly usage: string; readonly fields: Table },
@@ -103,16 +115,13 @@ export function checkDefinition(
   definition: unknown,
 ): void {
   const fail = (subject: string, field: string, kind: string): never =>
-    refuseField(subject, field, `is a ${kind}: call server.${usage}`);
-  if (typeof key === "object") fail(noun, "the first argument", "definition");
-  const subject = `${noun} "${key as string}"`;
+    refuseField(subject, field, `is ${kind}: call server.${usage}`);
+  if (typeof key !== "string")
+    return fail(noun, "the first argument", isPlain(key) ? "a definition" : kindOf(key));
+  const subject = `${noun} "${key}"`;
   if (!isPlain(definition)) return fail(subject, "definition", kindOf(definition));
   const inherited = inheritedOf(definition, fields);
   if (inherited !== undefined) refuseField(subject, inherited, inheritedProblem);
-}
-
-function kindOf(value: unknown): string {
-  return Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
 }
 
 /** Throws for the first field of `options` that cannot be published, or if the handler is missing. */
@@ -150,7 +159,10 @@ export function checkCompleters(
   what: string,
 ): void {
   const unknown = Object.keys(complete ?? {}).find((name) => !names.includes(name));
-  if (unknown !== undefined) refuseField(subject, "complete", `names "${unknown}", which is not ${what}`);
+  if (unknown === undefined) return;
+  const known = Object.fromEntries(names.map((name) => [name, true]));
+  const remedy = names.length === 0 ? "it has none" : nearest(unknown, known);
+  refuseField(subject, "complete", `names "${unknown}", which is not ${what}: ${remedy}`);
 }
 
 export function checkNotEmpty(noun: string, name: unknown): void {

@@ -152,6 +152,11 @@ export class Extensions {
     return this.#listens.keys();
   }
 
+  /** Whether an extension lets clients subscribe to the notification. */
+  publishes(notification: string): boolean {
+    return [...this.#listens.values()].some(({ row }) => row.notification === notification);
+  }
+
   /** Finds a method that clients of the era can call. */
   find(method: string, era: Revision["era"]): AddedMethod | undefined {
     const added = this.requests.get(method);

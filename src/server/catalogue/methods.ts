@@ -13,6 +13,7 @@ import {
 } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
+import { jsonProblem } from "../results/result-checks.ts";
 import { type AnyHandler, type CheckedHandler, checkNotEmpty } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
@@ -110,6 +111,8 @@ async function answer(
   const params = input ? await input.validate(given) : ({ ok: true, value: given } as const);
   if (!params.ok) throw invalidParams(`Invalid params for ${name}: ${params.issues.join("; ")}`);
   const returned = await handler(params.value, ctx);
+  const unsendable = jsonProblem(returned, "");
+  if (unsendable) throw new TypeError(`Method ${name} returned an invalid result: ${unsendable}`);
   if (!output) return returned ?? {};
   const result = await output.validate(returned);
   if (result.ok) return result.value;

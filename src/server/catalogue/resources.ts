@@ -1,5 +1,5 @@
 // Resources and resource templates: their definitions, and how they are checked, matched and published.
-import { ConfigurationError } from "../../errors.ts";
+import { clip, ConfigurationError } from "../../errors.ts";
 import { filledText, func, type Known, options as optionsOf, text, wholeNumber } from "../../kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type {
@@ -46,7 +46,7 @@ export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
   readonly complete?: Readonly<Record<string, Completer>>;
   /**
    * Lists the resources that match. `resources/list` returns them after the registered ones, in pages, to callers that have
-   * the scopes. It runs for each page. If the list changes, publish `notifications/resources/list_changed`.
+   * the scopes. It runs for each page. If the list changes, call `server.resources.listChanged()`.
    */
   readonly list?: (
     ctx: Context,
@@ -120,13 +120,8 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   fields: resourceFields,
 
   compile(uri, options, subject) {
-    if (!isResourceUri(uri)) {
-      throw new ConfigurationError(
-        "INVALID_NAME",
-        { subject, field: "uri" },
-        `must be an absolute URI (RFC 3986) of at most ${maxUriLength} characters`,
-      );
-    }
+    if (!isResourceUri(uri))
+      throw new ConfigurationError("INVALID_NAME", { subject, field: "uri" }, uriProblem(uri));
     checkResource(subject, options);
     return { uri, options, handler: options.handler as CheckedHandler };
   },
@@ -145,6 +140,10 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   compile(source, options, subject) {
     checkResource(subject, options);
     const template = parseTemplate(source, subject);
+    if (template.variables.length === 0) {
+      const problem = "has no variable, such as {name}: register it with server.resource()";
+      throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem);
+    }
     checkCompleters(subject, options.complete, template.variables, "a variable of the template");
     return { template, options, handler: options.handler as CheckedHandler };
   },
@@ -202,6 +201,17 @@ function matchTemplate(
     if (isWhole) return { source: compiled, args: { uri, params } };
   }
   return undefined;
+}
+
+/** What is wrong with a text that is not the URI of a resource. */
+function uriProblem(uri: string): string {
+  const variable = /\{[^{}]*\}/.exec(uri)?.[0];
+  if (uri.length > maxUriLength) return `must have at most ${maxUriLength} characters`;
+  if (variable !== undefined)
+    return `has the variable ${clip(variable)}: register it with server.resourceTemplate()`;
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri))
+    return 'must be an absolute URI (RFC 3986), such as "note:///groceries"';
+  return "has a character that a URI must escape (RFC 3986): pass it through encodeURI()";
 }
 
 function checkResource(subject: string, options: ResourceOptions | TemplateOptions): void {

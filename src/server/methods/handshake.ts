@@ -23,10 +23,11 @@ interface Introduction {
   readonly info: Implementation;
   readonly settings: Settings;
   readonly features: Features;
+  /** Called when the server sends its capabilities to a client. */
+  readonly onAnnounced: () => void;
 }
 
-/** `onAnnounced` is called when the server sends its capabilities to a legacy client. */
-export function initialize(about: Introduction, onAnnounced: () => void): MethodHandler {
+export function initialize(about: Introduction): MethodHandler {
   return {
     run(call) {
       const { connection } = call.exchange;
@@ -49,7 +50,6 @@ export function initialize(about: Introduction, onAnnounced: () => void): Method
       connection.clientInfo = clientInfo;
       connection.clientCapabilities = isObject(capabilities) ? (capabilities as ClientCapabilities) : {};
       connection.logLevel = "info";
-      onAnnounced();
       return {
         protocolVersion: revision.date,
         serverInfo: encodeShape(about.info, "implementation", revision),
@@ -68,8 +68,10 @@ export function discover(about: Introduction): MethodHandler {
   };
 }
 
-function introduce({ settings, features }: Introduction, revision: Revision, exchange: Exchange): object {
+function introduce(about: Introduction, revision: Revision, exchange: Exchange): object {
+  const { settings, features, onAnnounced } = about;
   const { instructions } = settings;
+  onAnnounced();
   return {
     capabilities: features.capabilities(revision, features.canPush(revision, exchange)),
     ...(instructions !== undefined && { instructions }),

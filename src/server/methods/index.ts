@@ -21,7 +21,7 @@ interface MethodParts {
   readonly features: Features;
   readonly hub: Hub;
   readonly tasks: Tasks;
-  /** Called when the server sends its capabilities to a legacy client. */
+  /** Called when the server sends its capabilities to a client. */
   readonly onAnnounced: () => void;
 }
 
@@ -29,7 +29,7 @@ interface MethodParts {
 export function protocolMethods(parts: MethodParts): [name: string, handler: MethodHandler][] {
   const { catalogue, settings, hub } = parts;
   return [
-    ["initialize", initialize(parts, parts.onAnnounced)],
+    ["initialize", initialize(parts)],
     ["server/discover", discover(parts)],
     ["ping", ping],
     ["logging/setLevel", setLogLevel],

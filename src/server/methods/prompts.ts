@@ -6,6 +6,7 @@ import { isObject } from "../../wire/message.ts";
 import { converted, unsendable } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { noArguments } from "../context/no-arguments.ts";
 import { resultProblem } from "../results/result-checks.ts";
 import { orAsk, toPromptResult } from "../results/results.ts";
 
@@ -21,7 +22,7 @@ export function getPrompt({ prompts }: Catalogue): MethodHandler {
       }
       const checked = prompt.schema
         ? await prompt.schema.validate(given)
-        : ({ ok: true, value: {} } as const);
+        : ({ ok: true, value: noArguments() } as const);
       if (!checked.ok) {
         const message = `Invalid arguments for prompt ${prompt.name}: ${checked.issues.join("; ")}`;
         throw invalidParams(message);

@@ -28,7 +28,8 @@ import {
 import type { MethodHandler, Tasks } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
-import { resultProblem } from "../results/result-checks.ts";
+import { noArguments } from "../context/no-arguments.ts";
+import { jsonProblem, resultProblem } from "../results/result-checks.ts";
 import {
   asToolResult,
   looksLikeResult,
@@ -150,7 +151,7 @@ function checkInput(
   settings: Settings,
   call: Call,
 ): CheckedInput | Promise<CheckedInput> {
-  if (!tool.input) return { ok: true, args: {} };
+  if (!tool.input) return { ok: true, args: noArguments() };
   if (!(tool.options.validateInput ?? settings.validateInput)) return { ok: true, args: given };
   const validation = tool.input.validate(given);
   if (validation instanceof Promise) return validation.then((outcome) => toChecked(tool, outcome, call));
@@ -173,9 +174,12 @@ function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unkno
   if (!(tool.options.validateOutput ?? call.core.settings.validateOutput))
     return toStructuredResult(value, given);
   const problem = `Tool ${tool.name} returned a value that does not match its output schema`;
-  if (given && value === undefined) throw cannotSend(problem, "structuredContent is missing", call);
+  if (given && value === undefined)
+    throw cannotSend(problem, "structuredContent is missing: add it, or return the value alone", call);
   const toResult = (outcome: Validation): CallToolResult => {
     if (outcome.ok) return toStructuredResult(outcome.value, given);
+    const unsent = jsonProblem(value, "structuredContent");
+    if (unsent) throw cannotSend(problem, unsent, call);
     const isDoubtful = given === undefined && looksLikeResult(returned);
     const issues = isDoubtful ? [...outcome.issues, meantAsValue] : outcome.issues;
     throw cannotSend(problem, issues.join("; "), call);

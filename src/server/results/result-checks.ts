@@ -1,4 +1,5 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
+import { isThenable } from "../../async/promises.ts";
 import { nearest } from "../../options.ts";
 import {
   type CallToolResult,
@@ -87,13 +88,49 @@ function plain(name: string): string {
 /** What is wrong with a result, or undefined. */
 export function resultProblem(kind: ResultKind, result: object): string | undefined {
   const { list, itemProblem } = shapes[kind];
-  const items = (result as JsonObject)[list];
-  if (!Array.isArray(items)) return list + mustBe("an array", items);
+  const fields = result as JsonObject;
+  const items = fields[list];
+  if (!Array.isArray(items)) return jsonProblem(items, list) ?? list + mustBe("an array", items);
   for (let index = 0; index < items.length; index++) {
     const problem = itemProblem(items[index]);
-    if (problem) return `${list}[${index}]${problem}`;
+    if (problem === undefined) continue;
+    const place = `${list}[${index}]`;
+    return jsonProblem(items[index], place) ?? place + problem;
   }
-  return fieldsProblem(result as JsonObject)?.slice(1);
+  const problem = fieldsProblem(fields);
+  if (problem) return jsonProblem(fields, "") ?? problem.slice(1);
+  const { structuredContent } = fields;
+  return structuredContent === undefined ? undefined : jsonProblem(structuredContent, "structuredContent");
+}
+
+/** Names the first promise, map, set or bigint inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
+export function jsonProblem(value: unknown, place: string): string | undefined {
+  const path: string[] = [];
+  const problem = problemBelow(value, path, new Set());
+  if (problem === undefined) return undefined;
+  const at = [place, ...path].join("").replace(/^\./, "");
+  return `${at === "" ? "it" : at} ${problem}`;
+}
+
+/** What is wrong with the value, or with one inside it, whose path is added. Nothing is built while nothing is wrong. */
+function problemBelow(value: unknown, path: string[], seen: Set<unknown>): string | undefined {
+  if (typeof value === "bigint") return "is a bigint, which JSON has not: send a number or a string";
+  if (typeof value !== "object" || value === null) return undefined;
+  if (isThenable(value)) return "is a promise: await it";
+  if (value instanceof Map || value instanceof Set)
+    return `is a ${value.constructor.name}, which JSON has not: send an object or a list`;
+  // An object with toJSON says itself how JSON writes it.
+  if (seen.has(value) || "toJSON" in value) return undefined;
+  seen.add(value);
+  for (const name in value) {
+    const inner = (value as JsonObject)[name];
+    if (typeof inner !== "object" && typeof inner !== "bigint") continue;
+    const problem = problemBelow(inner, path, seen);
+    if (problem === undefined) continue;
+    path.unshift(Array.isArray(value) ? `[${name}]` : `.${name}`);
+    return problem;
+  }
+  return undefined;
 }
 
 function messageProblem(message: unknown): string | undefined {
@@ -104,9 +141,12 @@ function messageProblem(message: unknown): string | undefined {
 }
 
 function blockProblem(block: unknown): string | undefined {
-  if (!isObject(block)) return mustBe("a content block", block);
+  if (!isObject(block)) return mustBe('a content block, such as text("Hello")', block);
   const { type } = block;
-  if (!isBlockType(type)) return `.type${mustBe(Object.keys(required).join(", "), type)}`;
+  if (!isBlockType(type)) {
+    const allowed = `one of ${Object.keys(required).join(", ")}`;
+    return typeof type === "string" ? `.type must be ${allowed}` : `.type${mustBe(allowed, type)}`;
+  }
   for (const field of required[type]) if (block[field] === undefined) return `.${field} is missing`;
   const problem = fieldsProblem(block);
   return type === "resource" ? (problem ?? below(".resource", contentsProblem(block["resource"]))) : problem;
@@ -126,10 +166,23 @@ function fieldsProblem(holder: JsonObject): string | undefined {
     const type = types.get(name);
     const value = holder[name];
     if (value === undefined || type === undefined) continue;
-    const fits = type === "object" ? isObject(value) : typeof value === type;
-    if (!fits) return `.${name}${mustBe(`of type ${type}`, value)}`;
+    const fits = type === "object" ? isObject(value) && !jsonProblem(value, name) : typeof value === type;
+    if (fits) continue;
+    return isBytes(value) && bytes[name]
+      ? `.${name} is bytes: ${bytes[name]}, or encode them as base64`
+      : `.${name}${mustBe(`of type ${type}`, value)}`;
   }
   return undefined;
+}
+
+/** How to send bytes that are in a field for base64. */
+const bytes: Readonly<Record<string, string>> = {
+  data: "use image() or audio()",
+  blob: "return the Uint8Array itself",
+};
+
+function isBytes(value: unknown): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 }
 
 function below(place: string, problem: string | undefined): string | undefined {
@@ -142,7 +195,7 @@ function isBlockType(type: unknown): type is ContentBlock["type"] {
 
 /** Whether the value is meant as a content block. It is checked when it is sent. */
 export function isBlock(value: unknown): value is ContentBlock {
-  return isObject(value) && typeof value["type"] === "string";
+  return isObject(value) && Object.hasOwn(value, "type") && typeof value["type"] === "string";
 }
 
 export function isContents(value: unknown): value is ResourceContents {
@@ -158,7 +211,11 @@ function mustBe(what: string, value: unknown): string {
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
-  return isObject(value)
-    ? `an object with ${Object.keys(value).slice(0, 8).join(", ")}`
-    : `a ${typeof value}`;
+  if (!isObject(value)) return `a ${typeof value}`;
+  const names = Object.keys(value).slice(0, 8).join(", ");
+  // A generator has a constructor without a name.
+  const name =
+    (value as Partial<object>).constructor?.name || Object.prototype.toString.call(value).slice(8, -1);
+  if (name !== "Object") return `an instance of ${name}`;
+  return names === "" ? "an empty object" : `an object with ${names}`;
 }

@@ -1,4 +1,5 @@
 // The values that handlers return, and how they become results: content helpers, questions and conversions.
+import { isThenable } from "../../async/promises.ts";
 import { InputPending } from "../../errors.ts";
 import { anything, flag, type Known, plainObject } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
@@ -14,7 +15,7 @@ import type {
   TextContent,
 } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import { isBlock, isContents, kindOf, openFields } from "./result-checks.ts";
+import { isBlock, isContents, kindOf, openFields, jsonProblem } from "./result-checks.ts";
 
 /** Identifies results of every copy of this package, which have different classes. */
 const mark: unique symbol = Symbol.for("halyard.ToolResult");
@@ -52,7 +53,7 @@ export class ToolResult<Structured> {
 
 /** The arguments of {@link result}. */
 export interface ToolResultParts<Structured> {
-  /** @default {the structured value as text} */
+  /** @default {the structured value as text, also for an empty list} */
   readonly content?: string | readonly ContentBlock[];
   readonly structured?: Structured;
   /** Whether the call failed; then the content tells the model why. */
@@ -130,7 +131,8 @@ export function audio(data: Uint8Array | string, mimeType: string): AudioContent
 }
 
 function encoded(data: Uint8Array | string): string {
-  return typeof data === "string" ? data : toBase64(data);
+  // Anything else stays as it is, so that the check of the result names its place.
+  return ArrayBuffer.isView(data) ? toBase64(data) : data;
 }
 
 /** Converts the value of a tool without an output schema. */
@@ -141,9 +143,9 @@ export function toToolResult(returned: unknown): CallToolResult {
   if (given) return toCallToolResult(given);
   const blocks = Array.isArray(returned) ? returned : [returned];
   if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
-  throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, content blocks, { content } or result({ … }), or set output`,
-  );
+  if (isObject(returned) && "content" in returned)
+    throw new TypeError(`content must be an array of content blocks, not ${kindOf(returned["content"])}`);
+  throw notReturnable(returned, "a string, content blocks, { content } or result({ … }), or set output");
 }
 
 const noneDeclared = (): boolean => false;
@@ -158,6 +160,8 @@ export function asToolResult(
 ): GivenResult | undefined {
   if (!isObject(returned)) return undefined;
   if (mark in returned) return returned as unknown as ToolResult<unknown>;
+  if (isThenable(returned["content"]) && !declares("content"))
+    throw new TypeError("content is a promise: await it");
   const isProtocol =
     (Array.isArray(returned["content"]) && !declares("content")) ||
     ("structuredContent" in returned && !declares("structuredContent"));
@@ -192,9 +196,21 @@ export function toStructuredResult(structured: unknown, given: GivenResult | und
 }
 
 function toCallToolResult(given: GivenResult, structured: unknown = given.structured): CallToolResult {
-  const content = given.content ?? (structured === undefined ? [] : [text(JSON.stringify(structured))]);
+  const { content: said = [] } = given;
+  // Clients that know no structured content need it as text; servers of other SDKs return an empty list beside it.
+  const isTextMissing = structured !== undefined && said.length === 0;
+  const content = isTextMissing ? [text(toJson(structured))] : said;
   const named = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
   return given.open === undefined ? named : { ...given.open, ...named };
+}
+
+function toJson(structured: unknown): string {
+  try {
+    return JSON.stringify(structured);
+  } catch (error) {
+    const problem = jsonProblem(structured, "structuredContent");
+    throw problem === undefined ? error : new TypeError(problem, { cause: error });
+  }
 }
 
 /** The result that tells the model why a tool failed. */
@@ -211,9 +227,7 @@ export function toPromptResult(returned: unknown, description: string | undefine
     return { ...openFields("Prompt", returned), messages, description: own, _meta } as GetPromptResult;
   }
   if (isBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
-  throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, a content block, messages or { messages }`,
-  );
+  throw notReturnable(returned, "a string, a content block, messages or { messages }");
 }
 
 export function toReadResult(
@@ -230,8 +244,15 @@ export function toReadResult(
   }
   if (Array.isArray(returned) && returned.length > 0) return { contents: returned };
   if (isContents(returned)) return { contents: [returned] };
-  throw new TypeError(
-    `it is ${kindOf(returned)}: return a string, bytes, contents with a uri and either text or blob, or { contents }`,
+  const remedy = "a string, bytes, contents with a uri and either text or blob, or { contents }";
+  throw notReturnable(returned, remedy);
+}
+
+function notReturnable(returned: unknown, remedy: string): TypeError {
+  const problem = jsonProblem(returned, "");
+  const isThrown = returned instanceof Error;
+  return new TypeError(
+    problem ?? `it is ${kindOf(returned)}: ${isThrown ? "throw it, or " : ""}return ${remedy}`,
   );
 }
 

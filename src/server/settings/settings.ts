@@ -12,6 +12,7 @@ import {
   type Known,
   limitsOf,
   listOf,
+  mismatch,
   oneOf,
   options as optionsOf,
   plainObject,
@@ -229,9 +230,24 @@ function resolveRevisions({
   return { mode: !revisions.modern && mode === "both" ? "stateful" : mode, revisions };
 }
 
+const httpOptions: ReadonlySet<string> = new Set(
+  "port host path auth authenticate oauth allowedHosts allowedOrigins cors dashboard health".split(" "),
+);
+
+/** The fix for an option that belongs to a transport. */
+export function optionElsewhere(name: string): string | undefined {
+  if (!httpOptions.has(name)) return undefined;
+  const here = /^(?:authenticate|oauth)$/.test(name) ? "auth" : name;
+  return `belongs to the transport: serveHttp(server, { ${here} })`;
+}
+
 export function checkImplementation(info: Implementation): void {
-  if (!isPlain(info)) refuseOption("info", "must be an object with a name and a version");
-  checkOptions({ subject: "server" }, info, knownImplementation);
+  if (!isPlain(info)) refuseOption("info", mismatch("an object with a name and a version", info));
+  const problem = (name: string): string | undefined =>
+    Object.hasOwn(knownCoreOptions, name)
+      ? `belongs in the second argument: new McpServer(info, { ${name} })`
+      : optionElsewhere(name);
+  checkOptions({ subject: "server", problem }, info, knownImplementation);
 }
 
 /** Throws for an invalid option of the server. */

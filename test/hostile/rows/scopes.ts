@@ -247,7 +247,7 @@ export const scopeRows: readonly Row[] = [
       await until(() => stream.messages.length === 2);
       stream.abort();
       const lesser = await hear(weak, { "last-event-id": stream.events.at(0)?.id ?? "" });
-      await server.push.broadcast("notifications/tools/list_changed");
+      await server.push.publish("notifications/tools/list_changed");
       await until(() => methodsOn(lesser).includes("notifications/tools/list_changed"));
       expect(lesser.text).not.toContain(uri);
     },

@@ -249,7 +249,11 @@ describe.each([newestModern, newestLegacy])("inputRequired() · %s", (revision) 
   });
 
   test.each<[string, JsonObject, string]>([
-    ["an unknown method", { method: "ping" }, "ping is not a question that clients can answer"],
+    [
+      "an unknown method",
+      { method: "ping" },
+      'must be elicitation/create or sampling/createMessage or roots/list, not "ping"',
+    ],
     [
       "no message",
       { method: "elicitation/create", params: { requestedSchema: form } },

@@ -3,8 +3,9 @@ import { McpServer, type ServerOptions } from "halyard";
 import { protocolRevisions } from "halyard/testing";
 import { describe, expect, test } from "vitest";
 import { recordingLogger } from "../../support/log.ts";
-import { cells, describeMatrix, type Cell } from "../../support/matrix.ts";
-import { initializeRequest, legacyDates, newestLegacy, newestModern, RawPeer } from "../../support/raw.ts";
+import { type Cell, describeMatrix } from "../../support/matrix.ts";
+import { newestLegacy, newestModern } from "../../support/raw.ts";
+import { nextTurn } from "../../support/turns.ts";
 
 const make = (options?: ServerOptions): McpServer =>
   new McpServer({ name: "test", version: "1.0.0" }, options);
@@ -113,15 +114,22 @@ describeMatrix("capabilities", {}, (cell) => {
       "prompts/list",
       "prompts/get",
       "resources/list",
+      "resources/templates/list",
       "resources/read",
     ]) {
+      const kind = method.split("/")[0];
       await expect(client.request(method, { name: "x", uri: "test://a" }), method).rejects.toMatchObject({
         code: -32601,
+        message: `This server has no ${kind}: ${method} is not available`,
       });
     }
-    const push = cell.era === "modern" ? "subscriptions/listen" : "resources/subscribe";
+    const [push, lacking] =
+      cell.era === "modern"
+        ? ["subscriptions/listen", "tools, prompts or resources"]
+        : ["resources/subscribe", "resources"];
     await expect(client.request(push, { uri: "test://a", notifications: {} })).rejects.toMatchObject({
       code: -32601,
+      message: `This server has no ${lacking}: ${push} is not available`,
     });
     await client.close();
   });
@@ -141,57 +149,67 @@ describe("server.capabilities()", () => {
   });
 });
 
-describe.each(legacyDates)("a first registration after an initialize with %s", (date) => {
-  const kinds = [
-    ["tools", (server: McpServer, n: number) => server.tool(`t${n}`, {}, () => "t")],
-    ["prompts", (server: McpServer, n: number) => server.prompt(`p${n}`, {}, () => "p")],
-    ["resources", (server: McpServer, n: number) => server.resource(`test://${n}`, {}, () => "a")],
+describeMatrix("a capability that appears after a client has asked", {}, (cell) => {
+  const properties = { who: { type: "string" } };
+  const kinds: [what: string, remedy: string, add: (server: McpServer, n: number) => unknown][] = [
+    ["tools", "tools: true", (server, n) => server.tool(`t${n}`, {}, () => "t")],
+    ["prompts", "prompts: true", (server, n) => server.prompt(`p${n}`, {}, () => "p")],
+    ["resources", "resources: true", (server, n) => server.resource(`test://${n}`, {}, () => "a")],
     [
       "resources",
-      (server: McpServer, n: number) => server.resourceTemplate(`test://${n}/{a}`, {}, () => "a"),
+      "resources: true",
+      (server, n) => server.resourceTemplate(`test://${n}/{a}`, {}, () => "a"),
     ],
-  ] as const;
+    ["completions", "completions: true", (server) => server.completion(() => [])],
+  ];
 
-  test.each(kinds)("of %s warns once, and names the remedy", async (list, register) => {
+  const warningsOf = async (server: McpServer, logger: ReturnType<typeof recordingLogger>) => {
+    await nextTurn();
+    return logger.entries.filter(({ level }) => level === "warn").map(({ message }) => message);
+  };
+
+  test.each(kinds)("is warned about once, with the remedy: %s", async (what, remedy, add) => {
     const logger = recordingLogger();
     const server = make({ logger });
-    await new RawPeer(server, date).say(initializeRequest(1, date));
-    register(server, 1);
-    register(server, 2);
-    const warnings = logger.entries.filter(({ level }) => level === "warn");
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]?.message).toContain(list);
-    expect(warnings[0]?.message).toContain(`capabilities: { ${list}: true }`);
+    await told(cell, server);
+    add(server, 1);
+    add(server, 2);
+    await nextTurn();
+    add(server, 3);
+    const expected = `Clients that asked before do not know that the server has ${what}: pass { capabilities: { ${remedy} } } to the McpServer constructor`;
+    expect(await warningsOf(server, logger)).toEqual([expected]);
+    await told(cell, server);
+    add(server, 4);
+    expect(await warningsOf(server, logger)).toEqual([expected]);
   });
 
   test.each(kinds)(
-    "of %s is expected where it was declared, or where one was there before",
-    async (list, register) => {
+    "is expected where it was declared, or where one was there before: %s",
+    async (what, _, add) => {
       const logger = recordingLogger();
-      const declared = make({ logger, capabilities: { [list]: true } });
+      const declared = make({ logger, capabilities: { [what]: true } });
       const early = make({ logger });
-      register(early, 0);
+      add(early, 0);
       for (const server of [declared, early]) {
-        await new RawPeer(server, date).say(initializeRequest(1, date));
-        register(server, 1);
+        await told(cell, server);
+        add(server, 1);
+        expect(await warningsOf(server, logger)).toEqual([]);
       }
-      expect(logger.entries.filter(({ level }) => level === "warn")).toEqual([]);
     },
   );
-});
 
-describe.each(cells({ eras: ["modern"] }))(
-  "a first registration after a discover · $revision · $transport",
-  (cell) => {
-    test("warns of nothing: a modern client asks again", async () => {
-      const logger = recordingLogger();
-      const server = make({ logger });
-      const client = await cell.connect(server);
-      await client.request("server/discover");
-      server.tool("t", {}, () => "t");
-      expect(await client.request("server/discover")).toMatchObject({ capabilities: { tools: {} } });
-      expect(logger.entries.filter(({ level }) => level === "warn")).toEqual([]);
-      await client.close();
-    });
-  },
-);
+  test("may be a completer, an extension, or tasks", async () => {
+    const logger = recordingLogger();
+    const server = make({ logger, capabilities: { tools: true, prompts: true } });
+    await told(cell, server);
+    server.prompt("p", { arguments: { type: "object", properties }, complete: { who: () => [] } }, () => "p");
+    server.extension("com.example/clock");
+    server.tool("t", { task: "optional" }, () => "t");
+    const before = "Clients that asked before do not know that the server has";
+    expect(await warningsOf(server, logger)).toEqual([
+      `${before} completions: pass { capabilities: { completions: true } } to the McpServer constructor`,
+      `${before} the extension com.example/clock: add it before the first client connects`,
+      `${before} the extension io.modelcontextprotocol/tasks: add it before the first client connects`,
+    ]);
+  });
+});

@@ -127,17 +127,20 @@ describeMatrix("ctx.notify", {}, (cell) => {
     expect(client.notifications("acme/late")).toEqual([]);
   });
 
-  test.each(["notifications/progress", "notifications/message", "notifications/tools/list_changed", ""])(
-    "%j is not an author's to send",
-    async (method) => {
-      const { server, log } = makeServer();
-      server.tool("t", {}, (_, ctx) => (void ctx.notify(method), "done"));
-      const client = await open(cell, server);
-      expect(await client.request("tools/call", { name: "t" })).toHaveProperty("isError", true);
-      expect(String(log[0]?.details?.["error"])).toContain("choose a name of your own");
-      expect(client.notifications(method)).toEqual([]);
-    },
-  );
+  test.each([
+    ["notifications/progress", "use ctx.progress(done, total) in a handler"],
+    ["notifications/message", "use ctx.log(level, data) in a handler"],
+    ["notifications/tools/list_changed", 'use server.push.publish("notifications/tools/list_changed")'],
+    ["notifications/cancelled", "choose a name of your own"],
+    ["", "choose a name of your own"],
+  ])("%j is not an author's to send: %s", async (method, remedy) => {
+    const { server, log } = makeServer();
+    server.tool("t", {}, (_, ctx) => (void ctx.notify(method), "done"));
+    const client = await open(cell, server);
+    expect(await client.request("tools/call", { name: "t" })).toHaveProperty("isError", true);
+    expect(String(log[0]?.details?.["error"])).toContain(remedy);
+    expect(client.notifications(method)).toEqual([]);
+  });
 });
 
 describeMatrix("server.method", { eras: ["legacy"], transports: ["memory", "stdio"] }, (cell) => {

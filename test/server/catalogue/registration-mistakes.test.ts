@@ -31,7 +31,6 @@ const mistakes: Mistake[] = [
     "maxConcurrent",
   ],
   ["a tool name with a space", (server) => server.tool("my tool", {}, () => ""), 'tool "my tool"', "name"],
-  ["a tool name that is no string", (server) => server.tool(5 as never, {}, () => ""), "tool 5", "name"],
   ["a prompt without a name", (server) => server.prompt("", {}, () => ""), 'prompt ""', "name"],
   [
     "a resource URI that is none",
@@ -249,6 +248,46 @@ describe("what other packages take", () => {
     [
       "tool: the first argument is a definition: call server.tool(name, { description, input }, handler)",
       (server) => server.tool({ name: "x", parameters: shape, execute: run }),
+    ],
+    [
+      'tool "x": input is a function: pass what it returns, as in z.object({ … })',
+      (server) => server.tool("x", { input: z.object }, run),
+    ],
+    [
+      'tool "x": output must be a Standard Schema, such as z.object({ … }), or a JSON Schema object, not a promise: await it',
+      (server) => server.tool("x", { output: Promise.resolve(shape) }, run),
+    ],
+    [
+      'prompt "x": arguments must be a Standard Schema, such as z.object({ … }), or a JSON Schema object, not "city"',
+      (server) => server.prompt("x", { arguments: "city" }, run),
+    ],
+    [
+      "tool: the first argument is a number: call server.tool(name, { description, input }, handler)",
+      (server) => server.tool(5, {}, run),
+    ],
+    [
+      "prompt: the first argument is undefined: call server.prompt(name, { description, arguments }, handler)",
+      (server) => server.prompt(undefined, {}, run),
+    ],
+    [
+      "resource: the first argument is an instance of URL: call server.resource(uri, { name, description }, handler)",
+      (server) => server.resource(new URL("note:///a"), {}, run),
+    ],
+    [
+      'resource "note:///{name}": uri has the variable {name}: register it with server.resourceTemplate()',
+      (server) => server.resource("note:///{name}", {}, run),
+    ],
+    [
+      'resource template "note:///a": uriTemplate has no variable, such as {name}: register it with server.resource()',
+      (server) => server.resourceTemplate("note:///a", {}, run),
+    ],
+    [
+      'resource "/notes": uri must be an absolute URI (RFC 3986), such as "note:///groceries"',
+      (server) => server.resource("/notes", {}, run),
+    ],
+    [
+      'resource "note:///my list": uri has a character that a URI must escape (RFC 3986): pass it through encodeURI()',
+      (server) => server.resource("note:///my list", {}, run),
     ],
     [
       'resource "notes": definition is a string: call server.resource(uri, { name, description }, handler)',

@@ -48,6 +48,22 @@ describeMatrix("a tool that returns a protocol result", {}, (cell) => {
     expect(log).toEqual([]);
   });
 
+  test("an empty content beside structured content becomes its text, as when content is left out", async () => {
+    const { server } = makeServer();
+    server.tool("plain", {}, () => ({ content: [], structuredContent: { rows: 3 } }));
+    server.tool("output", { output }, () => ({ content: [], structuredContent: { rows: 3 } }));
+    server.tool("helper", { output }, () => result({ content: [], structured: { rows: 3 } }));
+    server.tool("failed", {}, () => ({ content: [], structuredContent: { rows: 3 }, isError: true }));
+    server.tool("empty", {}, () => ({ content: [] }));
+    const client = await open(cell, server);
+    for (const name of ["plain", "output", "helper", "failed"]) {
+      const answer = await call(client, name);
+      expect(textOf(answer)).toBe('{"rows":3}');
+      expect(answer.structuredContent).toEqual(hasStructured ? { rows: 3 } : undefined);
+    }
+    expect((await call(client, "empty")).content).toEqual([]);
+  });
+
   test("with output, a result without structuredContent that is no error is refused", async () => {
     const { server, log } = makeServer();
     const json = { type: "object" };
@@ -136,7 +152,7 @@ describeMatrix("results are open", {}, (cell) => {
     const client = await open(cell, server);
     const sent = { "example.com/cost": 3, traceId: "t" };
     expect(await call(client, "plain")).toMatchObject({ content: [text("x")], ...sent });
-    expect(await call(client, "count")).toMatchObject({ content: [], ...sent });
+    expect(await call(client, "count")).toMatchObject({ content: [text('{"rows":3}')], ...sent });
     expect(await call(client, "seen")).toMatchObject({ content: [text("x")], traceId: "m" });
     expect(await client.request("prompts/get", { name: "p" })).toMatchObject({ messages: [], ...sent });
     expect(await client.request("resources/read", { uri: "a:b" })).toMatchObject({ contents: [], ...sent });
@@ -175,8 +191,8 @@ const blocks: Mistake[] = [
   ["a resource of a string", { type: "resource", resource: "a:b" }, "resource must be of type object"],
   ["a resource without a uri", { type: "resource", resource: { text: "" } }, "resource.uri is missing"],
   ["a resource of nothing", { type: "resource", resource: { uri: "a:b" } }, "must have either text or blob"],
-  ["another type", { type: "video", data: "" }, "type must be text, image"],
-  ["the name of a built-in", { type: "constructor" }, "type must be text, image"],
+  ["another type", { type: "video", data: "" }, "type must be one of text, image"],
+  ["the name of a built-in", { type: "constructor" }, "type must be one of text, image"],
   [
     "annotations of a string",
     { type: "text", text: "", annotations: "user" },
@@ -192,9 +208,13 @@ const tools: Mistake[] = [
     { content: [text("a"), block] },
     problem,
   ]),
-  ["a list of a string", ["a"], "content[0] must be a content block, not a string"],
-  ["null in content", { content: [null] }, "content[0] must be a content block, not null"],
-  ["content that is text", { content: "text" }, "it is an object with content"],
+  ["a list of a string", ["a"], 'content[0] must be a content block, such as text("Hello"), not a string'],
+  [
+    "null in content",
+    { content: [null] },
+    'content[0] must be a content block, such as text("Hello"), not null',
+  ],
+  ["content that is text", { content: "text" }, "content must be an array of content blocks, not a string"],
   ["an error that is text", { content: [], isError: "yes" }, "isError must be of type boolean"],
   ["_meta that is text", { content: [], _meta: "x" }, "_meta must be of type object"],
   ["a field mistyped", { content: [], structuredcontent: {} }, "did you mean structuredContent?"],
@@ -223,7 +243,7 @@ const prompts: Mistake[] = [
   [
     "content that is text",
     [{ role: "user", content: "Hi" }],
-    "messages[0].content must be a content block, not a string",
+    'messages[0].content must be a content block, such as text("Hello"), not a string',
   ],
   ["a role of another kind", [{ role: "system", content: text("x") }], "messages[0].role"],
   ["messages that are none", { messages: "Hi" }, "messages must be an array"],
@@ -238,7 +258,11 @@ const resources: Mistake[] = [
   ["contents without text", [{ uri: "a:b" }], "contents[0] must have either text or blob"],
   ["contents with both", { uri: "a:b", text: "", blob: "" }, "contents[0] must have either text or blob"],
   ["contents of an object", { contents: {} }, "contents must be an array"],
-  ["a blob of bytes", { uri: "a:b", blob: new Uint8Array() }, "contents[0].blob must be of type string"],
+  [
+    "a blob of bytes",
+    { uri: "a:b", blob: new Uint8Array() },
+    "contents[0].blob is bytes: return the Uint8Array itself, or encode them as base64",
+  ],
   ["an empty list", [], "it is an array"],
   ["nothing", undefined, "it is undefined"],
   ["a field of another kind", { contents: [], mimeType: "" }, "mimeType is not a field of the result"],

@@ -1,4 +1,5 @@
 // One definition of a tool, as a task for clients of 2025-11-25 and for those that know the extension.
+import assert from "node:assert/strict";
 import { inputRequired, type JsonObject } from "halyard";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { open } from "../../support/catalogue.ts";
@@ -309,7 +310,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     server.tool("odd", { task: { pollIntervalMs: 10 } }, () => ({
       type: "text",
       text: "x",
-      _meta: { n: 1n },
+      _meta: { n: { toJSON: () => assert.fail("not JSON") } },
     }));
     const tasks = await client(server);
     const { taskId } = await tasks.start("odd");

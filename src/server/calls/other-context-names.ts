@@ -1,0 +1,24 @@
+// The names that other packages use for what a handler's context does, and what replaces them here.
+import type { RefusedNames } from "../context/refused-names.ts";
+
+export const otherContextNames: RefusedNames = {
+  subject: "ctx",
+  methods: {
+    sendNotification: "ctx.notify(method, params), ctx.progress(done, total) or ctx.log(level, data)",
+    sendRequest: "ctx.elicit(), ctx.sample(), ctx.roots() or ctx.ask(method, params)",
+    reportProgress: "ctx.progress(done, total, message)",
+    streamContent: "ctx.progress(done, total, message), and return the content",
+    "elicitInput requestElicitation": "ctx.elicit(message, schema)",
+    "createMessage requestSampling": "ctx.sample(messages)",
+    listRoots: "ctx.roots()",
+    closeSSEStream: "ctx.closeStream()",
+  },
+  read: {
+    mcpReq: "ctx itself: ctx.signal, ctx.id, ctx.log(), ctx.elicit()",
+    "requestInfo http": "ctx.headers",
+    authInfo: "ctx.principal",
+    sessionId: "ctx.session",
+    requestId: "ctx.id",
+    _meta: "ctx.meta",
+  },
+};

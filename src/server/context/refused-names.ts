@@ -1,0 +1,50 @@
+// Names that other packages use: what has one of them throws, and the message says what to use instead.
+
+/** Names, separated by spaces, and what to use here. */
+type Replacements = Readonly<Record<string, string>>;
+
+export interface RefusedNames {
+  /** What the names are looked for on, for the messages. */
+  readonly subject: string;
+  readonly methods: Replacements;
+  /** Properties that users of other packages read. */
+  readonly read: Replacements;
+  /** Properties that users of other packages set. */
+  readonly set?: Replacements;
+}
+
+/**
+ * Puts an object with the names behind a prototype, and returns that object. They are not enumerable, the compiler does not know
+ * them, and subclasses can use them.
+ */
+export function refuseNames(prototype: object, { subject, methods, read, set = {} }: RefusedNames): object {
+  const names = {};
+  const refuse = (name: string, remedy: string): never => {
+    throw new TypeError(`${subject} has no ${name}: use ${remedy}`);
+  };
+  for (const [name, remedy] of namesIn(methods))
+    Object.defineProperty(names, name, { value: () => refuse(`${name}()`, remedy), writable: true });
+  for (const [name, remedy] of namesIn(read)) defineReplaceable(names, name, () => refuse(name, remedy));
+  for (const [name, remedy] of namesIn(set)) {
+    const setter = (): void => refuse(name, remedy);
+    Object.defineProperty(names, name, { set: setter });
+  }
+  Object.setPrototypeOf(prototype, names);
+  return names;
+}
+
+/** Defines a property that subclasses may set. */
+export function defineReplaceable(names: object, name: string, get: (this: object) => unknown): void {
+  Object.defineProperty(names, name, {
+    get,
+    set(this: object, value) {
+      Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+    },
+  });
+}
+
+function namesIn(replacements: Replacements): [name: string, remedy: string][] {
+  return Object.entries(replacements).flatMap(([names, remedy]) =>
+    names.split(" ").map((name): [string, string] => [name, remedy]),
+  );
+}
