@@ -94,7 +94,7 @@ export class FetchResponder implements HttpResponder {
   reply(status: number, headers: HttpHeaders, body?: string): void {
     if (this.#answered) return;
     this.#answered = true;
-    const isEmpty = body === undefined || status === 204;
+    const isEmpty = body === undefined || status === 204 || this.#request.method === "HEAD";
     if (isEmpty || body.length <= highWater) {
       return this.#respond(isEmpty ? null : body, status, headers);
     }

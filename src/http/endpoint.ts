@@ -7,6 +7,7 @@ import type { ServerPort } from "../server/calls/port.ts";
 import { addressKey } from "../limits/address-key.ts";
 import { corsHeaders, preflightHeaders } from "./guard/cors.ts";
 import { answerDocument } from "./documents.ts";
+import { answerHealth } from "./health.ts";
 import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { Guard } from "./guard/guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
@@ -76,8 +77,9 @@ export class Endpoint {
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
     const exchange = new HttpExchange(this.state, request, responder);
     if (this.state.server.observe !== undefined) responder.refusals = exchange;
-    if (exchange.isLate && !this.#mayAnswer(request)) return refuseClosing(responder);
-    const refusal = this.#guard.check(request);
+    const isProbe = request.path === this.settings.health;
+    if (exchange.isLate && !isProbe && !this.#mayAnswer(request)) return refuseClosing(responder);
+    const refusal = isProbe ? this.#guard.checkOrigin(request) : this.#guard.check(request);
     if (refusal !== undefined) {
       this.state.rateLimitedLog.warn(refusal);
       return refuse(responder, 403, refusal);
@@ -142,7 +144,8 @@ export class Endpoint {
     const { request, responder } = exchange;
     request.caller = addressKey(request.address ?? "");
     if (this.#refuseTooMany(exchange, this.#rateLimits?.addresses)) return;
-    const { auth } = this.settings;
+    const { auth, health } = this.settings;
+    if (request.path === health) return answerHealth(exchange);
     const document = auth?.documents?.get(request.path);
     if (document !== undefined) return answerDocument(exchange, document);
     if (request.method === "OPTIONS" && this.settings.cors) {

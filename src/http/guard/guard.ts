@@ -60,6 +60,11 @@ export class Guard {
     }
     const { authority } = request;
     if (authority !== undefined && !this.#isHostAllowed(authority)) return hostProblem(authority);
+    return this.checkOrigin(request);
+  }
+
+  /** The same for the health path alone, which no host is checked for: a probe uses the address of the machine. */
+  checkOrigin(request: HttpRequest): string | undefined {
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;
     if (!this.#isOriginAllowed(origin))
