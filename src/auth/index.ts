@@ -4,6 +4,12 @@
  * @module
  */
 export { bearerAuth } from "./bearer.ts";
+export {
+  type DevelopmentIssuer,
+  developmentIssuer,
+  type DevelopmentIssuerOptions,
+  type DevelopmentTokenOptions,
+} from "./development.ts";
 export type { TokenClaims } from "./claims.ts";
 export type { Auth, Authenticate, Authenticated, AuthRefusal, RequestHead } from "./authenticate.ts";
 export type { IntrospectionOptions } from "./introspection.ts";

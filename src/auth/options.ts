@@ -78,7 +78,7 @@ const knownIntrospection: Known<IntrospectionOptions> = {
   cacheSeconds: numberFrom(0, Number.MAX_SAFE_INTEGER, "a number of seconds, 0 or more"),
 };
 
-const knownOptions: Known<BearerAuthOptions> = {
+export const knownBearerOptions: Known<BearerAuthOptions> = {
   resource: text,
   authorizationServers: texts,
   jwks: {
@@ -107,7 +107,7 @@ const knownOptions: Known<BearerAuthOptions> = {
 
 /** Throws for options that are invalid or unsafe. */
 export function checkBearerAuth(options: BearerAuthOptions): void {
-  checkOptions({ subject: "bearerAuth" }, options, knownOptions);
+  checkOptions({ subject: "bearerAuth" }, options, knownBearerOptions);
   checkUrls(options);
   checkSource(options);
   const { requiredScopes = [], scopesSupported = [], scopeHierarchy = {} } = options;

@@ -17,10 +17,13 @@ const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 interface Names {
   readonly allowedHosts?: readonly string[] | undefined;
   readonly auth?: Auth | Authenticate | undefined;
+  readonly trustProxy?: boolean | number | undefined;
 }
 
 /** Returns the allowed hosts. Throws if other machines can reach one of the addresses, and no host was given. */
-export function hostsFor(addresses: readonly string[], { allowedHosts: named, auth }: Names): string[] {
+export function hostsFor(addresses: readonly string[], names: Names): string[] {
+  const { allowedHosts: named, auth } = names;
+  if (typeof auth === "object" && auth.onlyHere !== undefined) checkLocal(addresses, names, auth.onlyHere);
   const resource = typeof auth === "object" ? auth?.resource : undefined;
   const allowedHosts = named ?? (resource === undefined ? undefined : [new URL(resource).host]);
   const outside = addresses.find((address) => !isLoopback(address));
@@ -33,6 +36,24 @@ export function hostsFor(addresses: readonly string[], { allowedHosts: named, au
     .filter(isLoopback)
     .map((address) => (address.includes(":") ? `[${address}]` : address));
   return [...loopbackNames, ...own, ...(allowedHosts ?? [])];
+}
+
+/** Throws if other machines may reach an endpoint that is protected only as long as they cannot. */
+function checkLocal(addresses: readonly string[], names: Names, auth: string): void {
+  const { allowedHosts = [], trustProxy = 0 } = names;
+  const bare = (host: string): string => host.replace(/:\d+$/, "").replace(/^\[(.+)\]$/, "$1");
+  const wrong = [
+    ...addresses.filter((each) => !isLoopback(each)).map((each) => ({ field: "host", value: `is ${each}` })),
+    ...allowedHosts
+      .filter((each) => !isLoopback(bare(each)))
+      .map((each) => ({ field: "allowedHosts", value: `has ${clip(each)}` })),
+    ...(Number(trustProxy) > 0 ? [{ field: "trustProxy", value: `is ${trustProxy}` }] : []),
+  ];
+  const [first] = wrong;
+  if (first === undefined) return;
+  const remedy = "keep to 127.0.0.1 and localhost, or pass bearerAuth({ … }) with your authorization server";
+  const problem = `${first.value}, but ${auth} is for this machine only: ${remedy}`;
+  throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: first.field }, problem);
 }
 
 function isLoopback(address: string): boolean {
