@@ -105,9 +105,12 @@ const refusalStatuses: ReadonlySet<unknown> = new Set([400, 401, 403, 503]);
 const maxBodyLength = 65_536;
 
 /** The text of the body of a refusal that an author's code has returned, if it has one. Throws if the refusal cannot be sent. */
-export function refusalBody({ status, message, headers = {}, body }: AuthRefusal): string | undefined {
+export function refusalBody(refusal: AuthRefusal): string | undefined {
+  if (refusal instanceof Response)
+    failRefusal("it is a Response: return { status, message, headers?, body? }");
+  const { status, message, headers = {}, body } = refusal;
   if (!refusalStatuses.has(status))
-    failRefusal(`status must be 400, 401, 403 or 503, not ${clip(String(status))}`);
+    failRefusal(`status must be 400, 401, 403 or 503, not ${clip(JSON.stringify(status) ?? typeof status)}`);
   if (typeof message !== "string") failRefusal("message must be a text");
   for (const [name, value] of Object.entries(headers)) {
     if (

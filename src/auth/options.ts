@@ -105,9 +105,28 @@ export const knownBearerOptions: Known<BearerAuthOptions> = {
   passServerMetadata: flag,
 };
 
+const bearerExample =
+  '{ resource: "https://mcp.example.com/mcp", authorizationServers: ["https://auth.example.com"] }';
+const introspecting = "pass introspection: { clientId, clientSecret }";
+const instead: Readonly<Record<string, string>> = {
+  issuer: "did you mean authorizationServers, which is a list of issuers?",
+  issuers: "did you mean authorizationServers?",
+  secret: "for tokens that are signed with a shared secret, pass verify",
+  clientId: introspecting,
+  clientSecret: introspecting,
+};
+
+function misnamedProblem(field: string): string | undefined {
+  return Object.hasOwn(instead, field) ? `is not an option: ${instead[field]}` : undefined;
+}
+
 /** Throws for options that are invalid or unsafe. */
 export function checkBearerAuth(options: BearerAuthOptions): void {
-  checkOptions({ subject: "bearerAuth" }, options, knownBearerOptions);
+  checkOptions(
+    { subject: "bearerAuth", such: bearerExample, problem: misnamedProblem },
+    options,
+    knownBearerOptions,
+  );
   checkUrls(options);
   checkSource(options);
   const { requiredScopes = [], scopesSupported = [], scopeHierarchy = {} } = options;

@@ -161,15 +161,18 @@ const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath
 
 const host = matching(/^[^/\s]+$/, "");
 const origin = matching(/^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, "");
-const origins = listOf(origin, 'a list of origins such as "https://app.example.com", or "*"');
+const origins = listOf(
+  origin,
+  'a list of origins such as "https://app.example.com", without a path or a slash at the end, or "*"',
+);
 const knownCors: Known<CorsOptions> = { origins: needed(origins) };
 
 export const knownHttpOptions: Known<HttpOptions> = {
   path: pathKind,
-  allowedHosts: listOf(host, 'a list of hosts such as "mcp.example.com"'),
+  allowedHosts: listOf(host, 'a list of hosts such as "mcp.example.com", without a scheme or a path'),
   allowedOrigins: origins,
-  cors: optionsOf(knownCors),
-  legacySse: either(flag, optionsOf(knownLegacySse)),
+  cors: optionsOf(knownCors, '{ origins: ["https://app.example.com"] }'),
+  legacySse: either(flag, optionsOf(knownLegacySse, '{ ssePath: "/sse" }')),
   keepAliveMs: milliseconds,
   streamAfterMs: pause,
   retryMs: pause,
@@ -178,15 +181,33 @@ export const knownHttpOptions: Known<HttpOptions> = {
   graceMs: pause,
   stallMs: milliseconds,
   limits: limitsOf(defaultHttpLimits),
-  rateLimit: either(off, optionsOf(knownRateLimits)),
+  rateLimit: either(off, optionsOf(knownRateLimits, "{ perAddress: { perMinute: 600 } }")),
   auth: {
-    is: (value) => isFunction(value) || hasMethods(value, "authenticate", "refuseScopes"),
-    mustBe: "bearerAuth({ … }), or a function that returns the caller's principal",
+    is: (value) => (isFunction(value) ? !isMaker(value) : hasMethods(value, "authenticate", "refuseScopes")),
+    mustBe: "bearerAuth({ … }) of halyard/auth, or a function that returns the caller's principal",
+    remedy: (value) => (isIssuer(value) ? "pass its member auth" : undefined),
+    isSecret: true,
   },
   trustProxy: either(flag, { ...wholeNumber, mustBe: "the number of proxies" }),
   health: either(flag, { ...pathKind, mustBe: 'a path such as "/health"' }),
-  dashboard: withMethods("dashboard() of halyard/dashboard", "serve", "attach", "opened", "detach"),
+  dashboard: withMethods(
+    'what dashboard() returns, which you import from "halyard/dashboard"',
+    "serve",
+    "attach",
+    "opened",
+    "detach",
+  ),
 };
+
+/** Whether a function makes an `Auth`, and was to be called; as `authenticate` it would fail for each request. */
+function isMaker({ name }: { readonly name: string }): boolean {
+  return name === "bearerAuth" || name === "developmentIssuer";
+}
+
+/** Whether it is what `developmentIssuer()` returns. */
+function isIssuer(value: unknown): boolean {
+  return hasMethods((Object(value) as { readonly auth?: unknown }).auth, "authenticate");
+}
 
 /** The options, completed with their defaults. */
 export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>> {

@@ -87,7 +87,7 @@ describeEdges("a refusal of auth", (open) => {
     const edge = await open(new McpServer(info, { logger }), { auth: () => refusal as AuthRefusal });
     const reply = await (await edge.send(ping)).complete();
     expect(reply.status).toBe(500);
-    const [entry] = logger.entries.filter(({ level }) => level === "error");
+    const entry = logger.entries.find(({ level }) => level === "error");
     expect((entry?.details?.["error"] as Error | undefined)?.message).toBe(
       `auth returned a refusal that cannot be sent: ${problem}`,
     );

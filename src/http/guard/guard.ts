@@ -29,7 +29,7 @@ export function hostsFor(addresses: readonly string[], names: Names): string[] {
   const outside = addresses.find((address) => !isLoopback(address));
   if (outside !== undefined && allowedHosts === undefined) {
     const where = { subject: "serveHttp", field: "allowedHosts" };
-    const remedy = `is missing: other machines can reach ${outside}, so list the hosts that clients use, such as ["mcp.example.com"]`;
+    const remedy = `is missing: other machines may reach ${outside}, so list the hosts that clients use, such as ["mcp.example.com"]`;
     throw new ConfigurationError("INVALID_OPTION", where, remedy);
   }
   const own = addresses
@@ -89,7 +89,7 @@ export class Guard {
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;
     if (!this.#isOriginAllowed(origin))
-      return `Origin ${clip(origin)} is not allowed: add it to allowedOrigins`;
+      return `Origin ${clip(origin)} is not allowed: add it to cors.origins if its pages may call, or to allowedOrigins`;
     this.#lastOrigin = origin;
     return undefined;
   }
@@ -112,7 +112,8 @@ export class Guard {
 }
 
 function hostProblem(host: string | undefined): string {
-  return `Host ${clip(String(host))} is not allowed: add it to allowedHosts`;
+  if (host === undefined) return "The request has no Host header: a proxy in front must pass it on";
+  return `Host ${clip(host)} is not allowed: add it to allowedHosts`;
 }
 
 /**
