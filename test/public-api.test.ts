@@ -267,6 +267,7 @@ describe("public entries", () => {
         "DevelopmentIssuer",
         "DevelopmentIssuerOptions",
         "DevelopmentTokenOptions",
+        "EndpointPlace",
         "IntrospectionOptions",
         "RequestHead",
         "TokenClaims",

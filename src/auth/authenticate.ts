@@ -39,6 +39,14 @@ export type Authenticated = Principal | undefined | AuthRefusal;
 /** Returns the caller of a request, or refuses it. */
 export type Authenticate = (request: RequestHead) => Authenticated | Promise<Authenticated>;
 
+/** Where an endpoint can be reached. */
+export interface EndpointPlace {
+  /** The addresses that `serveHttp` listens on; empty if the endpoint is mounted. */
+  readonly addresses: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly trustProxy: boolean | number;
+}
+
 /** Protects an HTTP endpoint. */
 export interface Auth {
   readonly authenticate: Authenticate;
@@ -46,8 +54,8 @@ export interface Auth {
   refuseScopes(needed: readonly string[], principal: Principal | undefined): AuthRefusal;
   /** The public URL of the endpoint. */
   readonly resource?: string;
-  /** The name of what may only protect an endpoint that other machines cannot reach; such an endpoint refuses public addresses at start. */
-  readonly onlyHere?: string;
+  /** Called when an endpoint starts. Throws if it may not be used there. */
+  checkPlace?(place: EndpointPlace): void;
   /** Public JSON documents by path: functions that return their text. */
   readonly documents?: ReadonlyMap<string, () => string | Promise<string>>;
 }

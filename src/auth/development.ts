@@ -5,9 +5,9 @@ import { filledText, type Known, numberFrom, plainObject, text, texts } from "..
 import { checkOptions } from "../options.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { scopesProblem } from "../protocol/scopes.ts";
-import { isLoopback } from "../wire/loopback.ts";
+import { isLoopback, isLoopbackAddress } from "../wire/loopback.ts";
 import type { JsonObject } from "../wire/message.ts";
-import type { Auth, RequestHead } from "./authenticate.ts";
+import type { Auth, EndpointPlace, RequestHead } from "./authenticate.ts";
 import { protectWith } from "./bearer.ts";
 import { type BearerAuthOptions, knownBearerOptions } from "./options.ts";
 import { urlProblem } from "./urls.ts";
@@ -95,7 +95,7 @@ const knownToken: Known<DevelopmentTokenOptions> = {
 export function developmentIssuer(options: DevelopmentIssuerOptions = {}): DevelopmentIssuer {
   checkOptions({ subject: "developmentIssuer" }, options, knownOptions);
   const { resource = "http://localhost:3000/mcp" } = options;
-  checkPlace(resource);
+  checkResource(resource);
   const kid = randomId(9);
   const pair = generateKeyPair(algorithm);
   const keys = pair.then(async ({ publicKey }): Promise<JSONWebKeySet> => ({
@@ -108,7 +108,7 @@ export function developmentIssuer(options: DevelopmentIssuerOptions = {}): Devel
   return {
     auth: {
       ...auth,
-      onlyHere: name,
+      checkPlace,
       authenticate(request) {
         const message = strangerProblem(request);
         if (message !== undefined) return { status: 403, message, problem: message };
@@ -143,8 +143,24 @@ function checkToken(given: DevelopmentTokenOptions): void {
 
 const inProduction = "in production, pass bearerAuth({ … }) with your authorization server";
 
-/** Throws where an issuer for development must not work. */
-function checkPlace(resource: string): void {
+/** Throws if other machines may reach the endpoint. */
+function checkPlace({ addresses, allowedHosts, trustProxy }: EndpointPlace): void {
+  const failAt = (field: string, value: string): never => {
+    const remedy =
+      "keep to 127.0.0.1 and localhost, or pass bearerAuth({ … }) with your authorization server";
+    const problem = `${value}, but ${name} is for this machine only: ${remedy}`;
+    throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field }, problem);
+  };
+  const address = addresses.find((each) => !isLoopbackAddress(each));
+  if (address !== undefined) failAt("host", `is ${address}`);
+  const bare = (host: string): string => host.replace(/:\d+$/, "").replace(/^\[(.+)\]$/, "$1");
+  const host = allowedHosts.find((each) => !isLoopbackAddress(bare(each)));
+  if (host !== undefined) failAt("allowedHosts", `has ${clip(host)}`);
+  if (Number(trustProxy) > 0) failAt("trustProxy", `is ${trustProxy}`);
+}
+
+/** Throws for a public URL, and where an issuer for development must not work at all. */
+function checkResource(resource: string): void {
   const isHere = urlProblem(resource) === undefined && isLoopback(new URL(resource));
   if (!isHere) {
     const shown = JSON.stringify(clip(resource));
@@ -176,12 +192,8 @@ function strangerProblem(request: RequestHead): string | undefined {
   const proxied = proxyHeaders.find((each) => request.header(each) !== undefined);
   if (proxied !== undefined)
     return `${name} is for this machine only, but the request passed a proxy, which added ${proxied}: ${inProduction}`;
-  if (address === undefined || isLocal(address)) return undefined;
+  if (address === undefined || isLoopbackAddress(address.replace(/^::ffff:/i, ""))) return undefined;
   return `${name} is for this machine only, but the request comes from ${clip(address)}: ${inProduction}`;
-}
-
-function isLocal(address: string): boolean {
-  return address === "::1" || /^(?:::ffff:)?127(?:\.\d+){3}$/i.test(address);
 }
 
 function fail(field: string, problem: string): never {

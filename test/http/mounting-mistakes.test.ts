@@ -128,7 +128,9 @@ describeEdges("a page of another origin", (open) => {
 
   test("is refused by 403 with the option that lets it in", async () => {
     const edge = await open(httpServer().server);
-    const reply = await edge.send(post(initializeRequest(1, newestLegacy), { origin: "https://app.example" }));
+    const reply = await edge.send(
+      post(initializeRequest(1, newestLegacy), { origin: "https://app.example" }),
+    );
     expect((await reply.answer()).error?.message).toBe(
       "Origin https://app.example is not allowed: add it to cors.origins if its pages may call, or to allowedOrigins",
     );

@@ -1,6 +1,7 @@
 // The guard in front of every route: checks the host, the origin and the content type of requests.
 import type { Auth, Authenticate } from "../../auth/authenticate.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
+import { isLoopbackAddress } from "../../wire/loopback.ts";
 import { refuse } from "../edge/replies.ts";
 import type { HttpRequest, HttpResponder } from "../edge/request.ts";
 
@@ -21,43 +22,24 @@ interface Names {
 }
 
 /** Returns the allowed hosts. Throws if other machines can reach one of the addresses, and no host was given. */
-export function hostsFor(addresses: readonly string[], names: Names): string[] {
-  const { allowedHosts: named, auth } = names;
-  if (typeof auth === "object" && auth.onlyHere !== undefined) checkLocal(addresses, names, auth.onlyHere);
-  const resource = typeof auth === "object" ? auth?.resource : undefined;
+export function hostsFor(
+  addresses: readonly string[],
+  { allowedHosts: named, auth, trustProxy = false }: Names,
+): string[] {
+  const door = typeof auth === "object" ? auth : undefined;
+  door?.checkPlace?.({ addresses, allowedHosts: named ?? [], trustProxy });
+  const resource = door?.resource;
   const allowedHosts = named ?? (resource === undefined ? undefined : [new URL(resource).host]);
-  const outside = addresses.find((address) => !isLoopback(address));
+  const outside = addresses.find((address) => !isLoopbackAddress(address));
   if (outside !== undefined && allowedHosts === undefined) {
     const where = { subject: "serveHttp", field: "allowedHosts" };
     const remedy = `is missing: other machines may reach ${outside}, so list the hosts that clients use, such as ["mcp.example.com"]`;
     throw new ConfigurationError("INVALID_OPTION", where, remedy);
   }
   const own = addresses
-    .filter(isLoopback)
+    .filter(isLoopbackAddress)
     .map((address) => (address.includes(":") ? `[${address}]` : address));
   return [...loopbackNames, ...own, ...(allowedHosts ?? [])];
-}
-
-/** Throws if other machines may reach an endpoint that is protected only as long as they cannot. */
-function checkLocal(addresses: readonly string[], names: Names, auth: string): void {
-  const { allowedHosts = [], trustProxy = 0 } = names;
-  const bare = (host: string): string => host.replace(/:\d+$/, "").replace(/^\[(.+)\]$/, "$1");
-  const wrong = [
-    ...addresses.filter((each) => !isLoopback(each)).map((each) => ({ field: "host", value: `is ${each}` })),
-    ...allowedHosts
-      .filter((each) => !isLoopback(bare(each)))
-      .map((each) => ({ field: "allowedHosts", value: `has ${clip(each)}` })),
-    ...(Number(trustProxy) > 0 ? [{ field: "trustProxy", value: `is ${trustProxy}` }] : []),
-  ];
-  const [first] = wrong;
-  if (first === undefined) return;
-  const remedy = "keep to 127.0.0.1 and localhost, or pass bearerAuth({ … }) with your authorization server";
-  const problem = `${first.value}, but ${auth} is for this machine only: ${remedy}`;
-  throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field: first.field }, problem);
-}
-
-function isLoopback(address: string): boolean {
-  return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
 
 /** Checks host and origin. It remembers the last ones it allowed, since most requests repeat them. */
