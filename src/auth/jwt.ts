@@ -45,7 +45,8 @@ export function jwtVerifier(options: JwtOptions): Verify {
   return async (token) => {
     const claims = claimsOf(token);
     if (claims === undefined) return "The token is not a signed JSON Web Token (JWT)";
-    const issuerKeys = keys.get(String(claims.iss));
+    // A Map finds nothing for an issuer that is not a text.
+    const issuerKeys = keys.get(claims.iss as string);
     if (issuerKeys === undefined) return otherIssuer([...keys.keys()]);
     try {
       const { payload, protectedHeader } = await verifySigned(token, issuerKeys, limits);
