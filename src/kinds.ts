@@ -10,6 +10,8 @@ export interface Kind<out T = unknown> {
   readonly mustBe: string;
   /** The options inside the value, or inside each item of a list. */
   readonly inside?: Table | undefined;
+  /** What to do about a wrong value, if there is more to say than what it must be. */
+  readonly remedy?: ((value: unknown) => string | undefined) | undefined;
   /** Whether a wrong value may be a secret, which no message shows. */
   readonly isSecret?: boolean | undefined;
   /** Whether the option cannot be left out. */
@@ -72,7 +74,7 @@ export const pause: Kind<number> = {
 
 export const port: Kind<number> = {
   is: (value) => isWhole(value, 0, 65_535),
-  mustBe: "a port from 0 to 65535; 0 is any free port",
+  mustBe: "a whole number from 0 to 65535, where 0 is any free port",
 };
 
 /** A URL as text. It may hold secrets. */
@@ -110,13 +112,16 @@ export function either<One, Other>(one: Kind<One>, other: Kind<Other>): Kind<One
     is: (value) => one.is(value) || other.is(value),
     mustBe: `${one.mustBe}, or ${other.mustBe}`,
     inside: one.inside ?? other.inside,
+    remedy: one.remedy ?? other.remedy,
     isSecret: one.isSecret || other.isSecret,
   };
 }
 
-/** Further options. */
-export function options(inside: Table): Kind<never> {
-  return { ...plainObject, inside };
+/** Further options; `such` is an example of them. */
+export function options(inside: Table, such?: string): Kind<never> {
+  return such === undefined
+    ? { ...plainObject, inside }
+    : { ...plainObject, mustBe: `an object such as ${such}`, inside };
 }
 
 /** An object of the author's, or of a library's, with these methods. */
@@ -136,13 +141,23 @@ export function limitsOf(defaults: object): Kind<never> {
 
 /** What is wrong with a value; undefined if nothing is. */
 export function problemOf(kind: Kind, value: unknown): string | undefined {
-  return kind.is(value) ? undefined : mismatch(kind.mustBe, value, kind.isSecret);
+  if (kind.is(value)) return undefined;
+  const remedy = kind.remedy?.(value) ?? remedyOf(kind, value);
+  return `${mismatch(kind.mustBe, value, kind.isSecret)}${remedy && `: ${remedy}`}`;
 }
 
 /** Says what a value must be, and what it is instead. */
 export function mismatch(mustBe: string, value: unknown, isSecret = false): string {
   const seen = shown(value, isSecret);
   return `must be ${mustBe}${seen && `, not ${seen}`}`;
+}
+
+/** What turns the value into one of the kind, as far as that can be seen. */
+function remedyOf(kind: Kind, value: unknown): string {
+  if (isFunction(value)) return isClass(value) ? "" : "call it, and pass what it returns";
+  if (isFilled(value) && kind.is(Number(value))) return "convert it with Number()";
+  if (Number.isNaN(value)) return "what it was made from is not a number";
+  return kind.is([value]) ? "put it into a list" : "";
 }
 
 /** A wrong value as a message shows it: short, without what is inside an object, and nothing of a secret. */

@@ -1,14 +1,16 @@
 // Checks objects of options: an unknown name throws, and the message suggests the nearest known one; so does a value of another kind.
 import { ConfigurationError } from "./errors.ts";
-import { type Kind, plainObject, problemOf, type Table } from "./kinds.ts";
+import { type Kind, options as optionsOf, problemOf, type Table } from "./kinds.ts";
 
 /** Where options are passed, and which error a wrong one throws. */
 export interface OptionsPlace {
   readonly subject: string;
   /** @default {"INVALID_OPTION"} */
   readonly code?: "INVALID_OPTION" | "INVALID_DEFINITION";
-  /** Describes an unknown top-level name; undefined suggests the nearest name instead. */
-  readonly problem?: (name: string, value: unknown) => string | undefined;
+  /** An example of the options. */
+  readonly such?: string;
+  /** Describes an unknown name, with the path to it; undefined suggests the nearest name instead. */
+  readonly problem?: (field: string, value: unknown) => string | undefined;
 }
 
 /** Throws for the first option in `given`, at any depth, that `known` does not have, is of another kind there, or is missing. */
@@ -16,7 +18,7 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError(place.code ?? "INVALID_OPTION", { subject: place.subject, field }, problem);
   };
-  const wrong = problemOf(plainObject, given);
+  const wrong = problemOf(optionsOf(known, place.such), given);
   if (wrong !== undefined) return fail("options", wrong);
   const values = given as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(values)) {
@@ -24,8 +26,7 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
     const value = values[name];
     const kind = Object.hasOwn(known, name) ? known[name] : undefined;
     if (kind === undefined) {
-      const own = path === "" ? place.problem?.(name, value) : undefined;
-      return fail(field, own ?? `is not an option: ${nearest(name, known)}`);
+      return fail(field, place.problem?.(field, value) ?? `is not an option: ${nearest(name, known)}`);
     }
     if (value === undefined) continue;
     const problem = problemOf(kind, value);
@@ -56,16 +57,28 @@ export function givenOf<T extends object>(options: T | undefined): Partial<T> {
   return Object.fromEntries(given) as Partial<T>;
 }
 
-/** Suggests the known name that is spelled most like `name`, or lists all if none is close. */
+/** Suggests the known name that is spelled most like `name`, else one that begins or ends like it, or lists all if none is close. */
 export function nearest(name: string, known: object): string {
   const names = Object.keys(known);
+  const wanted = name.toLowerCase();
   let best = "";
-  let least = Math.max(2, name.length / 2);
+  let least = Math.min(Math.max(2, name.length / 2), maxEdits + 1);
   for (const candidate of names) {
-    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
+    const edits = editsBetween(wanted, candidate.toLowerCase());
     if (edits < least) [best, least] = [candidate, edits];
   }
+  best ||= names.find((candidate) => isPart(wanted, candidate.toLowerCase())) ?? "";
   return best === "" ? `choose from ${names.join(", ")}` : `did you mean ${best}?`;
+}
+
+/** With more edits, a long name is like many others. */
+const maxEdits = 3;
+/** A shorter name is part of many others. */
+const leastPart = 3;
+
+function isPart(one: string, other: string): boolean {
+  if (Math.min(one.length, other.length) < leastPart) return false;
+  return one.startsWith(other) || other.startsWith(one) || other.endsWith(one);
 }
 
 /** The Levenshtein distance: how many characters to add, remove or replace to turn one text into the other. */

@@ -108,6 +108,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     yaml: "test/deploy/cluster.test.ts",
     sh: "test/cluster/run.test.ts",
   },
+  "docs/guides/health.md": { yaml: "test/http/health.test.ts" },
   "docs/guides/dashboard.md": { text: "test/dashboard/serving.test.ts" },
   "docs/guides/why-silent.md": { sh: "test/dashboard/silence.test.ts" },
   "docs/guides/mounting.md": { sh: "test/runtimes/conformance.test.ts" },

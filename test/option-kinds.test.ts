@@ -27,7 +27,9 @@ const neverRight: readonly unknown[] = [
 const endless = /\b(?:perMinute|burst|concurrent)$/;
 /** Numbers that need not be whole. */
 const fractional =
-  /\b(?:perMinute|burst|concurrent|clockToleranceSeconds|cacheSeconds|priority|temperature)$/;
+  /\b(?:perMinute|burst|concurrent|clockToleranceSeconds|cacheSeconds|expiresInSeconds|priority|temperature)$/;
+/** Times that may have passed. */
+const mayBePast = /\bexpiresInSeconds$/;
 /** Times for which no timer waits. */
 const noTimer = /\bcache\b.*ttlMs$/;
 /** Texts that may be empty, or whose emptiness is a matter of the value and not of its kind. */
@@ -74,7 +76,7 @@ function wrongNumbers(path: string): number[] {
   return [
     Number.NaN,
     Number.NEGATIVE_INFINITY,
-    -1,
+    ...(mayBePast.test(path) ? [] : [-1]),
     ...(endless.test(path) ? [] : [Number.POSITIVE_INFINITY]),
     ...(fractional.test(path) ? [] : [1.5]),
     ...(path.endsWith("Ms") && !noTimer.test(path) ? [2 ** 31, 2 ** 40] : []),

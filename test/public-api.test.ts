@@ -254,6 +254,7 @@ describe("public entries", () => {
     expect(names("halyard/auth", (kind) => kind !== "type")).toMatchInlineSnapshot(`
       [
         "bearerAuth",
+        "developmentIssuer",
       ]
     `);
     expect(names("halyard/auth", (kind) => kind === "type")).toMatchInlineSnapshot(`
@@ -263,6 +264,10 @@ describe("public entries", () => {
         "Authenticate",
         "Authenticated",
         "BearerAuthOptions",
+        "DevelopmentIssuer",
+        "DevelopmentIssuerOptions",
+        "DevelopmentTokenOptions",
+        "EndpointPlace",
         "IntrospectionOptions",
         "RequestHead",
         "TokenClaims",

@@ -1,5 +1,8 @@
 // The interface by which an HTTP endpoint authenticates requests: it returns the caller, or a refusal.
+import { clip } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
+import { hasScope } from "../protocol/scopes.ts";
+import type { JsonObject } from "../wire/message.ts";
 
 /** A request without its body. */
 export interface RequestHead {
@@ -21,6 +24,11 @@ export interface AuthRefusal {
   readonly status: 400 | 401 | 403 | 503;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Sent instead of a JSON-RPC error: an object as JSON, or a text with the `content-type` of `headers`; at most 65,536 characters.
+   * @default {a JSON-RPC error with `message`}
+   */
+  readonly body?: string | JsonObject;
   /** For the log of the operator. It must not contain the token or its claims. */
   readonly problem?: string;
 }
@@ -31,6 +39,14 @@ export type Authenticated = Principal | undefined | AuthRefusal;
 /** Returns the caller of a request, or refuses it. */
 export type Authenticate = (request: RequestHead) => Authenticated | Promise<Authenticated>;
 
+/** Where an endpoint can be reached. */
+export interface EndpointPlace {
+  /** The addresses that `serveHttp` listens on; empty if the endpoint is mounted. */
+  readonly addresses: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly trustProxy: boolean | number;
+}
+
 /** Protects an HTTP endpoint. */
 export interface Auth {
   readonly authenticate: Authenticate;
@@ -38,6 +54,8 @@ export interface Auth {
   refuseScopes(needed: readonly string[], principal: Principal | undefined): AuthRefusal;
   /** The public URL of the endpoint. */
   readonly resource?: string;
+  /** Called when an endpoint starts. Throws if it may not be used there. */
+  checkPlace?(place: EndpointPlace): void;
   /** Public JSON documents by path: functions that return their text. */
   readonly documents?: ReadonlyMap<string, () => string | Promise<string>>;
 }
@@ -62,13 +80,63 @@ export function refuseScopes(
   more: readonly string[],
 ): AuthRefusal {
   const scope = `scope="${needed.join(" ")}"`;
-  const message = `This requires the scopes ${needed.join(" ")}`;
-  return principal === undefined
-    ? { status: 401, message, headers: challenge([scope, ...more]) }
-    : { status: 403, message, headers: challenge(['error="insufficient_scope"', scope, ...more]) };
+  if (principal === undefined) {
+    const message = `This requires a caller with the scopes ${shownScopes(needed)}`;
+    return { status: 401, message, headers: challenge([scope, ...more]) };
+  }
+  const missing = needed.filter((each) => !hasScope(principal, each));
+  const rest = missing.length === needed.length ? "" : `; this requires ${shownScopes(needed)}`;
+  const message = `Insufficient scope: ${shownScopes(missing)} ${missing.length === 1 ? "is" : "are"} missing${rest}`;
+  const parameters = ['error="insufficient_scope"', scope, described(message), ...more];
+  return { status: 403, message, headers: challenge(parameters) };
+}
+
+/** Scopes that a sentence lists; the parameter `scope` has all. */
+const maxShown = 10;
+
+function shownScopes(scopes: readonly string[]): string {
+  const more = scopes.length > maxShown ? ` and ${scopes.length - maxShown} more` : "";
+  return scopes.slice(0, maxShown).join(" ") + more;
 }
 
 /** The header that tells a client how to get a token. */
 export function challenge(parameters: readonly string[]): Readonly<Record<string, string>> {
   return { "www-authenticate": ["Bearer", parameters.join(", ")].join(" ").trim() };
+}
+
+/** The parameter that says in words what is wrong, with the characters that RFC 6750 allows. */
+export function described(message: string): string {
+  return `error_description="${message.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?")}"`;
+}
+
+const refusalStatuses: ReadonlySet<unknown> = new Set([400, 401, 403, 503]);
+const maxBodyLength = 65_536;
+
+/** The text of the body of a refusal that an author's code has returned, if it has one. Throws if the refusal cannot be sent. */
+export function refusalBody(refusal: AuthRefusal): string | undefined {
+  if (refusal instanceof Response)
+    failRefusal("it is a Response: return { status, message, headers?, body? }");
+  const { status, message, headers = {}, body } = refusal;
+  if (!refusalStatuses.has(status))
+    failRefusal(`status must be 400, 401, 403 or 503, not ${clip(JSON.stringify(status) ?? typeof status)}`);
+  if (typeof message !== "string") failRefusal("message must be a text");
+  for (const [name, value] of Object.entries(headers)) {
+    if (
+      !/^[\w!#$%&'*+.^`|~-]+$/.test(name) ||
+      typeof value !== "string" ||
+      /[^\t\x20-\x7e\x80-\xff]/.test(value)
+    )
+      failRefusal(`headers has ${JSON.stringify(clip(name))}, which cannot be sent as a header`);
+  }
+  if (body === undefined) return undefined;
+  if (body === null || (typeof body !== "string" && typeof body !== "object"))
+    failRefusal("body must be a text or an object");
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  if (text.length > maxBodyLength)
+    failRefusal(`body has ${text.length} characters: the limit is ${maxBodyLength}`);
+  return text;
+}
+
+function failRefusal(problem: string): never {
+  throw new TypeError(`auth returned a refusal that cannot be sent: ${problem}`);
 }

@@ -1,10 +1,18 @@
 // An OAuth resource server: verifies bearer tokens, refuses others, and serves the metadata that clients need.
+import type { JSONWebKeySet } from "jose";
 import { addressKey } from "../limits/address-key.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
 import { Discovery } from "./discovery.ts";
-import { type Auth, type Authenticated, type AuthRefusal, challenge, refuseScopes } from "./authenticate.ts";
+import {
+  type Auth,
+  type Authenticated,
+  type AuthRefusal,
+  challenge,
+  described,
+  refuseScopes,
+} from "./authenticate.ts";
 import { introspector } from "./introspection.ts";
 import { jwtVerifier } from "./jwt.ts";
 import { metadataPaths, metadataUrl, resourceMetadata } from "./metadata.ts";
@@ -33,15 +41,20 @@ import { Unavailable, type Verify } from "./verify.ts";
  * ```
  */
 export function bearerAuth(options: BearerAuthOptions): Auth {
+  return protectWith(options);
+}
+
+/** The same with keys that are being made. */
+export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKeySet>): Auth {
   checkBearerAuth(options);
   const { resource, requiredScopes = [] } = options;
   const servers = options.authorizationServers.map((issuer) => new Discovery(issuer));
   const rules = rulesOf(options);
-  const verify = verifierOf(options, servers);
+  const verify = verifierOf(options, servers, keys);
   const parameters = [`resource_metadata="${metadataUrl(resource)}"`];
   const wanted = requiredScopes.length === 0 ? [] : [`scope="${requiredScopes.join(" ")}"`];
-  const noToken = refuseToken(401, "A bearer token is required", [...parameters, ...wanted]);
-  const malformed = refuseError(400, "invalid_request", "The Authorization header is malformed", parameters);
+  const noToken = refuseToken(401, tokenIsMissing, [...parameters, ...wanted]);
+  const malformed = refuseError(400, "invalid_request", headerIsMalformed, parameters);
   const lacking = (needed: readonly string[], principal: Principal | undefined): AuthRefusal =>
     refuseScopes([...new Set([...requiredScopes, ...needed])], principal, parameters);
 
@@ -70,6 +83,8 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
 const isBearer = /^bearer(?: |$)/i;
 const bearerToken = /^bearer +([\w.~+/-]+=*) *$/i;
 const maxTokenLength = 16 * 1024;
+const tokenIsMissing = "A bearer token is required: send it as Authorization: Bearer <token>";
+const headerIsMalformed = `The Authorization header must be Bearer, a space and one token of at most ${maxTokenLength} characters`;
 /** Seconds by which the clocks of two servers may differ. */
 const defaultTolerance = 5;
 
@@ -99,7 +114,11 @@ function asClaims(answer: unknown): TokenClaims | string {
   return typeof answer === "object" && answer !== null ? (answer as TokenClaims) : "The token is not valid";
 }
 
-function verifierOf(options: BearerAuthOptions, authorizationServers: readonly Discovery[]): Verify {
+function verifierOf(
+  options: BearerAuthOptions,
+  authorizationServers: readonly Discovery[],
+  keys: Promise<JSONWebKeySet> | undefined,
+): Verify {
   const {
     introspection,
     verify,
@@ -111,7 +130,13 @@ function verifierOf(options: BearerAuthOptions, authorizationServers: readonly D
   if (verify !== undefined) return async (token) => asClaims(await verify(token));
   if (introspection !== undefined && first !== undefined) return introspector(first, introspection);
   const { algorithms = asymmetricAlgorithms } = options;
-  return jwtVerifier({ authorizationServers, jwks, algorithms, requireTokenType, clockToleranceSeconds });
+  return jwtVerifier({
+    authorizationServers,
+    jwks: keys ?? jwks,
+    algorithms,
+    requireTokenType,
+    clockToleranceSeconds,
+  });
 }
 
 function rulesOf(options: BearerAuthOptions): ClaimRules {
@@ -125,7 +150,7 @@ function rulesOf(options: BearerAuthOptions): ClaimRules {
   return {
     issuers: [...authorizationServers],
     // URL libraries add a slash to a bare host, so some clients request a token for that form.
-    audiences: audience === undefined ? [resource, new URL(resource).href] : [audience].flat(),
+    audiences: audience === undefined ? [...new Set([resource, new URL(resource).href])] : [audience].flat(),
     clockToleranceSeconds,
     included: new Map(Object.entries(scopeHierarchy)),
   };
@@ -151,7 +176,7 @@ function refuseError(
   message: string,
   parameters: readonly string[],
 ): AuthRefusal {
-  return refuseToken(status, message, [`error="${error}"`, `error_description="${message}"`, ...parameters]);
+  return refuseToken(status, message, [`error="${error}"`, described(message), ...parameters]);
 }
 
 function refuseToken(status: 400 | 401, message: string, parameters: readonly string[]): AuthRefusal {

@@ -9,11 +9,8 @@ export const retryMs = 1000;
 
 /** Like `fetch`, for small JSON documents. */
 export async function boundedFetch(url: string, init: RequestInit = {}): Promise<Response> {
-  const response = await fetch(url, {
-    ...init,
-    redirect: "manual",
-    signal: AbortSignal.timeout(timeoutMs),
-  });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, { ...init, redirect: "manual", signal }).catch(sayWhy);
   const body = new GrowingBuffer();
   for await (const chunk of response.body ?? []) {
     if (body.length + chunk.length > maxBytes)
@@ -22,4 +19,11 @@ export async function boundedFetch(url: string, init: RequestInit = {}): Promise
   }
   const { status, headers } = response;
   return new Response(body.length === 0 ? null : body.bytes, { status, headers });
+}
+
+/** Node says "fetch failed", and the reason only in the cause. */
+function sayWhy(error: unknown): never {
+  const { cause } = error as { readonly cause?: { readonly message?: string; readonly code?: string } };
+  const reason = cause?.message || cause?.code;
+  throw reason === undefined ? error : new Error(reason, { cause: error });
 }

@@ -1,4 +1,5 @@
 // Turns the claims of a verified token into a principal, and checks issuer, audience and times of every token.
+import { clip } from "../errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 
@@ -22,6 +23,7 @@ export interface TokenClaims {
 /** What a token must fulfil. */
 export interface ClaimRules {
   readonly issuers: readonly string[];
+  /** The first is the one to name. */
   readonly audiences: readonly string[];
   readonly clockToleranceSeconds: number;
   /** By scope: every other scope that it includes. */
@@ -53,8 +55,9 @@ function claimsProblem(
 ): string | undefined {
   const now = Date.now() / 1000;
   const named = typeof aud === "string" ? [aud] : Array.isArray(aud) ? aud : [];
-  if (typeof issuer !== "string" || !issuers.includes(issuer)) return "The token is from another issuer";
-  if (!named.some((name) => audiences.includes(name))) return "The token is not for this resource";
+  if (typeof issuer !== "string" || !issuers.includes(issuer)) return otherIssuer(issuers);
+  if (!named.some((name) => audiences.includes(name)))
+    return `The token is not for this resource: its audience must be ${choices(audiences)}`;
   if (typeof use === "string" && !use.startsWith("access")) return "The token is not an access token";
   if (typeof subject !== "string" || subject === "") return "The token has no subject";
   if (exp !== undefined && !Number.isFinite(exp)) return "The token has no valid expiry";
@@ -64,6 +67,18 @@ function claimsProblem(
   // The token is valid only with proof of a key, which this server does not check.
   if (cnf !== undefined) return "The token is bound to a key and cannot be used as a bearer token";
   return undefined;
+}
+
+/** The problem of a token whose issuer is none of these. */
+export function otherIssuer(issuers: readonly string[]): string {
+  return `The token is from another issuer: this server accepts tokens of ${choices(issuers)}`;
+}
+
+/** Values that a sentence offers; further ones are left out. */
+const maxChoices = 3;
+
+function choices(values: readonly string[]): string {
+  return values.slice(0, maxChoices).map(clip).join(" or ");
 }
 
 /** Reads `scope`, or `scp`, which some authorization servers use instead. */

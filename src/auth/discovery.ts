@@ -65,5 +65,5 @@ async function discover(issuer: string): Promise<AuthorizationServer> {
       problems.push(error instanceof Error ? error.message : String(error));
     }
   }
-  throw new Error(`Could not fetch the metadata of ${issuer}: ${problems.join("; ")}`);
+  throw new Error(`Could not fetch the metadata of ${issuer}: ${[...new Set(problems)].join("; ")}`);
 }

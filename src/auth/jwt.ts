@@ -6,13 +6,14 @@ import {
   decodeJwt,
   errors,
   type JSONWebKeySet,
+  type JWTPayload,
   jwtVerify,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
   type JWTVerifyResult,
 } from "jose";
 import { boundedFetch, retryMs } from "./bounded-fetch.ts";
-import type { TokenClaims } from "./claims.ts";
+import { otherIssuer, type TokenClaims } from "./claims.ts";
 import type { Discovery } from "./discovery.ts";
 import { Unavailable, type Verify } from "./verify.ts";
 
@@ -23,7 +24,7 @@ const strictTypes = new Set(["at+jwt", "application/at+jwt"]);
 export interface JwtOptions {
   readonly authorizationServers: readonly Discovery[];
   /** The keys or their URL. Without it, the metadata of the issuer names the URL. */
-  readonly jwks: string | JSONWebKeySet | undefined;
+  readonly jwks: string | JSONWebKeySet | Promise<JSONWebKeySet> | undefined;
   readonly algorithms: readonly string[];
   readonly requireTokenType: boolean;
   readonly clockToleranceSeconds: number;
@@ -42,9 +43,11 @@ export function jwtVerifier(options: JwtOptions): Verify {
     requiredClaims: ["exp"],
   };
   return async (token) => {
-    const issuer = issuerOf(token);
-    const issuerKeys = issuer === undefined ? undefined : keys.get(issuer);
-    if (issuerKeys === undefined) return "The token is from another issuer";
+    const claims = claimsOf(token);
+    if (claims === undefined) return "The token is not a signed JSON Web Token (JWT)";
+    // A Map finds nothing for an issuer that is not a text.
+    const issuerKeys = keys.get(claims.iss as string);
+    if (issuerKeys === undefined) return otherIssuer([...keys.keys()]);
     try {
       const { payload, protectedHeader } = await verifySigned(token, issuerKeys, limits);
       const type = protectedHeader.typ?.toLowerCase();
@@ -84,10 +87,10 @@ async function verifySigned(
   }
 }
 
-/** The unverified issuer, which only selects the keys to try. */
-function issuerOf(token: string): string | undefined {
+/** The unverified claims, whose issuer only selects the keys to try. */
+function claimsOf(token: string): JWTPayload | undefined {
   try {
-    return decodeJwt(token).iss;
+    return decodeJwt(token);
   } catch {
     return undefined;
   }
@@ -102,7 +105,8 @@ function problemOf(error: unknown): string {
   return "The signature of the token is not valid";
 }
 
-function keysOf(server: Discovery, jwks: string | JSONWebKeySet | undefined): JWTVerifyGetKey {
+function keysOf(server: Discovery, jwks: JwtOptions["jwks"]): JWTVerifyGetKey {
+  if (jwks instanceof Promise) return async (header, token) => createLocalJWKSet(await jwks)(header, token);
   if (typeof jwks === "object") return createLocalJWKSet(jwks);
   let remote: JWTVerifyGetKey | undefined;
   let retryAt = 0;

@@ -78,7 +78,7 @@ const knownIntrospection: Known<IntrospectionOptions> = {
   cacheSeconds: numberFrom(0, Number.MAX_SAFE_INTEGER, "a number of seconds, 0 or more"),
 };
 
-const knownOptions: Known<BearerAuthOptions> = {
+export const knownBearerOptions: Known<BearerAuthOptions> = {
   resource: text,
   authorizationServers: texts,
   jwks: {
@@ -105,9 +105,28 @@ const knownOptions: Known<BearerAuthOptions> = {
   passServerMetadata: flag,
 };
 
+const bearerExample =
+  '{ resource: "https://mcp.example.com/mcp", authorizationServers: ["https://auth.example.com"] }';
+const introspecting = "pass introspection: { clientId, clientSecret }";
+const instead: Readonly<Record<string, string>> = {
+  issuer: "did you mean authorizationServers, which is a list of issuers?",
+  issuers: "did you mean authorizationServers?",
+  secret: "for tokens that are signed with a shared secret, pass verify",
+  clientId: introspecting,
+  clientSecret: introspecting,
+};
+
+function misnamedProblem(field: string): string | undefined {
+  return Object.hasOwn(instead, field) ? `is not an option: ${instead[field]}` : undefined;
+}
+
 /** Throws for options that are invalid or unsafe. */
 export function checkBearerAuth(options: BearerAuthOptions): void {
-  checkOptions({ subject: "bearerAuth" }, options, knownOptions);
+  checkOptions(
+    { subject: "bearerAuth", such: bearerExample, problem: misnamedProblem },
+    options,
+    knownBearerOptions,
+  );
   checkUrls(options);
   checkSource(options);
   const { requiredScopes = [], scopesSupported = [], scopeHierarchy = {} } = options;

@@ -181,6 +181,11 @@ export class Cluster {
     return this.#stay?.presence.isLeased === true;
   }
 
+  /** Whether this node has joined and, as far as it knows, reaches the engine. */
+  get isReachable(): boolean {
+    return this.#isReady && this.#stay?.presence.isReachable === true;
+  }
+
   /**
    * The number of the lease: undefined while {@link Cluster.isLeased} is false, and another one when messages may have been lost
    * since.
@@ -343,10 +348,8 @@ export class Cluster {
     await bus.requestAll("hello", this.#info(), joinMs, (_, from) => (isHeard ||= from === node));
     if (isHeard) return;
     const problem = `Messages through ${this.#backplane.engine} do not come back within ${joinMs} ms`;
-    throw new HalyardError(
-      "BACKPLANE_UNAVAILABLE",
-      `${problem}: check that the user may publish and subscribe`,
-    );
+    const remedy = "check that the user may publish and subscribe";
+    throw new HalyardError("BACKPLANE_UNAVAILABLE", `${problem}: ${remedy}`);
   }
 
   #heard(from: string, info: JsonObject): void {
@@ -374,10 +377,10 @@ export class Cluster {
 
   #lost(error: unknown): void {
     const { logger, observe } = this.#host.diagnostics;
+    this.#stay?.presence.cutOff();
     this.#feeds.lost();
-    logger.error(`${this.#backplane.engine} cannot be reached: this node serves what it can alone`, {
-      error,
-    });
+    const problem = `${this.#backplane.engine} cannot be reached: this node serves what it can alone`;
+    logger.error(problem, { error });
     observe?.({ type: "engine", state: "lost", reason: String(error) });
   }
 

@@ -37,6 +37,7 @@ export class Presence {
   /** Milliseconds that the wall clocks of nodes are ahead of this one's, also of nodes that have left. */
   readonly #ahead = new Map<string, number>();
   #beats = 0;
+  #isCutOff = false;
   #lease = 0;
   #heardSelfAt = Number.NEGATIVE_INFINITY;
 
@@ -56,8 +57,19 @@ export class Presence {
     return this.isLeased ? this.#lease : undefined;
   }
 
-  /** Starts another lease, because messages may have been lost. */
+  /** Whether the engine can be reached: one that only falls silent is noticed when the lease ends. */
+  get isReachable(): boolean {
+    return this.isLeased && !this.#isCutOff;
+  }
+
+  /** Notes that the engine cannot be reached, until {@link missed}. */
+  cutOff(): void {
+    this.#isCutOff = true;
+  }
+
+  /** Starts another lease now that the engine can be reached again, because messages may have been lost. */
   missed(): void {
+    this.#isCutOff = false;
     this.#lease++;
   }
 

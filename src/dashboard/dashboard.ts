@@ -77,7 +77,7 @@ export class OneDashboard implements EndpointDashboard {
   attach(endpoint: object): void {
     const isServed = this.#port !== undefined && this.#shown === undefined;
     if (!isServed) {
-      this.#requireToken("token");
+      if (this.#settings.token === undefined) failOption("token", `is missing: ${tokenRemedy}`);
       this.#take();
     }
     this.#shown = new ShownEndpoint(endpoint as Endpoint, this.#settings);
@@ -152,8 +152,9 @@ export class OneDashboard implements EndpointDashboard {
 
 const taken = "already shows another endpoint: call dashboard() once for each, or close the other one first";
 const samePort = "which is the port of the endpoint: pass another one, or 0 for any free port";
-const noToken =
-  "needs a token, since other machines may reach what you mount: pass dashboard({ token }), with at least 16 characters that only you know";
+const tokenRemedy =
+  "other machines may reach what you mount, so pass dashboard({ token }) with at least 16 characters that only you know";
+const noToken = `needs a token: ${tokenRemedy}`;
 
 function originOf({ port }: OwnPort, host = "127.0.0.1"): string {
   return `http://${host}:${port}`;

@@ -76,8 +76,21 @@ const known: Known<DashboardOptions> = {
 
 /** Completes the options with their defaults. Throws for an invalid option. */
 export function resolveDashboardOptions(options: DashboardOptions): DashboardSettings {
-  checkOptions({ subject: "dashboard" }, options, known);
+  checkOptions({ subject: "dashboard", problem: misnamedProblem }, options, known);
   return { port: 0, tryIt: false, actions: false, history: 0, allowedHosts: [], ...givenOf(options) };
+}
+
+const elsewhere =
+  "it listens on 127.0.0.1 only; for other machines, mount its nodeHandler or fetchHandler with a token";
+const instead: Readonly<Record<string, string>> = {
+  host: elsewhere,
+  hostname: elsewhere,
+  password: "did you mean token?",
+  secret: "did you mean token?",
+};
+
+function misnamedProblem(field: string): string | undefined {
+  return Object.hasOwn(instead, field) ? `is not an option: ${instead[field]}` : undefined;
 }
 
 export function failOption(field: string, problem: string): never {

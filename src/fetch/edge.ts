@@ -24,6 +24,11 @@ export class FetchRequest implements HttpRequest {
   caller = "";
 
   constructor(request: Request, trustedProxies: number) {
+    if (!isRequest(request)) {
+      throw new TypeError(
+        "This handler takes a web-standard Request: in Hono, pass context.req.raw; for requests of node:http, as in Express or Fastify, use nodeHandler",
+      );
+    }
     const url = new URL(request.url);
     this.path = url.pathname;
     this.query = url.search.slice(1);
@@ -52,6 +57,7 @@ export class FetchRequest implements HttpRequest {
 
   async body(maxBytes: number, load: Load): Promise<HttpBody> {
     if (Number(this.header("content-length")) > maxBytes) return { kind: "too-large" };
+    if (this.#request.bodyUsed) return { kind: "taken" };
     const buffer = new GrowingBuffer();
     try {
       for await (const chunk of this.#request.body ?? []) {
@@ -64,6 +70,11 @@ export class FetchRequest implements HttpRequest {
     }
     return { kind: "text", text: new TextDecoder().decode(buffer.bytes) };
   }
+}
+
+function isRequest(request: unknown): boolean {
+  const { url, headers } = Object(request) as Partial<Request>;
+  return typeof url === "string" && typeof headers?.get === "function";
 }
 
 export class FetchResponder implements HttpResponder {
@@ -94,7 +105,7 @@ export class FetchResponder implements HttpResponder {
   reply(status: number, headers: HttpHeaders, body?: string): void {
     if (this.#answered) return;
     this.#answered = true;
-    const isEmpty = body === undefined || status === 204;
+    const isEmpty = body === undefined || status === 204 || this.#request.method === "HEAD";
     if (isEmpty || body.length <= highWater) {
       return this.#respond(isEmpty ? null : body, status, headers);
     }

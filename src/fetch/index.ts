@@ -7,6 +7,7 @@ import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
+import { mountPlace } from "../http/misnamed.ts";
 import { checkOptions } from "../options.ts";
 import { portOf, type Servable } from "../server/calls/port.ts";
 import { FetchRequest, FetchResponder } from "./edge.ts";
@@ -51,7 +52,7 @@ export interface FetchHandler {
  */
 export function fetchHandler(server: Servable, options: HttpOptions = {}): FetchHandler {
   const port = portOf(server, "HTTP");
-  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
+  checkOptions(mountPlace, options, knownHttpOptions);
   const endpoint = new Endpoint(port, options, hostsFor([], options));
   const handler = (message: Request): Promise<Response> => {
     const request = new FetchRequest(message, endpoint.settings.trustedProxies);

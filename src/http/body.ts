@@ -54,7 +54,7 @@ export function refuseCrowded(
   return true;
 }
 
-type Unread = Extract<HttpBody, { readonly kind: "too-large" | "too-heavy" | "broken" }>;
+type Unread = Exclude<HttpBody, { readonly kind: "text" | "parsed" }>;
 
 function refuseUnread(
   body: HttpBody,
@@ -65,10 +65,14 @@ function refuseUnread(
   if (body.kind === "too-large")
     refuse(responder, 413, `The body is larger than ${maxBytes} bytes`, { connection: "close" });
   else if (body.kind === "too-heavy") refuseHeavy(responder, load, { connection: "close" });
+  else if (body.kind === "taken") refuse(responder, 400, takenBody);
   else if (body.kind === "broken") refuse(responder, 400, "The body ended before it was complete");
   else return false;
   return true;
 }
+
+const takenBody =
+  "Other code has read the body before the MCP handler: mount the handler before body parsers, or pass on what they have read";
 
 /** Refuses a message for which there is no memory until others have been answered: those of its caller, or of all callers. */
 function refuseHeavy(responder: HttpResponder, load: Load, headers: HttpHeaders = {}): void {

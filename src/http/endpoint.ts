@@ -2,11 +2,13 @@
 import { type Auth, isAuthRefusal } from "../auth/authenticate.ts";
 import { ignoreRejection } from "../async/promises.ts";
 import { within } from "../async/timers.ts";
+import { clip } from "../errors.ts";
 import { assertPrincipal, principalKey } from "../protocol/principal.ts";
 import type { ServerPort } from "../server/calls/port.ts";
 import { addressKey } from "../limits/address-key.ts";
-import { corsHeaders, preflightHeaders } from "./guard/cors.ts";
+import { corsHeaders, isPreflight, preflightHeaders } from "./guard/cors.ts";
 import { answerDocument } from "./documents.ts";
+import { answerHealth } from "./health.ts";
 import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { Guard } from "./guard/guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
@@ -76,8 +78,9 @@ export class Endpoint {
   async handle(request: HttpRequest, responder: HttpResponder): Promise<void> {
     const exchange = new HttpExchange(this.state, request, responder);
     if (this.state.server.observe !== undefined) responder.refusals = exchange;
-    if (exchange.isLate && !this.#mayAnswer(request)) return refuseClosing(responder);
-    const refusal = this.#guard.check(request);
+    const isProbe = request.path === this.settings.health;
+    if (exchange.isLate && !isProbe && !this.#mayAnswer(request)) return refuseClosing(responder);
+    const refusal = isProbe ? this.#guard.checkOrigin(request) : this.#guard.check(request);
     if (refusal !== undefined) {
       this.state.rateLimitedLog.warn(refusal);
       return refuse(responder, 403, refusal);
@@ -142,9 +145,11 @@ export class Endpoint {
     const { request, responder } = exchange;
     request.caller = addressKey(request.address ?? "");
     if (this.#refuseTooMany(exchange, this.#rateLimits?.addresses)) return;
-    const { auth } = this.settings;
+    const { auth, health } = this.settings;
+    if (request.path === health) return answerHealth(exchange);
     const document = auth?.documents?.get(request.path);
     if (document !== undefined) return answerDocument(exchange, document);
+    if (isPreflight(request) && responder.corsHeaders === undefined) this.#warnOfCors(request);
     if (request.method === "OPTIONS" && this.settings.cors) {
       return responder.reply(204, preflightHeaders(request, allowedMethods(this.state)));
     }
@@ -154,7 +159,7 @@ export class Endpoint {
   async #authenticate(auth: Auth, exchange: HttpExchange): Promise<void> {
     const principal = await auth.authenticate(exchange.request);
     if (isAuthRefusal(principal)) return refuseAuth(exchange, principal);
-    assertPrincipal(principal, "The value that auth returns");
+    assertPrincipal(principal, "The value that auth returns", "a refusal { status, message }");
     exchange.principal = principal;
     if (principal !== undefined) {
       exchange.request.caller = principalKey(principal);
@@ -168,7 +173,9 @@ export class Endpoint {
     const { path } = this.settings;
     if (request.path !== path) {
       if (this.legacySse?.isAt(request.path)) return this.legacySse.handle(exchange);
-      return refuse(responder, 404, `Not found: the MCP endpoint is at ${path}`);
+      const mounted = clip(request.path);
+      const remedy = `If you mount it at ${mounted}, pass path: "${mounted}"`;
+      return refuse(responder, 404, `Not found: the MCP endpoint is at ${path}. ${remedy}`);
     }
     switch (request.method) {
       case "POST":
@@ -189,6 +196,12 @@ export class Endpoint {
     if (!counted.isRefused(() => this.#sessionOf(request))) return false;
     refuseTooMany(responder, counted.retryAfter);
     return true;
+  }
+
+  /** A browser hides from its page why it may not call. */
+  #warnOfCors(request: HttpRequest): void {
+    const origin = clip(request.header("origin") ?? "another origin");
+    this.state.rateLimitedLog.warn(`A page of ${origin} may not call: add its origin to cors.origins`);
   }
 
   /** Identifies the session by its unguessable id, before authentication. */

@@ -7,6 +7,7 @@ import {
   flag,
   hasMethods,
   isFunction,
+  type Kind,
   type Known,
   limitsOf,
   listOf,
@@ -101,6 +102,11 @@ export interface HttpOptions {
    * `Forwarded`. `true` means 1. @default {0: these headers are ignored}
    */
   readonly trustProxy?: boolean | number;
+  /**
+   * Answers GET and HEAD at this path from memory, for load balancers and orchestrators: 200 `ok`, 200 `degraded` while the backplane
+   * cannot be reached, 503 `closing`. Probes need no token and may use any `Host`. `true` means `/health`. @default {false}
+   */
+  readonly health?: boolean | string;
   /** Shows what goes on: `dashboard()` of `halyard/dashboard`. @default {none} */
   readonly dashboard?: EndpointDashboard;
 }
@@ -146,20 +152,27 @@ const defaults: Required<Pick<HttpOptions, "path" | Times>> = {
   stallMs: 30_000,
 };
 const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
-const pathKind = matching(/^\//, "a path that begins with a slash");
+const defaultHealthPath = "/health";
+const pathKind: Kind<string> = {
+  is: (value) => typeof value === "string" && isPath(value),
+  mustBe: 'the path of a URL, such as "/mcp"',
+};
 const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath: pathKind };
 
 const host = matching(/^[^/\s]+$/, "");
 const origin = matching(/^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, "");
-const origins = listOf(origin, 'a list of origins such as "https://app.example.com", or "*"');
+const origins = listOf(
+  origin,
+  'a list of origins such as "https://app.example.com", without a path or a slash at the end, or "*"',
+);
 const knownCors: Known<CorsOptions> = { origins: needed(origins) };
 
 export const knownHttpOptions: Known<HttpOptions> = {
   path: pathKind,
-  allowedHosts: listOf(host, 'a list of hosts such as "mcp.example.com"'),
+  allowedHosts: listOf(host, 'a list of hosts such as "mcp.example.com", without a scheme or a path'),
   allowedOrigins: origins,
-  cors: optionsOf(knownCors),
-  legacySse: either(flag, optionsOf(knownLegacySse)),
+  cors: optionsOf(knownCors, '{ origins: ["https://app.example.com"] }'),
+  legacySse: either(flag, optionsOf(knownLegacySse, '{ ssePath: "/sse" }')),
   keepAliveMs: milliseconds,
   streamAfterMs: pause,
   retryMs: pause,
@@ -168,14 +181,33 @@ export const knownHttpOptions: Known<HttpOptions> = {
   graceMs: pause,
   stallMs: milliseconds,
   limits: limitsOf(defaultHttpLimits),
-  rateLimit: either(off, optionsOf(knownRateLimits)),
+  rateLimit: either(off, optionsOf(knownRateLimits, "{ perAddress: { perMinute: 600 } }")),
   auth: {
-    is: (value) => isFunction(value) || hasMethods(value, "authenticate", "refuseScopes"),
-    mustBe: "bearerAuth({ … }), or a function that returns the caller's principal",
+    is: (value) => (isFunction(value) ? !isMaker(value) : hasMethods(value, "authenticate", "refuseScopes")),
+    mustBe: "bearerAuth({ … }) of halyard/auth, or a function that returns the caller's principal",
+    remedy: (value) => (isIssuer(value) ? "pass its member auth" : undefined),
+    isSecret: true,
   },
   trustProxy: either(flag, { ...wholeNumber, mustBe: "the number of proxies" }),
-  dashboard: withMethods("dashboard() of halyard/dashboard", "serve", "attach", "opened", "detach"),
+  health: either(flag, { ...pathKind, mustBe: 'a path such as "/health"' }),
+  dashboard: withMethods(
+    'what dashboard() returns, which you import from "halyard/dashboard"',
+    "serve",
+    "attach",
+    "opened",
+    "detach",
+  ),
 };
+
+/** Whether a function makes an `Auth`, and was to be called; as `authenticate` it would fail for each request. */
+function isMaker({ name }: { readonly name: string }): boolean {
+  return name === "bearerAuth" || name === "developmentIssuer";
+}
+
+/** Whether it is what `developmentIssuer()` returns. */
+function isIssuer(value: unknown): boolean {
+  return hasMethods((Object(value) as { readonly auth?: unknown }).auth, "authenticate");
+}
 
 /** The options, completed with their defaults. */
 export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>> {
@@ -186,14 +218,16 @@ export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>
   readonly rateLimits: RateLimitSettings | undefined;
   readonly auth: Auth | undefined;
   readonly trustedProxies: number;
+  /** The path of health checks, if there is one. */
+  readonly health: string | undefined;
   readonly dashboard?: EndpointDashboard;
 }
 
 /** Completes the options, whose kinds have been checked, with their defaults. Throws for one that cannot work with others. */
 export function resolveHttpOptions(options: HttpOptions): HttpSettings {
-  const { cors, legacySse, auth } = options;
+  const { cors, legacySse, auth, health } = options;
   const trustedProxies = Number(options.trustProxy ?? 0);
-  return {
+  const settings = {
     ...defaults,
     ...givenOf(options),
     allowedOrigins: [...(options.allowedOrigins ?? []), ...(cors?.origins ?? [])],
@@ -208,7 +242,34 @@ export function resolveHttpOptions(options: HttpOptions): HttpSettings {
     }),
     auth: auth === undefined ? undefined : toAuth(auth),
     trustedProxies,
+    health: health === true ? defaultHealthPath : health || undefined,
   };
+  checkPaths(settings);
+  return settings;
+}
+
+/** Throws if two things are to be served at the same path, of which a client could reach only one. */
+function checkPaths({ path, legacySse, health, auth }: HttpSettings): void {
+  const taken = new Map<string, string>();
+  for (const document of auth?.documents?.keys() ?? []) taken.set(document, "a metadata document of auth");
+  const named = {
+    path,
+    "legacySse.ssePath": legacySse?.ssePath,
+    "legacySse.messagePath": legacySse?.messagePath,
+    health,
+  };
+  for (const [field, value] of Object.entries(named)) {
+    if (value === undefined) continue;
+    const other = taken.get(value);
+    if (other !== undefined) fail(field, `is ${value}, where ${other} is served: choose another path`);
+    taken.set(value, field);
+  }
+}
+
+/** Whether a request can have this path: with no query, nothing to encode and no dots to resolve. */
+function isPath(text: string): boolean {
+  const url = `http://localhost${text}`;
+  return text.startsWith("/") && URL.canParse(url) && new URL(url).pathname === text;
 }
 
 /** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */

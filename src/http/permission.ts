@@ -1,15 +1,24 @@
 // Refuses requests whose caller is not authenticated, or lacks a scope.
-import { type AuthRefusal, refuseScopes } from "../auth/authenticate.ts";
+import { type AuthRefusal, refusalBody, refuseScopes } from "../auth/authenticate.ts";
+import { errorCodes } from "../errors.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { refuse } from "./edge/replies.ts";
+import type { HttpHeaders } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
 
 /** Sends a refusal that `auth` has returned, and logs it. */
 export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefusal): void {
-  const { status, message, headers, problem } = refusal;
+  const text = refusalBody(refusal);
+  const { status, message, body, problem } = refusal;
+  // Authors may write names of headers in any case; two spellings of one name would be sent twice.
+  const given = Object.entries(refusal.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  const headers = Object.fromEntries(given) as HttpHeaders;
   if (problem === undefined) state.server.logger.debug(message);
   else state.rateLimitedLog.error(problem);
-  refuse(responder, status, message, headers);
+  if (text === undefined) return refuse(responder, status, message, headers);
+  responder.refusals?.report(status, { code: errorCodes.invalidRequest, message });
+  const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
+  responder.reply(status, { "content-type": type, ...headers }, text);
 }
 
 /**

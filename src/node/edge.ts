@@ -1,5 +1,5 @@
 // Adapts requests of `node:http` to `HttpRequest`.
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpBody, HttpRequest } from "../http/edge/request.ts";
 import { forwardedAddress } from "../http/edge/proxy.ts";
 import type { Load } from "../limits/loads.ts";
@@ -44,19 +44,42 @@ export class NodeRequest implements HttpRequest {
     const length = Number(this.header("content-length"));
     if (length > maxBytes) return Promise.resolve({ kind: "too-large" });
     // A framework such as Express may have read it already.
-    const { body } = this.#message as { body?: unknown };
-    if (body !== undefined) return Promise.resolve(frameworkBody(body, maxBytes));
+    const { body, readableDidRead, readableEnded, destroyed } = this.#message as IncomingMessage & {
+      readonly body?: unknown;
+    };
+    // Express 4 sets an empty object where its parsers have read nothing.
+    const isUnread = readableDidRead === false && isEmpty(body);
+    if (body !== undefined && !isUnread) return Promise.resolve(frameworkBody(body, maxBytes));
     // Other code has read the body and not stored it, so no event would follow.
-    if (this.#message.readableEnded || this.#message.destroyed) return Promise.resolve({ kind: "broken" });
+    if (readableEnded) return Promise.resolve({ kind: "taken" });
+    if (destroyed) return Promise.resolve({ kind: "broken" });
     return collect(this.#message, length, maxBytes, load);
   }
+}
+
+/** Throws unless these are what `node:http` passes to a listener: frameworks have objects of their own. */
+export function assertNodeHttp(message: unknown, response: unknown): void {
+  const { on } = Object(message) as Partial<IncomingMessage>;
+  const { writeHead } = Object(response) as Partial<ServerResponse>;
+  if (typeof on === "function" && typeof writeHead === "function") return;
+  throw new TypeError(
+    "This handler takes the request and the response of node:http: in Fastify, pass request.raw and reply.raw; for web-standard requests, as in Hono, use fetchHandler",
+  );
 }
 
 /** A target with the host before the path, as proxies get it; HTTP requires every server to accept it. */
 const absoluteForm = /^https?:\/\/([^/?#]*)([^#]*)$/i;
 
+function isEmpty(body: unknown): boolean {
+  return typeof body === "object" && body !== null && Object.keys(body).length === 0;
+}
+
 function frameworkBody(body: unknown, maxBytes: number): HttpBody {
-  if (typeof body !== "string" && !Buffer.isBuffer(body)) return { kind: "parsed", value: body };
+  if (typeof body !== "string" && !Buffer.isBuffer(body)) {
+    // A parser of forms makes a name of the whole message.
+    const isForm = Object.keys(Object(body) as object)[0]?.startsWith("{") === true;
+    return isForm ? { kind: "taken" } : { kind: "parsed", value: body };
+  }
   const text = body.toString();
   return Buffer.byteLength(text) > maxBytes ? { kind: "too-large" } : { kind: "text", text };
 }

@@ -10,18 +10,19 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import { HalyardError } from "../errors.ts";
+import { type AddressInfo, isIPv6, Server as NetServer, type Socket } from "node:net";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
-import { either, filledText, flag, type Known, listOf, port as portNumber } from "../kinds.ts";
+import { either, flag, type Kind, type Known, listOf, port as portNumber } from "../kinds.ts";
+import { mountPlace, servePlace } from "../http/misnamed.ts";
 import { checkOptions } from "../options.ts";
 import { within } from "../async/timers.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { portOf, type Servable } from "../server/calls/port.ts";
-import { NodeRequest } from "./edge.ts";
+import { assertNodeHttp, NodeRequest } from "./edge.ts";
+import { listen } from "./listen.ts";
 import { NodeResponder, turnOf } from "./responder.ts";
 import { closeOnSignals } from "./signals.ts";
 
@@ -50,10 +51,20 @@ export interface ServeHttpOptions extends HttpOptions {
   readonly handleSignals?: boolean;
 }
 
+const hostKind: Kind<string> = {
+  is: (value) =>
+    typeof value === "string" && /^[^\s/[\]]+$/.test(value) && (!value.includes(":") || isIPv6(value)),
+  mustBe: 'an address such as "127.0.0.1" without a scheme or a port',
+};
+const hostsKind = listOf(hostKind, "a list of them");
+
 const knownServeOptions: Known<ServeHttpOptions> = {
   ...knownHttpOptions,
   port: portNumber,
-  host: either(filledText, listOf(filledText, "a list of addresses")),
+  host: either(hostKind, {
+    ...hostsKind,
+    is: (value) => hostsKind.is(value) && (value as readonly string[]).length > 0,
+  }),
   handleSignals: flag,
 };
 
@@ -100,8 +111,9 @@ export interface NodeHandler {
  * ```
  */
 export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
+  // First, since a framework may have been given this function instead of what it returns.
   const port = portOf(server, "HTTP");
-  checkOptions({ subject: "HTTP" }, options, knownHttpOptions);
+  checkOptions(mountPlace, options, knownHttpOptions);
   const handler = toHandler(new Endpoint(port, options, hostsFor([], options)));
   logRejection(port.logger, "Joining the cluster", handler.ready);
   return handler;
@@ -115,6 +127,7 @@ function toHandler(endpoint: Endpoint): NodeHandler {
     return endpoint.handle(request, new NodeResponder(response, request, endpoint.unsent));
   };
   const handler = (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    assertNodeHttp(message, response);
     const turn = turnOf(response);
     if (turn === undefined) return answer(message, response);
     return turn.then((isOpen) => (isOpen ? answer(message, response) : undefined));
@@ -139,7 +152,7 @@ function toHandler(endpoint: Endpoint): NodeHandler {
  */
 export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const driven = portOf(server, "HTTP");
-  checkOptions({ subject: "HTTP" }, options, knownServeOptions);
+  checkOptions(servePlace, options, knownServeOptions);
   const { port = 3000, host = "127.0.0.1" } = options;
   outliveStderr();
   const hosts = [host].flat();
@@ -233,17 +246,4 @@ function socketsOf(http: Server): ReadonlySet<Socket> {
     socket.on("close", () => sockets.delete(socket));
   });
   return sockets;
-}
-
-function listen(http: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    http.once("error", (cause: NodeJS.ErrnoException) => {
-      const problem =
-        cause.code === "EADDRINUSE"
-          ? `Port ${port} on ${host} is in use: stop the other process, or pass another port`
-          : `Cannot listen on ${host}:${port}: ${cause.message}`;
-      reject(new HalyardError("CANNOT_LISTEN", problem, { cause }));
-    });
-    http.listen(port, host, () => resolve());
-  });
 }

@@ -19,8 +19,12 @@ export function identityOf(principal: Principal | undefined): Principal | undefi
   return principal && { issuer: principal.issuer, subject: principal.subject };
 }
 
-/** Throws if `given`, a value from an author's code, is not a principal; `source` says where it comes from. */
-export function assertPrincipal(given: unknown, source: string): asserts given is Principal | undefined {
+/** Throws if `given`, a value from an author's code, is not a principal; `source` says where it comes from, `other` what else it may be. */
+export function assertPrincipal(
+  given: unknown,
+  source: string,
+  other?: string,
+): asserts given is Principal | undefined {
   if (given === undefined) return;
   const { issuer, subject, scopes } = Object(given) as Record<keyof Principal, unknown>;
   const isText = (value: unknown): boolean => typeof value === "string";
@@ -31,7 +35,8 @@ export function assertPrincipal(given: unknown, source: string): asserts given i
         ? 'scopes must be a list of strings: split "a b" at the space'
         : undefined;
   if (!problem) return;
-  throw new TypeError(`${source} must be undefined or a principal { issuer, subject, scopes? }: ${problem}`);
+  const others = other === undefined ? "undefined" : `undefined, ${other}`;
+  throw new TypeError(`${source} must be ${others} or a principal { issuer, subject, scopes? }: ${problem}`);
 }
 
 /** Whether a wall-clock time, such as the expiry of a token, has passed. */

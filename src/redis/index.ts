@@ -8,6 +8,7 @@ import type { BackplaneOptions } from "../backplane/engine.ts";
 import { checkBackplaneOptions } from "../backplane/options.ts";
 import { backplaneOf } from "../cluster/backplane-of.ts";
 import { HalyardError } from "../errors.ts";
+import { type Kind, problemOf } from "../kinds.ts";
 import { type Connector, refuse } from "./connection.ts";
 import { RedisEngine } from "./engine.ts";
 import { ioRedisClusterConnector, ioRedisConnector } from "./ioredis.ts";
@@ -58,10 +59,15 @@ function connectorOf(client: object): Connector {
   }
   if (can("duplicate", "call", "nodes")) return ioRedisClusterConnector(client as never);
   if (can("duplicate", "call", "disconnect")) return ioRedisConnector(client as never);
-  const accepted =
-    "createClient() or createCluster() of redis 5 or later, or new Redis() or new Redis.Cluster()";
-  return refuse(`must be a client: ${accepted} of ioredis`);
+  return refuse(problemOf(redisClient, client) ?? "");
 }
+
+const redisClient: Kind = {
+  is: () => false,
+  mustBe:
+    "a client: createClient({ url }) or createCluster() of redis 5 or later, or new Redis(url) or new Redis.Cluster() of ioredis",
+  isSecret: true,
+};
 
 function cannotConnect(cause: unknown): never {
   if (cause instanceof HalyardError) throw cause;

@@ -78,6 +78,8 @@ const guarded: readonly Request[] = [
 
 const ways = mounts.flatMap((mount) => eras.map((era) => ({ mount, era })));
 
+const lacksWrite = "Insufficient scope: notes:write is missing; this requires notes:read notes:write";
+
 describe.each(ways)("scopes over HTTP · $era · $mount", ({ mount, era }) => {
   const possible = guarded.filter(
     ({ only }) => only === undefined || (only === "modern") === (era === "modern"),
@@ -91,8 +93,9 @@ describe.each(ways)("scopes over HTTP · $era · $mount", ({ mount, era }) => {
       const refused = await (await weak(method, params)).complete();
       expect(refused.status).toBe(403);
       expect(refused.headers["www-authenticate"]).toBe(
-        `Bearer error="insufficient_scope", scope="notes:read notes:write", resource_metadata="${edge.metadataUrl}"`,
+        `Bearer error="insufficient_scope", scope="notes:read notes:write", error_description="${lacksWrite}", resource_metadata="${edge.metadataUrl}"`,
       );
+      expect((await refused.answer()).error?.message).toBe(lacksWrite);
       const strong = await sender(edge, era, await issuer.issue(edge.resource, "notes:read notes:write"));
       const reply = await strong(method, params);
       expect(reply.status).toBe(era === "HTTP+SSE" ? 202 : 200);

@@ -42,23 +42,27 @@ const badTokens: readonly BadToken[] = [
   {
     name: "for another audience",
     make: () => issuer.issue("https://other.example/mcp"),
-    says: "The token is not for this resource",
+    says: "The token is not for this resource: its audience must be RESOURCE",
   },
-  { name: "for no audience", make: () => issuer.forge({}), says: "The token is not for this resource" },
+  {
+    name: "for no audience",
+    make: () => issuer.forge({}),
+    says: "The token is not for this resource: its audience must be RESOURCE",
+  },
   {
     name: "for an audience that begins like ours",
     make: (aud) => issuer.forge({ aud: `${aud}/more` }),
-    says: "The token is not for this resource",
+    says: "The token is not for this resource: its audience must be RESOURCE",
   },
   {
     name: "of another issuer",
     make: (aud) => issuer.forge({ aud, iss: "https://issuer.example" }),
-    says: "The token is from another issuer",
+    says: "The token is from another issuer: this server accepts tokens of ISSUER",
   },
   {
     name: "of no issuer",
     make: (aud) => issuer.forge({ aud, iss: undefined }),
-    says: "The token is from another issuer",
+    says: "The token is from another issuer: this server accepts tokens of ISSUER",
   },
   {
     name: "that has expired",
@@ -134,7 +138,11 @@ const badTokens: readonly BadToken[] = [
     make: (aud) => issuer.forge({ aud, cnf: { jkt: "x" } }),
     says: "The token is bound to a key and cannot be used as a bearer token",
   },
-  { name: "that is no JWT", make: () => "not-a-token", says: "The token is from another issuer" },
+  {
+    name: "that is no JWT",
+    make: () => "not-a-token",
+    says: "The token is not a signed JSON Web Token (JWT)",
+  },
 ];
 
 describe.each(mounts)("bearerAuth · %s", (mount) => {
@@ -168,9 +176,11 @@ describe.each(mounts)("bearerAuth · %s", (mount) => {
         const token = await make(edge.resource, await otherKey);
         const reply = await (await enter(edge, token, await issuer.issue(edge.resource))).complete();
         expect(reply.status).toBe(401);
+        const reason = says.replace("RESOURCE", edge.resource).replace("ISSUER", issuer.issuer);
         expect(reply.headers["www-authenticate"]).toBe(
-          `Bearer error="invalid_token", error_description="${says}", resource_metadata="${edge.metadataUrl}"`,
+          `Bearer error="invalid_token", error_description="${reason}", resource_metadata="${edge.metadataUrl}"`,
         );
+        expect((await reply.answer()).error?.message).toBe(reason);
         const seen = JSON.stringify([reply.text, reply.headers, logger.entries, events]);
         expect(seen).not.toContain(token.split(".")[1] ?? token);
         // As words: three letters may well occur in a random id.

@@ -68,7 +68,7 @@ test.each([true, false, null, 1, "yes", {}, dashboard])(
   "the option dashboard cannot be %o",
   async (given) => {
     const options = { port: 0, dashboard: given as never };
-    const remedy = "dashboard must be dashboard() of halyard/dashboard";
+    const remedy = 'dashboard must be what dashboard() returns, which you import from "halyard/dashboard"';
     const server = new McpServer({ name: "demo", version: "1.0.0" });
     await expect(serveHttp(server, options)).rejects.toThrow(remedy);
     expect(() => nodeHandler(server, { dashboard: given as never })).toThrow(remedy);

@@ -100,7 +100,7 @@ const servers: Readonly<Record<Exclude<MountName, "stdio">, Serve>> = {
   Express: (server, options) => {
     const handler = nodeHandler(server, options);
     const app = express().use(express.json({ limit: "100mb", strict: false }));
-    app.all(["/mcp", "/.well-known/{*document}"], handler);
+    app.all(["/mcp", "/health", "/.well-known/{*document}"], handler);
     return listen(app, handler);
   },
 };

@@ -38,7 +38,9 @@ describeEdges("methods", (open) => {
     expect((await opened.answer()).error?.message).toMatch(/^This is an MCP endpoint. POST an initialize/);
     const missed = await both.send({ ...browser, path: "/" });
     expect(missed.status).toBe(404);
-    expect((await missed.answer()).error?.message).toBe("Not found: the MCP endpoint is at /mcp");
+    expect((await missed.answer()).error?.message).toBe(
+      'Not found: the MCP endpoint is at /mcp. If you mount it at /, pass path: "/"',
+    );
     const stateless = await open(httpServer({ mode: "stateless" }).server);
     const answer = await (await stateless.send(browser)).answer();
     expect(answer.error?.message).toBe("Method not allowed: this MCP endpoint accepts POST");

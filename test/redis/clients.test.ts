@@ -21,7 +21,7 @@ describe("redisBackplane", () => {
   };
   test.each(Object.entries(strangers))("refuses %s in place of a client", (_, stranger) => {
     expect(() => redisBackplane(stranger as never)).toThrow(
-      "redisBackplane: client must be a client: createClient() or createCluster() of redis 5 or later",
+      "redisBackplane: client must be a client: createClient({ url }) or createCluster() of redis 5 or later",
     );
   });
 

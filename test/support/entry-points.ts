@@ -5,7 +5,7 @@ import { McpServer, result } from "halyard";
 import { connect as connectClient, connectAll, type McpClient, type McpClients } from "halyard/client";
 import { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "halyard/client/oauth";
 import { memoryBackplane } from "halyard/cluster";
-import { bearerAuth } from "halyard/auth";
+import { bearerAuth, developmentIssuer } from "halyard/auth";
 import { dashboard } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
 import { natsBackplane } from "halyard/nats";
@@ -104,6 +104,14 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   redisBackplane: {
     give: (options) => redisBackplane(createClient(), options),
     type: ["src/backplane/engine.ts", "BackplaneOptions"],
+  },
+  developmentIssuer: {
+    give: (options) => developmentIssuer(options),
+    type: ["src/auth/development.ts", "DevelopmentIssuerOptions"],
+  },
+  "token of developmentIssuer": {
+    give: (options) => developmentIssuer().token(options),
+    type: ["src/auth/development.ts", "DevelopmentTokenOptions"],
   },
   natsBackplane: {
     give: (options) => natsBackplane({} as never, options),

@@ -157,7 +157,8 @@ const unread: {
 } = {
   "too-large": [413, `The question is larger than ${limits.maxBytes} bytes`],
   "too-heavy": [503, "Too many questions at once: try again later"],
-  broken: [400, "The question ended before it was complete, or other code has read it"],
+  taken: [400, "Other code has read the question: mount the dashboard before body parsers"],
+  broken: [400, "The question ended before it was complete"],
 };
 
 const queryProblem =

@@ -15,7 +15,8 @@ export class Visitors {
   /** Returns why the request is refused, or undefined if it may pass. */
   check(request: HttpRequest): string | undefined {
     const problem = this.#guard.check(request);
-    return problem === undefined ? originProblem(request) : `${problem} of dashboard()`;
+    if (problem === undefined) return originProblem(request);
+    return problem.endsWith("allowedHosts") ? `${problem} of dashboard()` : problem;
   }
 }
 

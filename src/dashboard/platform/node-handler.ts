@@ -1,6 +1,6 @@
 // Answers requests of `node:http` with the site of a dashboard, each in its turn.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { NodeRequest } from "../../node/edge.ts";
+import { assertNodeHttp, NodeRequest } from "../../node/edge.ts";
 import { NodeResponder, turnOf } from "../../node/responder.ts";
 import type { Place, Site } from "../http/site.ts";
 
@@ -9,6 +9,7 @@ export type NodeSiteHandler = (request: IncomingMessage, response: ServerRespons
 
 export function handlerOf(site: Site, place: Place, trustedProxies: () => number): NodeSiteHandler {
   return async (message, response) => {
+    assertNodeHttp(message, response);
     const isOpen = await (turnOf(response) ?? true);
     if (!isOpen) return;
     // A framework that mounts the handler under a prefix keeps the whole URL here.

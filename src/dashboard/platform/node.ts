@@ -45,12 +45,15 @@ async function listen(port: number, site: Site): Promise<OwnPort> {
 function opened(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
-      const problem = cause.code === "EADDRINUSE" ? "it is in use" : cause.message;
-      const remedy = "pass another port to dashboard(), or 0 for any free one";
+      const problem =
+        cause.code === "EADDRINUSE"
+          ? "it is in use. Stop the other process, or pass"
+          : `${cause.message}. Pass`;
+      const remedy = "another port to dashboard(), or 0 for any free one";
       reject(
         new HalyardError(
           "CANNOT_LISTEN",
-          `The dashboard cannot listen on ${host}:${port}: ${problem}. Stop the other process, or ${remedy}`,
+          `The dashboard cannot listen on ${host}:${port}: ${problem} ${remedy}`,
           { cause },
         ),
       );

@@ -19,6 +19,8 @@ export type HttpBody =
   | { readonly kind: "parsed"; readonly value: unknown }
   | { readonly kind: "too-large" }
   | { readonly kind: "too-heavy" }
+  /** Other code has read it. */
+  | { readonly kind: "taken" }
   | { readonly kind: "broken" };
 
 export type HttpHeaders = Readonly<Record<string, string>>;

@@ -23,6 +23,11 @@ export function corsHeaders({ origins }: CorsOptions, request: HttpRequest): Htt
 const allowedHeaders =
   "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID";
 
+/** Whether a browser asks if a page may send a request. */
+export function isPreflight(request: HttpRequest): boolean {
+  return request.method === "OPTIONS" && request.header("access-control-request-method") !== undefined;
+}
+
 /** The reply to a preflight request. Allows any `Mcp-Param-` header, since tools choose those names. */
 export function preflightHeaders(request: HttpRequest, methods: string): HttpHeaders {
   const wanted = request.header("access-control-request-headers")?.split(",") ?? [];

@@ -1,6 +1,7 @@
 // The guard in front of every route: checks the host, the origin and the content type of requests.
 import type { Auth, Authenticate } from "../../auth/authenticate.ts";
 import { clip, ConfigurationError } from "../../errors.ts";
+import { isLoopbackAddress } from "../../wire/loopback.ts";
 import { refuse } from "../edge/replies.ts";
 import type { HttpRequest, HttpResponder } from "../edge/request.ts";
 
@@ -17,26 +18,28 @@ const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 interface Names {
   readonly allowedHosts?: readonly string[] | undefined;
   readonly auth?: Auth | Authenticate | undefined;
+  readonly trustProxy?: boolean | number | undefined;
 }
 
 /** Returns the allowed hosts. Throws if other machines can reach one of the addresses, and no host was given. */
-export function hostsFor(addresses: readonly string[], { allowedHosts: named, auth }: Names): string[] {
-  const resource = typeof auth === "object" ? auth?.resource : undefined;
+export function hostsFor(
+  addresses: readonly string[],
+  { allowedHosts: named, auth, trustProxy = false }: Names,
+): string[] {
+  const door = typeof auth === "object" ? auth : undefined;
+  door?.checkPlace?.({ addresses, allowedHosts: named ?? [], trustProxy });
+  const resource = door?.resource;
   const allowedHosts = named ?? (resource === undefined ? undefined : [new URL(resource).host]);
-  const outside = addresses.find((address) => !isLoopback(address));
+  const outside = addresses.find((address) => !isLoopbackAddress(address));
   if (outside !== undefined && allowedHosts === undefined) {
     const where = { subject: "serveHttp", field: "allowedHosts" };
-    const remedy = `is missing: other machines can reach ${outside}, so list the hosts that clients use, such as ["mcp.example.com"]`;
+    const remedy = `is missing: other machines may reach ${outside}, so list the hosts that clients use, such as ["mcp.example.com"]`;
     throw new ConfigurationError("INVALID_OPTION", where, remedy);
   }
   const own = addresses
-    .filter(isLoopback)
+    .filter(isLoopbackAddress)
     .map((address) => (address.includes(":") ? `[${address}]` : address));
   return [...loopbackNames, ...own, ...(allowedHosts ?? [])];
-}
-
-function isLoopback(address: string): boolean {
-  return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
 
 /** Checks host and origin. It remembers the last ones it allowed, since most requests repeat them. */
@@ -60,10 +63,15 @@ export class Guard {
     }
     const { authority } = request;
     if (authority !== undefined && !this.#isHostAllowed(authority)) return hostProblem(authority);
+    return this.checkOrigin(request);
+  }
+
+  /** The same for the health path alone, which no host is checked for: a probe uses the address of the machine. */
+  checkOrigin(request: HttpRequest): string | undefined {
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;
     if (!this.#isOriginAllowed(origin))
-      return `Origin ${clip(origin)} is not allowed: add it to allowedOrigins`;
+      return `Origin ${clip(origin)} is not allowed: add it to cors.origins if its pages may call, or to allowedOrigins`;
     this.#lastOrigin = origin;
     return undefined;
   }
@@ -86,7 +94,8 @@ export class Guard {
 }
 
 function hostProblem(host: string | undefined): string {
-  return `Host ${clip(String(host))} is not allowed: add it to allowedHosts`;
+  if (host === undefined) return "The request has no Host header: a proxy in front must pass it on";
+  return `Host ${clip(host)} is not allowed: add it to allowedHosts`;
 }
 
 /**

@@ -1,12 +1,14 @@
 // What a bearer token can make a server do, and an authorization server can do to it: so much, and no more.
+import { type AuthRefusal, developmentIssuer } from "halyard/auth";
 import { expect, onTestFinished, vi } from "vitest";
 import { limitOf } from "../../auth/limits.ts";
+import { makeServer } from "../../support/catalogue.ts";
 import { passSeconds, stopClock } from "../../support/clock.ts";
 import { modernPost } from "../../support/http.ts";
 import { modernCall } from "../../support/http-server.ts";
 import { until } from "../../support/turns.ts";
 import { makeKey } from "../../support/signing-keys.ts";
-import type { HttpDoor } from "../mounts.ts";
+import { type HttpDoor, openHttp } from "../mounts.ts";
 import type { HttpRow } from "../row.ts";
 import { bearer, guarded } from "./authorization.ts";
 
@@ -235,6 +237,46 @@ export const authorizationLimitRows: readonly HttpRow[] = [
       passSeconds(limitOf("seconds for a refused one") + 1);
       expect(await statusOf(door, "bad")).toBe(401);
       expect(issuer.asked.get("/introspect")).toBe(2);
+    },
+  },
+  {
+    over: "http",
+    name: "a refusal does not grow with what a client makes its author repeat",
+    limit: "characters of a refusal's body",
+    async attack(mount) {
+      const limit = limitOf("characters of a refusal's body");
+      const body = (length: number): AuthRefusal => ({
+        status: 401,
+        message: "No",
+        body: "x".repeat(length),
+      });
+      const answers = async (length: number): Promise<[number, number]> => {
+        const { server } = makeServer();
+        const door = await openHttp(mount, server, { auth: () => body(length) });
+        const reply = await (await door.send(modernPost(modernCall(1, "read")))).complete();
+        return [reply.status, reply.text.length];
+      };
+      expect(await answers(limit)).toEqual([401, limit]);
+      const [status, length] = await answers(limit + 1);
+      expect(status).toBe(500);
+      expect(length).toBeLessThan(1000);
+    },
+  },
+  {
+    over: "http",
+    name: "a token for development that leaks from a log is of no use on the next day",
+    limit: "seconds of a development token",
+    async attack(mount) {
+      const issuer = developmentIssuer();
+      const { server } = makeServer();
+      server.tool("read", {}, () => "read");
+      const door = await openHttp(mount, server, { auth: issuer.auth });
+      const limit = limitOf("seconds of a development token");
+      await expect(issuer.token({ expiresInSeconds: limit + 1 })).rejects.toThrow(/expiresInSeconds/);
+      const token = await issuer.token({ expiresInSeconds: limit });
+      expect(await statusOf(door, token)).toBe(200);
+      passSeconds(limit + limitOf("seconds that clocks may differ") + 1);
+      expect(await statusOf(door, token)).toBe(401);
     },
   },
 ];

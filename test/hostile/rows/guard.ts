@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import { makeServer } from "../../support/catalogue.ts";
 import { modernPost, post, type RawRequest } from "../../support/http.ts";
+import type { HttpReply } from "../../support/http-reply.ts";
 import { modernCall } from "../../support/http-server.ts";
 import { openRaw } from "../../support/raw-socket.ts";
 import { type HttpDoor, openHttp } from "../mounts.ts";
@@ -201,6 +202,27 @@ export const guardRows: readonly HttpRow[] = [
       }
       expect(calls()).toBe(1);
       expect((await door.send(post("{}", { "mcp-session-id": "a, b" }))).status).toBe(404);
+    },
+  },
+  {
+    over: "http",
+    name: "the health path, which any host may ask, tells one word and is no way to anything else",
+    async attack(mount) {
+      const { server, events } = makeServer();
+      const door = await openHttp(mount, server, { health: true });
+      const asks = (request: RawRequest): Promise<HttpReply> =>
+        door.send(changed({ path: "/health", ...request }, { host: "evil.example" }));
+      expect((await (await asks({ method: "GET" })).complete()).text).toBe("ok");
+      for (const path of ["/health/", "/health/../mcp", "/Health", "//health", "/mcp"])
+        expect((await asks({ method: "GET", path })).status, path).not.toBe(200);
+      expect((await asks(modernPost(modernCall(1, "act")))).status).toBe(405);
+      const foreign = await door.send({
+        method: "GET",
+        path: "/health",
+        headers: { origin: "https://evil.example" },
+      });
+      expect(foreign.status).toBe(403);
+      expect(events.filter(({ type }) => type === "request")).toEqual([]);
     },
   },
 ];

@@ -43,7 +43,7 @@ describeEdges("the guard", (open) => {
         expect(reply.headers).not.toHaveProperty("access-control-allow-origin");
         expect(log.at(-1)).toMatchObject({
           level: "warn",
-          message: `Origin ${origin} is not allowed: add it to allowedOrigins`,
+          message: `Origin ${origin} is not allowed: add it to cors.origins if its pages may call, or to allowedOrigins`,
         });
       }
     },

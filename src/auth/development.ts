@@ -1,0 +1,201 @@
+// An issuer for tests and development: it signs tokens with keys of its own, and serves this machine only.
+import { exportJWK, generateKeyPair, type JSONWebKeySet, SignJWT } from "jose";
+import { clip, ConfigurationError } from "../errors.ts";
+import { filledText, type Known, numberFrom, plainObject, text, texts } from "../kinds.ts";
+import { checkOptions } from "../options.ts";
+import { randomId } from "../protocol/random-id.ts";
+import { scopesProblem } from "../protocol/scopes.ts";
+import { isLoopback, isLoopbackAddress } from "../wire/loopback.ts";
+import type { JsonObject } from "../wire/message.ts";
+import type { Auth, EndpointPlace, RequestHead } from "./authenticate.ts";
+import { protectWith } from "./bearer.ts";
+import { type BearerAuthOptions, knownBearerOptions } from "./options.ts";
+import { urlProblem } from "./urls.ts";
+
+/** Options of {@link developmentIssuer}; all are optional, and mean the same as for `bearerAuth`. */
+export interface DevelopmentIssuerOptions extends Pick<
+  BearerAuthOptions,
+  "audience" | "requiredScopes" | "scopesSupported" | "scopeHierarchy"
+> {
+  /** The URL of the endpoint, on this machine. @default {"http://localhost:3000/mcp"} */
+  readonly resource?: string;
+}
+
+/** What a token of a {@link DevelopmentIssuer} says; all is optional. */
+export interface DevelopmentTokenOptions {
+  /** @default {"developer"} */
+  readonly subject?: string;
+  /** @default {requiredScopes of the issuer} */
+  readonly scopes?: readonly string[];
+  /** Seconds until it expires, at most 86,400; below 0 for a token that has expired. @default {3600} */
+  readonly expiresInSeconds?: number;
+  /** What it is issued for: another value than that of the issuer makes a token that is refused. @default {audience or resource of the issuer} */
+  readonly audience?: string;
+  /** @default {"development"} */
+  readonly clientId?: string;
+  /** Further claims, which handlers find in `ctx.principal.claims`. */
+  readonly claims?: JsonObject;
+}
+
+/** Signs tokens for tests and development, and protects an endpoint that accepts only those. */
+export interface DevelopmentIssuer {
+  /** Pass it to `serveHttp`, `nodeHandler` or `fetchHandler`. */
+  readonly auth: Auth;
+  /** Signs a token, which is good until it expires or the process ends. */
+  token(options?: DevelopmentTokenOptions): Promise<string>;
+}
+
+/** No name below `.invalid` can be looked up, so nobody can answer for this issuer. */
+const issuer = "https://development-issuer.invalid";
+const name = "developmentIssuer()";
+const algorithm = "ES256";
+const longestSeconds = 86_400;
+
+const { audience, requiredScopes, scopesSupported, scopeHierarchy } = knownBearerOptions;
+const knownOptions: Known<DevelopmentIssuerOptions> = {
+  resource: text,
+  audience,
+  requiredScopes,
+  scopesSupported,
+  scopeHierarchy,
+};
+const knownToken: Known<DevelopmentTokenOptions> = {
+  subject: filledText,
+  scopes: texts,
+  expiresInSeconds: numberFrom(
+    -longestSeconds,
+    longestSeconds,
+    `a number of seconds up to ${longestSeconds}`,
+  ),
+  audience: filledText,
+  clientId: filledText,
+  claims: plainObject,
+};
+
+/**
+ * Protects an endpoint like `bearerAuth`, with tokens that you sign yourself: for tests, and for development without an authorization
+ * server. It makes its keys when it starts and keeps them in memory. It throws if other machines may reach the endpoint, or if
+ * `NODE_ENV` is `production`.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { developmentIssuer } from "halyard/auth";
+ * import { serveHttp } from "halyard/node";
+ *
+ * const server = new McpServer({ name: "notes", version: "1.0.0" });
+ * server.tool("write_note", { scopes: ["notes:write"] }, (_, ctx) => `Noted for ${ctx.principal?.subject}`);
+ *
+ * const issuer = developmentIssuer();
+ * const { close } = await serveHttp(server, { port: 0, auth: issuer.auth });
+ * console.log(await issuer.token({ subject: "alice", scopes: ["notes:write"] }));
+ * await close();
+ * ```
+ */
+export function developmentIssuer(options: DevelopmentIssuerOptions = {}): DevelopmentIssuer {
+  checkOptions({ subject: "developmentIssuer" }, options, knownOptions);
+  const { resource = "http://localhost:3000/mcp" } = options;
+  checkResource(resource);
+  const kid = randomId(9);
+  const pair = generateKeyPair(algorithm);
+  const keys = pair.then(async ({ publicKey }): Promise<JSONWebKeySet> => ({
+    keys: [{ ...(await exportJWK(publicKey)), kid, alg: algorithm, use: "sig" }],
+  }));
+  const { authenticate, ...auth } = protectWith(
+    { ...options, resource, authorizationServers: [issuer] },
+    keys,
+  );
+  return {
+    auth: {
+      ...auth,
+      checkPlace,
+      authenticate(request) {
+        const message = strangerProblem(request);
+        if (message !== undefined) return { status: 403, message, problem: message };
+        return authenticate(request);
+      },
+    },
+    async token(given = {}) {
+      checkToken(given);
+      const { privateKey } = await pair;
+      const claims = claimsOf(given, { resource, ...options });
+      return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: "at+jwt", kid }).sign(privateKey);
+    },
+  };
+}
+
+function claimsOf(given: DevelopmentTokenOptions, options: DevelopmentIssuerOptions): JsonObject {
+  const { subject: sub = "developer", expiresInSeconds = 3600, clientId = "development" } = given;
+  const [first] = [options.audience ?? options.resource ?? []].flat();
+  const { scopes = options.requiredScopes ?? [], audience: aud = first } = given;
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: issuer, sub, aud, client_id: clientId, scope: scopes.join(" "), jti: randomId(9) };
+  return { ...given.claims, ...claims, iat: now, exp: now + expiresInSeconds };
+}
+
+function checkToken(given: DevelopmentTokenOptions): void {
+  const subject = "token() of developmentIssuer";
+  checkOptions({ subject }, given, knownToken);
+  const problem = given.scopes && scopesProblem(given.scopes);
+  if (problem !== undefined)
+    throw new ConfigurationError("INVALID_OPTION", { subject, field: "scopes" }, problem);
+}
+
+const inProduction = "in production, pass bearerAuth({ … }) with your authorization server";
+
+/** Throws if other machines may reach the endpoint. */
+function checkPlace({ addresses, allowedHosts, trustProxy }: EndpointPlace): void {
+  const failAt = (field: string, value: string): never => {
+    const remedy =
+      "keep to 127.0.0.1 and localhost, or pass bearerAuth({ … }) with your authorization server";
+    const problem = `${value}, but ${name} is for this machine only: ${remedy}`;
+    throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field }, problem);
+  };
+  const address = addresses.find((each) => !isLoopbackAddress(each));
+  if (address !== undefined) failAt("host", `is ${address}`);
+  const bare = (host: string): string => host.replace(/:\d+$/, "").replace(/^\[(.+)\]$/, "$1");
+  const host = allowedHosts.find((each) => !isLoopbackAddress(bare(each)));
+  if (host !== undefined) failAt("allowedHosts", `has ${clip(host)}`);
+  if (Number(trustProxy) > 0) failAt("trustProxy", `is ${trustProxy}`);
+}
+
+/** Throws for a public URL, and where an issuer for development must not work at all. */
+function checkResource(resource: string): void {
+  const isHere = urlProblem(resource) === undefined && isLoopback(new URL(resource));
+  if (!isHere) {
+    const shown = JSON.stringify(clip(resource));
+    fail(
+      "resource",
+      `must be a URL of this machine, such as "http://localhost:3000/mcp", not ${shown}: ${inProduction}`,
+    );
+  }
+  if (nodeEnvironment() === "production") fail("NODE_ENV", `is "production": ${inProduction}`);
+}
+
+/** Undefined where there are no such variables, or none that may be read. */
+function nodeEnvironment(): string | undefined {
+  try {
+    return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[
+      "NODE_ENV"
+    ];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Headers that only a proxy adds: its own address is of this machine, that of its client need not be. */
+const proxyHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host"];
+
+/** Why a request is refused that did not begin on this machine; a `Host` of this machine anybody can send. */
+function strangerProblem(request: RequestHead): string | undefined {
+  const { address } = request;
+  const proxied = proxyHeaders.find((each) => request.header(each) !== undefined);
+  if (proxied !== undefined)
+    return `${name} is for this machine only, but the request passed a proxy, which added ${proxied}: ${inProduction}`;
+  if (address === undefined || isLoopbackAddress(address.replace(/^::ffff:/i, ""))) return undefined;
+  return `${name} is for this machine only, but the request comes from ${clip(address)}: ${inProduction}`;
+}
+
+function fail(field: string, problem: string): never {
+  throw new ConfigurationError("INVALID_OPTION", { subject: "developmentIssuer", field }, problem);
+}
