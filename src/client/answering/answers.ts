@@ -11,6 +11,7 @@ import type { Answered, Answers, Question } from "./question.ts";
 /** Answers questions with the handlers of the client's user. */
 export class HandlerAnswers implements Answers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
+  readonly #hasTasks: boolean;
   readonly #handlers: Later<Handlers>;
   readonly #maxHeld: number;
   #held = 0;
@@ -18,6 +19,7 @@ export class HandlerAnswers implements Answers {
 
   private constructor(options: AnswersOptions) {
     this.#declared = options.capabilities ?? {};
+    this.#hasTasks = options.tasks ?? false;
     this.#maxHeld = options.limits.maxQuestionBytes;
     this.#handlers = later(
       () => import("./questions.ts"),
@@ -43,7 +45,7 @@ export class HandlerAnswers implements Answers {
 
   capabilities(revision: Revision): ClientCapabilities {
     const { experimental, extensions: declared } = this.#declared;
-    const own = revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
+    const own = this.#hasTasks && revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
     const extensions = declared || own ? { ...own, ...declared } : undefined;
     return {
       ...this.#handlers.loaded?.capabilities(revision),

@@ -25,7 +25,7 @@ import { readSampling, sampleCapability, sampleHandler, type SampleHandler } fro
 /** What answers depend on. */
 export interface AnswersOptions extends Pick<
   ConnectOptions,
-  "onElicit" | "onSample" | "roots" | "capabilities"
+  "onElicit" | "onSample" | "roots" | "tasks" | "capabilities"
 > {
   /** The server as the user dialled it: handlers show it. */
   readonly server: string;

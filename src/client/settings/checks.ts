@@ -110,6 +110,7 @@ export const knownConnectOptions: Known<ConnectOptions> = {
   }),
   onLog: func,
   logLevel: level,
+  tasks: flag,
   capabilities: optionsOf({ experimental: plainObject, extensions: plainObject }),
   connectTimeoutMs: milliseconds,
   backoff: limitsOf(defaultBackoff),

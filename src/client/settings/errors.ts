@@ -323,7 +323,7 @@ export function shownId(id: string): string {
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("report", { task: "optional" }, () => new Promise<string>(() => {}));
- * await using client = await connect(server);
+ * await using client = await connect(server, { tasks: true });
  * const task = await client.startTask("report");
  * await task.cancel();
  * const error = await task.result().catch((reason: unknown) => reason);

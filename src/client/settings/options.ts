@@ -71,6 +71,11 @@ export interface ConnectOptions extends CallSettings {
   readonly onLog?: (entry: LogEntry) => void;
   /** The lowest level of those. @default {"info", if there is onLog} */
   readonly logLevel?: LogLevel;
+  /**
+   * Declares the tasks extension: a modern server may then run a call as a task, `callTool` waits for it, and `startTask` returns its
+   * handle. The tasks of 2025-11-25 need no declaration. @default {false}
+   */
+  readonly tasks?: boolean;
   /** Further capabilities to declare, such as extensions, whose identifiers have the form `vendor.prefix/name`. */
   readonly capabilities?: Pick<ClientCapabilities, "experimental" | "extensions">;
   /** How long connecting may take. @default {30000} */
