@@ -77,8 +77,10 @@ async function wireTo(server: OfficialServer): Promise<Wire> {
     send: (text) => near.send(JSON.parse(text) as never),
     close: () => near.close(),
   };
-  near.onmessage = (message) => wire.onMessage(JSON.stringify(message));
-  near.onclose = () => wire.onClose(new Error("closed"));
+  Object.assign(near, {
+    onmessage: (message: unknown) => wire.onMessage(JSON.stringify(message)),
+    onclose: () => wire.onClose(new Error("closed")),
+  });
   await Promise.all([near.start(), server.connect(far)]);
   return wire;
 }
