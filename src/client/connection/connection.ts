@@ -189,7 +189,7 @@ export class Connection {
     const { connectTimeoutMs } = this.#settings;
     const { address } = this.#transport;
     this.#closing.throwIfOver();
-    const opening = (this.#opening = beginOpening(connectTimeoutMs, `Connecting to ${address}`, signal));
+    const opening = (this.#opening = beginOpening(connectTimeoutMs, address, signal));
     try {
       const agreed = await this.#shakeHands(step, tries, opening.signal);
       if (this.#closing.isOver) await agreed.reception.close();

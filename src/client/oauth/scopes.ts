@@ -1,5 +1,5 @@
 // Which scopes to ask for.
-import type { Challenge } from "./discovery/challenge.ts";
+import type { Challenge } from "../settings/challenge.ts";
 
 /** Everything in these lists once, in order. */
 function union(...lists: readonly (readonly string[] | undefined)[]): string[] {
