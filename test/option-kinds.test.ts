@@ -32,7 +32,7 @@ const fractional =
 const noTimer = /\bcache\b.*ttlMs$/;
 /** Texts that may be empty, or whose emptiness is a matter of the value and not of its kind. */
 const mayBeEmpty =
-  /(?:^|\.)(?:title|description|instructions|websiteUrl|mimeType|audience|resourceName|logger|systemPrompt|caller|uri|content)$|^roots\.name$/;
+  /(?:^|\.)(?:title|description|instructions|websiteUrl|mimeType|audience|resourceName|logger|systemPrompt|caller|uri|content|cursor)$|^roots\.name$/;
 /** What holds anything: the author's own values, and schemas, which say themselves what is wrong with them. */
 const isAnything = /(?:^|\.)(?:structured|input|output|arguments|params|result|principal|privateKey)$/;
 

@@ -31,7 +31,8 @@ async function declaredBy(options: ConnectOptions): Promise<unknown[]> {
   await client.ping();
   return scripted.received.map(
     ({ params }) =>
-      (params?.["_meta"] as Record<string, { extensions?: unknown }>)[capabilitiesKey]?.extensions,
+      (params?.["_meta"] as Record<string, { extensions?: unknown }> | undefined)?.[capabilitiesKey]
+        ?.extensions,
   );
 }
 

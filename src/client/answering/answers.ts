@@ -12,6 +12,7 @@ import type { Answered, Answers, Question } from "./question.ts";
 export class HandlerAnswers implements Answers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
   readonly #hasTasks: boolean;
+  readonly #custom: NonNullable<ConnectOptions["onRequest"]>;
   readonly #handlers: Later<Handlers>;
   readonly #maxHeld: number;
   #held = 0;
@@ -20,6 +21,7 @@ export class HandlerAnswers implements Answers {
   private constructor(options: AnswersOptions) {
     this.#declared = options.capabilities ?? {};
     this.#hasTasks = options.tasks ?? false;
+    this.#custom = options.onRequest ?? {};
     this.#maxHeld = options.limits.maxQuestionBytes;
     this.#handlers = later(
       () => import("./questions.ts"),
@@ -52,6 +54,10 @@ export class HandlerAnswers implements Answers {
       ...(experimental && { experimental }),
       ...(extensions && { extensions }),
     };
+  }
+
+  knows(method: string): boolean {
+    return Object.hasOwn(this.#custom, method);
   }
 
   hold(bytes: number): (() => void) | undefined {

@@ -180,7 +180,7 @@ export class Sender {
     if (call.end !== undefined) throw call.end.reason;
     if (channel === undefined || this.#closing.isOver) throw call.loss ?? error;
     if (call.options.verbatim) throw error;
-    if (isUrlRequired(error, this.#connection.peer.revision))
+    if (isUrlRequired(error, this.#connection.peer.revision) && call.options.inputRequired !== "return")
       return this.#pausing(call, this.#visitPages(call, error));
     const isMisjudged = this.#connection.failed(channel, error);
     const failing = failingOf(error) ?? (isMisjudged ? "misjudged" : undefined);
