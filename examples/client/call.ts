@@ -28,6 +28,7 @@ async function main(): Promise<number> {
   const [command = "", ...rest] = server.split(" ");
   const target = /^https?:/.test(server) ? server : { command, args: rest };
   const client = await connect(target, {
+    tasks: true,
     timeoutMs: Number(values.timeout) * 1000,
     ...(values.token !== undefined && { auth: values.token }),
     observe: (event) => {

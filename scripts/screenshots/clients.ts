@@ -131,7 +131,8 @@ async function repeat(role: Role, client: McpClient, dice: Dice, signal: AbortSi
 }
 
 function connectOptions({ name, version, revision, address, options }: Role): ConnectOptions {
-  return { info: { name, version }, revision, headers: { "x-forwarded-for": address }, ...options };
+  const headers = { "x-forwarded-for": address };
+  return { info: { name, version }, revision, headers, tasks: true, ...options };
 }
 
 /** Reads too slowly. */

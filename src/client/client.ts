@@ -22,14 +22,17 @@ import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
+import type { ListKind } from "./catalogue/kinds.ts";
+import type { ListPage } from "./catalogue/lists.ts";
 import { beginBudget } from "./channel/channel.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 import type { Listenings } from "./listening/listenings.ts";
-import { type Known, milliseconds, textRecord } from "../kinds.ts";
+import { errorCodes } from "../errors.ts";
+import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
-import { InvalidResponse, ToolCallError } from "./settings/errors.ts";
+import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
@@ -43,6 +46,13 @@ export interface CompleteOptions extends CallOptions {
   readonly context?: { readonly [name: string]: string };
 }
 
+/** The options of `page`. */
+export interface PageOptions extends CallOptions {
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+const knownPageOptions: Known<PageOptions> = { ...knownCallOptions, cursor: text };
 const knownCompleteOptions: Known<CompleteOptions> = { ...knownCallOptions, context: textRecord };
 const knownStartTaskOptions: Known<StartTaskOptions> = { ...knownCallOptions, ttlMs: milliseconds };
 
@@ -148,9 +158,15 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     checkCallOptions("callTool", options);
     const whole = { ...options, budget: beginBudget() };
     const params = { name, arguments: args as JsonObject | undefined };
-    let result = areTasksRequested(this.#calls.peer)
-      ? await (await this.#tasks.get()).call(params, whole)
-      : await this.#catalogue.toolCalls.request(params, whole);
+    let result: JsonObject;
+    try {
+      result = areTasksRequested(this.#calls.peer)
+        ? await (await this.#tasks.get()).call(params, whole)
+        : await this.#catalogue.toolCalls.request(params, whole);
+    } catch (error) {
+      const mayBeMisnamed = error instanceof RpcRejection && error.code === errorCodes.invalidParams;
+      throw mayBeMisnamed ? await this.#catalogue.toolCalls.suggest(name, error, whole) : error;
+    }
     if (result["resultType"] === "task") result = await (await this.#tasks.get()).finish(name, result, whole);
     const checked = this.#finish(name, result, whole);
     return (checked instanceof Promise ? await checked : checked) as ToolResultOf<Tools[Name]>;
@@ -221,6 +237,28 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   eachResourceTemplate(options?: CallOptions): AsyncIterable<ResourceTemplate> {
     checkCallOptions("eachResourceTemplate", options);
     return this.#catalogue.lists.each("resourceTemplates", options);
+  }
+
+  /**
+   * Requests one page of a list, the first one if there is no `cursor`. For all pages, use `listTools` or `eachTool` and their like.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   * import { connect } from "halyard/client";
+   *
+   * const server = new McpServer({ name: "demo", version: "1.0.0" });
+   * server.tool("hello", {}, () => "Hello");
+   * const client = await connect(server);
+   * const { tools, nextCursor } = await client.page("tools");
+   * if (nextCursor !== undefined) tools.concat((await client.page("tools", { cursor: nextCursor })).tools);
+   * await client.close();
+   * ```
+   */
+  async page<Kind extends ListKind>(list: Kind, options?: PageOptions): Promise<ListPage<Kind>> {
+    checkCallOptions("page", options, knownPageOptions);
+    const { cursor, ...others } = options ?? {};
+    return this.#catalogue.lists.page(list, cursor, others);
   }
 
   /** Gets a prompt, filled in with these arguments. */
@@ -297,9 +335,10 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
     if (this.#calls.peer.revision.era === "legacy") await this.notify("notifications/roots/list_changed");
   }
 
-  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks. */
+  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks, nor list the tools before the first call. */
   remember(): Remembered {
-    return this.#connection.remember();
+    const { tools } = this.#catalogue;
+    return { ...this.#connection.remember(), ...(tools && { tools }) };
   }
 
   /** Ends the connection. Calls that wait reject with `ConnectionLost`, reason `closed`. */

@@ -11,6 +11,7 @@ import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
 import { McpClient } from "./client.ts";
 import type { Connection } from "./connection/connection.ts";
+import { isFresh } from "./connection/remembering.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { redaction, Secrets } from "./redaction/secrets.ts";
 import { type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
@@ -72,6 +73,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     options.record && recorder.get(),
   ]);
   const { limits } = settings;
+  const { remembered } = options;
   const answers = await HandlerAnswers.create({
     ...options,
     server: transport.address,
@@ -81,16 +83,22 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   const joined = joinCalls(transport, answers, {
     ...settings,
     observe,
-    remembered: options.remembered,
+    remembered,
     tap: options.record && record?.(guarded(options.record), limits, transport.secrets),
   });
   ({ connection, calls } = joined);
+  for (const [method, handle] of Object.entries(options.onNotification ?? {}))
+    connection.onNotification(method, ({ params = {} }) => handle(params));
   const logging = new Logging(calls, options.onLog);
   const client = new McpClient<Tools>({
     connection,
     calls,
     logging,
-    catalogue: new Catalogue(calls, settings.cache),
+    catalogue: new Catalogue(
+      calls,
+      settings.cache,
+      remembered && isFresh(remembered) ? remembered.tools : undefined,
+    ),
     settings,
   });
   await connection.open(options.signal);

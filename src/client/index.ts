@@ -31,7 +31,9 @@ export type { Wire, WireSource } from "../wire/wire.ts";
 export { chooseModel } from "./answering/choose-model.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
-export { type CompleteOptions, McpClient } from "./client.ts";
+export type { ListPage } from "./catalogue/lists.ts";
+export type { ListKind } from "./catalogue/kinds.ts";
+export { type CompleteOptions, McpClient, type PageOptions } from "./client.ts";
 export { McpClients, type ServerOutcome, type ServerTool, type ServerTools } from "./clients.ts";
 export { connectAll, type ConnectAllOptions, type ServersFile, type ServerTargets } from "./connect-all.ts";
 export { connect, type Target } from "./connect.ts";
@@ -74,15 +76,18 @@ export type {
   StateEvent,
   StderrEvent,
   StreamEvent,
+  UnhandledEvent,
 } from "./settings/events.ts";
 export type {
   ElicitAnswer,
   ElicitOption,
   FormQuestion,
   LogEntry,
+  NotificationHandlers,
   OnElicit,
   OnSample,
   QuestionContext,
+  RequestHandlers,
   RootsOption,
   SampleAnswer,
   SampleOption,
@@ -98,7 +103,7 @@ export type {
   Progress,
   Reissue,
 } from "./settings/options.ts";
-export type { Remembered } from "./settings/remembered.ts";
+export type { Remembered, RememberedTool } from "./settings/remembered.ts";
 export type { ClientState, StateName } from "./settings/state.ts";
 export type { ServersFilter, ServersListening } from "./several-listening.ts";
 export type { StoredTask, TaskHandle, TaskOptions } from "./tasks/handle.ts";

@@ -1,4 +1,5 @@
 // Options for several servers: what their functions receive says which server it comes from.
+import type { JsonObject } from "../wire/message.ts";
 import type { Change } from "./listening/filter.ts";
 import type { ClientEvent } from "./settings/events.ts";
 import type { ElicitOption, LogEntry, OnElicit, QuestionContext, SampleOption } from "./settings/handlers.ts";
@@ -16,26 +17,42 @@ export interface ServerCallOptions extends Omit<CallOptions, "onProgress"> {
 }
 
 /** Options that all servers share: their functions learn which server it is. */
-export interface SharedOptions extends Omit<ConnectOptions, "observe" | "onLog" | "record"> {
+export interface SharedOptions extends Omit<
+  ConnectOptions,
+  "observe" | "onLog" | "onNotification" | "record"
+> {
   /** Receives what the clients do, as it happens, and what is ignored of entries. */
   readonly observe?: (event: FromServer<ClientEvent>) => void;
   /** Receives the log messages of all servers. */
   readonly onLog?: (entry: FromServer<LogEntry>) => void;
+  /** Receives notifications that are not part of the protocol, or of an extension, by their method. */
+  readonly onNotification?: { readonly [method: string]: (params: JsonObject, server: string) => unknown };
   /** Receives each message as a line of JSON, without secrets, for {@link replay} of `halyard/testing`. */
   readonly record?: (line: string, server: string) => void;
 }
 
 /** The options for one server. */
 export function namedOptions(server: string, shared: SharedOptions): ConnectOptions {
-  const { observe, onLog, record, onElicit, onSample, ...others } = shared;
+  const { observe, onLog, onNotification, onRequest, record, onElicit, onSample, ...others } = shared;
   return {
     ...others,
     ...(observe && { observe: (event) => observe({ ...event, server }) }),
     ...(onLog && { onLog: (entry) => onLog({ ...entry, server }) }),
+    ...(onNotification && {
+      onNotification: mapped(onNotification, (receive) => (params) => receive(params, server)),
+    }),
+    ...(onRequest && { onRequest: mapped(onRequest, (answer) => named(server, answer)) }),
     ...(record && { record: (line) => record(line, server) }),
     ...(onElicit && { onElicit: namedElicit(server, onElicit) }),
     ...(onSample && { onSample: namedSample(server, onSample) }),
   };
+}
+
+function mapped<From, To>(
+  handlers: Readonly<Record<string, From>>,
+  map: (handler: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, map(handler)]));
 }
 
 export function namedCallOptions(server: string, options: ServerCallOptions = {}): CallOptions {

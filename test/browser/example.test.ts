@@ -47,6 +47,7 @@ describe.skipIf(!hasBrowser)("examples/browser", () => {
     const issuer = await AuthorizationServer.startForTest({ pages: true, registersPages: true });
     const server = await ProtectedServer.startForTest({
       authorizationServers: [issuer.issuer],
+      requiredScopes: ["notes:read"],
       http: { cors: { origins: [`http://localhost:${port}`] } },
     });
     const page = await (await openProfile()).open(await serveExample(port, server.url, issuer.issuer));

@@ -18,7 +18,10 @@ interface Started {
 
 async function start(): Promise<Started> {
   const issuer = await AuthorizationServer.startForTest({ pages: true });
-  const server = await ProtectedServer.startForTest({ authorizationServers: [issuer.issuer] });
+  const server = await ProtectedServer.startForTest({
+    authorizationServers: [issuer.issuer],
+    requiredScopes: ["notes:read"],
+  });
   const profile = await openProfile();
   const tabs: Page[] = [];
   const open = (press: (page: Page) => Promise<void>) => async (url: string) => {

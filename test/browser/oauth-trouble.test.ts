@@ -51,7 +51,11 @@ describe.skipIf(!hasBrowser)("oauth in a page", () => {
     const { issuer, site, page, popup: options } = await start();
     const { server: notes } = notesServer();
     const server = await serveAltered(notes, site, { "access-control-expose-headers": undefined }, (url) => ({
-      auth: bearerAuth({ resource: url, authorizationServers: [issuer.issuer] }),
+      auth: bearerAuth({
+        resource: url,
+        authorizationServers: [issuer.issuer],
+        requiredScopes: ["notes:read"],
+      }),
     }));
     await page.reload();
     const { popup, connected } = await click(page, server, options);

@@ -23,6 +23,7 @@ export async function start(options: Partial<ProtectedOptions> = {}): Promise<St
   const issuer = await AuthorizationServer.startForTest({ pages: true, registersPages: true });
   const server = await ProtectedServer.startForTest({
     authorizationServers: [issuer.issuer],
+    requiredScopes: ["notes:read"],
     http: { cors: { origins: [site.origin] } },
     ...options,
   });

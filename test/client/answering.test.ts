@@ -43,11 +43,12 @@ describe.each(revisionsSince())("a client on %s", (revision) => {
   const hasForms = revision >= "2025-06-18";
 
   test("declares nothing without handlers [TASKX-DECLARE, TASK25-CAP, INIT-CAPS-TASKS-ONLY, INIT-CAPS-EXTENSIONS-NOT-LEGACY]", async () => {
-    for (const declared of await declaredBy(revision, {})) expect(declared).toEqual(extensions);
+    for (const declared of await declaredBy(revision, {})) expect(declared).toEqual({});
+    for (const declared of await declaredBy(revision, { tasks: true })) expect(declared).toEqual(extensions);
   });
 
   test("declares what it has handlers for [ELIC-CAP-LEGACY, ELIC-CAP-MODERN, ELIC-CAP-ONE-MODE, SAMP-CAP-LEGACY, SAMP-CAP-MODERN, ROOTS-CAP-LEGACY, ROOTS-CAP-MODERN, INIT-CAPS-ELICITATION-SINCE]", async () => {
-    const handlers = { onElicit: () => accept, onSample: () => answer, roots };
+    const handlers = { onElicit: () => accept, onSample: () => answer, roots, tasks: true };
     const all = await declaredBy(revision, handlers);
     expect(all.length).toBeGreaterThan(isModern(revision) ? 1 : 0);
     for (const declared of all)
@@ -63,7 +64,7 @@ describe.each(revisionsSince())("a client on %s", (revision) => {
     const url = () => accept;
     const onSample = { answer: () => answer, tools: true, context: true };
     const capabilities = { experimental: { mine: {} }, extensions: { "com.example/more": { a: 1 } } };
-    const [declared] = await declaredBy(revision, { onElicit: { url }, onSample, capabilities });
+    const [declared] = await declaredBy(revision, { onElicit: { url }, onSample, tasks: true, capabilities });
     expect(declared).toEqual({
       ...(hasModes(revision) && { elicitation: { url: {} } }),
       sampling: hasModes(revision) ? { tools: {}, context: {} } : {},

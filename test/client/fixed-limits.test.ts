@@ -148,7 +148,7 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     "oauth/acquisition.ts",
     "maxScope",
   ],
-  "characters of WWW-Authenticate": ["oauth/discovery/challenge.ts", "maxHeader"],
+  "characters of WWW-Authenticate": ["settings/challenge.ts", "maxHeader"],
   "characters of a value of a server in an error of OAuth": ["oauth/net/shown.ts", "maxShown"],
   "seconds between two signs of life of who holds a lock of fileStore": [
     "oauth/platform/node-file-lock.ts",

@@ -114,10 +114,10 @@ describe("extensions", () => {
     expect(declared(server)).toMatchObject({ extensions });
   });
 
-  test("that the user does not name are not declared, but for tasks, which callTool handles", async () => {
+  test("that the user does not name are not declared [EXT-OFF-BY-DEFAULT]", async () => {
     const { server, client } = await open({});
     await client.request("work");
-    expect(declared(server)).toEqual({ extensions: { "io.modelcontextprotocol/tasks": {} } });
+    expect(declared(server)).toEqual({});
   });
 
   test.each(["maps", "/maps", "com..example/maps", "1com.example/maps", "com.example/maps!", ""])(

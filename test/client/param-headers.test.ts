@@ -1,8 +1,14 @@
 // The headers with which a client repeats annotated arguments of tools over HTTP.
 import { McpServer } from "halyard";
-import { type ClientEvent, connect, type ConnectOptions, RpcRejection } from "halyard/client";
+import {
+  type ClientEvent,
+  connect,
+  type ConnectOptions,
+  type Remembered,
+  RpcRejection,
+} from "halyard/client";
 import { fetchHandler } from "halyard/fetch";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { newestLegacy, newestModern } from "../support/revisions.ts";
 import { Refuse, type Script, ScriptedServer } from "../support/scripted-wire.ts";
 import { until } from "../support/turns.ts";
@@ -298,4 +304,84 @@ describe("annotations that are invalid", () => {
       await client.close();
     },
   );
+});
+
+describe("a client that remembers the tools of a modern server", () => {
+  const shop = new McpServer({ name: "shop", version: "1.0.0" });
+  shop.tool(
+    "order",
+    {
+      input: {
+        type: "object",
+        properties: { region: { type: "string", "x-mcp-header": "Region" }, item: { type: "string" } },
+      },
+    },
+    () => "Ordered",
+  );
+  shop.tool("status", {}, () => "Open");
+
+  async function open(remembered?: Remembered) {
+    const handle = fetchHandler(shop, { allowedHosts: ["127.0.0.1"] });
+    const http = recording((request) => handle(request));
+    const client = await connect(url, { fetch: http.fetch, remembered });
+    onTestFinished(() => client.close());
+    return { client, ...http };
+  }
+
+  test("sends its first call with the headers, and lists nothing before", async () => {
+    const first = await open();
+    await first.client.callTool("order", { region: "eu", item: "tea" });
+    expect(first.of("tools/list")).toHaveLength(1);
+    const stored = JSON.parse(JSON.stringify(first.client.remember())) as Remembered;
+    expect(stored.tools).toEqual([
+      { name: "order", headers: [{ name: "Region", path: ["region"] }] },
+      { name: "status" },
+    ]);
+    for (const remembered of [stored, (await open(stored)).client.remember()]) {
+      const next = await open(remembered);
+      await next.client.callTool("order", { region: "eu", item: "tea" });
+      await next.client.callTool("status");
+      expect(next.of("tools/list")).toEqual([]);
+      expect(next.params()).toEqual([{ "mcp-param-region": "eu" }, {}]);
+    }
+  });
+
+  test("lists the tools when the server refuses the remembered headers, and the call runs once", async () => {
+    const { remember } = await rememberedWithout("order");
+    const next = await open(remember);
+    const { content } = await next.client.callTool("order", { region: "eu", item: "tea" });
+    expect(content).toEqual([{ type: "text", text: "Ordered" }]);
+    expect(next.params()).toEqual([{}, { "mcp-param-region": "eu" }]);
+    expect(next.of("tools/list")).toHaveLength(1);
+  });
+
+  test("lists the tools for one that it does not remember", async () => {
+    const { client } = await open();
+    await client.listTools();
+    const { tools: _, ...without } = client.remember();
+    const next = await open({ ...without, tools: [{ name: "status" }] });
+    await next.client.callTool("order", { region: "eu" });
+    expect(next.of("tools/list")).toHaveLength(1);
+    expect(next.params()).toEqual([{ "mcp-param-region": "eu" }]);
+  });
+
+  test.each([[{ name: 5 }], [{ name: "order", headers: [{ name: "a b", path: ["region"] }] }], ["order"]])(
+    "refuses what was not remembered by a client: %o",
+    async (tool) => {
+      const { client } = await open();
+      const remembered = { ...client.remember(), tools: [tool] } as never;
+      await expect(open(remembered)).rejects.toThrow(
+        "connect: remembered must be what client.remember() returned",
+      );
+    },
+  );
+
+  /** As a client would remember it that saw the tool before it had a header. */
+  async function rememberedWithout(name: string): Promise<{ remember: Remembered }> {
+    const { client } = await open();
+    await client.listTools();
+    const all = client.remember();
+    const tools = all.tools?.map((tool) => (tool.name === name ? { name } : tool)) ?? [];
+    return { remember: { ...all, tools } };
+  }
 });

@@ -402,6 +402,31 @@ describe("pages that 2025-11-25 requires by an error", () => {
     expect(server.of("tools/call")).toHaveLength(1);
   });
 
+  test('with inputRequired: "return" the call rejects with the error as the server sent it, and nobody is asked', async () => {
+    let asked = 0;
+    const heard: unknown[] = [];
+    const data = { elicitations: [page("e1")] };
+    const { client, server, done } = await open(data, {
+      onElicit: () => (asked++, accept),
+      onNotification: { [complete]: (params) => heard.push(params) },
+    });
+    const raw = client.callTool("today", {}, { inputRequired: "return" });
+    await expect(raw).rejects.toMatchObject({
+      name: "RpcRejection",
+      code: -32042,
+      message: "Visit first",
+      data,
+    });
+    expect([asked, server.of("tools/call").length]).toEqual([0, 1]);
+    // The user of the client visits the page and calls again.
+    server.end.notify(complete, { elicitationId: "e1" });
+    await until(() => heard.length === 1);
+    done.is = true;
+    expect((await client.callTool("today", {}, { inputRequired: "return" })).content).toEqual([
+      { type: "text", text: "done" },
+    ]);
+  });
+
   test("aborting the call ends the wait", async () => {
     const { client, server } = await open({ elicitations: [page("e1")] });
     const abort = new AbortController();

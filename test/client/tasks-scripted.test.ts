@@ -77,7 +77,7 @@ async function open(
   support?: string,
 ): Promise<{ server: TaskServer; client: McpClient }> {
   const server = new TaskServer(revision, support);
-  const client = await connect(server, { revision, ...options });
+  const client = await connect(server, { revision, tasks: true, ...options });
   onTestFinished(() => client.close());
   // Loads the code of tasks, for which clocks that are held do not wait.
   await client.task({ tool: "work", id: "none" });

@@ -62,7 +62,7 @@ class Work {
 }
 
 async function connectTo(server: McpServer, options: ConnectOptions): Promise<McpClient> {
-  const client = await connect(server, options);
+  const client = await connect(server, { tasks: true, ...options });
   onTestFinished(() => client.close());
   return client;
 }
@@ -118,7 +118,7 @@ describe.each(revisionsSince("2025-11-25"))("tasks on %s", (revision) => {
 
   test("a stored task can be taken up by another client [BASE-STATELESS-EXPLICIT-ID]", async () => {
     const work = new Work();
-    const first = await connect(work.server, { revision });
+    const first = await connect(work.server, { revision, tasks: true });
     const text = JSON.stringify(await first.startTask("optional"));
     await first.close();
     const client = await connectTo(work.server, { revision });
@@ -218,6 +218,7 @@ describe.each(revisionsSince("2025-11-25"))("tasks on %s", (revision) => {
     onTestFinished(() => http.close());
     const client = await connect(http.url, {
       revision,
+      tasks: true,
       onElicit: () => ({ ...accept, content: { name: "Ada", colour: "red" } }),
     });
     onTestFinished(() => client.close());

@@ -87,11 +87,7 @@ const mistakes: [string, make: () => unknown, words: string][] = [
     () => ({ type: "string" }),
     'must be the schema of an object: { type: "object", properties: { … } }',
   ],
-  [
-    "a function",
-    () => z.object,
-    "is a function: pass what it returns, as in z.object({ … })",
-  ],
+  ["a function", () => z.object, "is a function: pass what it returns, as in z.object({ … })"],
   [
     "TypeBox's bigint",
     () => TypeBox.Type.Object({ n: TypeBox.Type.BigInt() }),

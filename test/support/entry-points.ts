@@ -268,6 +268,10 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
       ),
     type: ["src/client/client.ts", "CompleteOptions"],
   },
+  "client.page": {
+    give: (options) => withClient((client) => client.page("tools", options)),
+    type: ["src/client/client.ts", "PageOptions"],
+  },
   "client.listen": {
     give: (filter) => withClient((client) => client.listen(filter)),
     type: ["src/client/listening/filter.ts", "ListenFilter"],

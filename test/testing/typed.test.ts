@@ -199,7 +199,12 @@ describe("connect refuses", () => {
       undefined,
       "connect: server is a function: pass the McpServer itself, which serves every client",
     ],
-    ["a promise", Promise.resolve(), undefined, "connect: server must be an McpServer of halyard, not a promise: await it"],
+    [
+      "a promise",
+      Promise.resolve(),
+      undefined,
+      "connect: server must be an McpServer of halyard, not a promise: await it",
+    ],
     [
       "an unknown revision",
       noteServer(),

@@ -11,6 +11,8 @@ import type { Answered, Answers, Question } from "./question.ts";
 /** Answers questions with the handlers of the client's user. */
 export class HandlerAnswers implements Answers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
+  readonly #hasTasks: boolean;
+  readonly #custom: NonNullable<ConnectOptions["onRequest"]>;
   readonly #handlers: Later<Handlers>;
   readonly #maxHeld: number;
   #held = 0;
@@ -18,6 +20,8 @@ export class HandlerAnswers implements Answers {
 
   private constructor(options: AnswersOptions) {
     this.#declared = options.capabilities ?? {};
+    this.#hasTasks = options.tasks ?? false;
+    this.#custom = options.onRequest ?? {};
     this.#maxHeld = options.limits.maxQuestionBytes;
     this.#handlers = later(
       () => import("./questions.ts"),
@@ -43,13 +47,17 @@ export class HandlerAnswers implements Answers {
 
   capabilities(revision: Revision): ClientCapabilities {
     const { experimental, extensions: declared } = this.#declared;
-    const own = revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
+    const own = this.#hasTasks && revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
     const extensions = declared || own ? { ...own, ...declared } : undefined;
     return {
       ...this.#handlers.loaded?.capabilities(revision),
       ...(experimental && { experimental }),
       ...(extensions && { extensions }),
     };
+  }
+
+  knows(method: string): boolean {
+    return Object.hasOwn(this.#custom, method);
   }
 
   hold(bytes: number): (() => void) | undefined {

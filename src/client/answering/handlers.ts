@@ -14,6 +14,7 @@ import { elicitCapability, elicitHandlers, type ElicitHandlers, readElicitation 
 import {
   type Answered,
   type Answers,
+  mistake,
   type Question,
   type Reading,
   refused,
@@ -25,7 +26,7 @@ import { readSampling, sampleCapability, sampleHandler, type SampleHandler } fro
 /** What answers depend on. */
 export interface AnswersOptions extends Pick<
   ConnectOptions,
-  "onElicit" | "onSample" | "roots" | "capabilities"
+  "onElicit" | "onSample" | "roots" | "onRequest" | "tasks" | "capabilities"
 > {
   /** The server as the user dialled it: handlers show it. */
   readonly server: string;
@@ -117,7 +118,10 @@ export class Handlers {
   #read({ method, params }: Question, revision: Revision): Reading {
     const elicit = this.#elicit;
     const sample = this.#sample;
-    const { roots } = this.#options;
+    const { roots, onRequest = {} } = this.#options;
+    const custom = Object.hasOwn(onRequest, method) ? onRequest[method] : undefined;
+    if (custom)
+      return { ok: true, ask: async (context) => checkedResult(method, await custom(params, context)) };
     if (revision.clientRequests.has(method)) {
       if (method === "elicitation/create" && (elicit.form ?? elicit.url))
         return readElicitation(params, elicit, revision);
@@ -126,6 +130,11 @@ export class Handlers {
     }
     return refused(`The client did not declare that it answers ${clip(method)}`, errorCodes.methodNotFound);
   }
+}
+
+function checkedResult(method: string, result: unknown): JsonObject {
+  if (!isObject(result)) throw mistake(`onRequest["${method}"]`, "it must be an object");
+  return result;
 }
 
 /** Marks the answer to a question of a task, as 2025-11-25 demands it of every message about a task. */

@@ -32,6 +32,8 @@ export interface Answers {
   readonly lastEndedAt: number;
   /** The capabilities that the client declares on that revision. */
   capabilities(revision: Revision): ClientCapabilities;
+  /** Whether the user of this client answers a request that the protocol does not define. */
+  knows?(method: string): boolean;
   /** Never rejects. When `signal` is aborted, it resolves at once, and the answer is of no use any more. */
   answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered>;
   /** Counts bytes that the server sent with its questions, until the returned function is called, once; undefined if there are too many. */

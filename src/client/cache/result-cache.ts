@@ -88,13 +88,14 @@ export class ResultCache {
     core.onCredentials(() => this.#drop((held) => !("isPrivate" in held) || held.isPrivate));
   }
 
-  /** Returns a fresh result from the cache, or asks the server. A call with headers of its own may be someone else's, and uses no cache. */
+  /** Returns a fresh result from the cache, or asks the server. A call with headers or `_meta` of its own may be someone else's, and uses no cache. */
   async get<Value extends object>(
     lookup: Lookup<Value>,
     options: CallOptions | undefined,
   ): Promise<Found<Value>> {
     const request = requestOf(lookup.method, lookup.params);
-    const canCache = this.#isOn && options?.headers === undefined && isCacheable(lookup.method, this.#core);
+    const isOwn = options?.headers !== undefined || options?.meta !== undefined;
+    const canCache = this.#isOn && !isOwn && isCacheable(lookup.method, this.#core);
     if (!canCache) return this.#ask(lookup, { request, key: request }, options, false);
     const credentials = this.#core.credentials();
     const owner = isThenable(credentials) ? await credentials : credentials;

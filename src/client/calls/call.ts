@@ -147,8 +147,8 @@ export class Call implements Outgoing {
   }
 
   #tooLate(limit: keyof CallTimes): void {
-    const { url } = this.#connection.state;
-    this.abandon(new CallTimeout(limit, this.#times[limit], this.what, url));
+    const { url: signInUrl } = this.#connection.state;
+    this.abandon(new CallTimeout(limit, this.#times[limit], this.what, { signInUrl }));
   }
 }
 

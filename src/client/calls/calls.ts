@@ -119,7 +119,7 @@ export class Calls implements Core {
     const { timeoutMs } = this.#settings;
     const late = new AbortController();
     const tooLate = (): void =>
-      late.abort(new CallTimeout("timeoutMs", timeoutMs, method, this.#connection.state.url));
+      late.abort(new CallTimeout("timeoutMs", timeoutMs, method, { signInUrl: this.#connection.state.url }));
     const timer = setTimeout(tooLate, timeoutMs);
     await untilAborted(send(late.signal), late.signal).finally(() => clearTimeout(timer));
   }

@@ -30,9 +30,9 @@ export class RequestText {
       meta = joined(meta, `"${metaKeys.logLevel}":"${logLevel}"`);
     const own = params?.["_meta"];
     const body =
-      own === undefined
+      own === undefined && options.meta === undefined
         ? paramsText(params, meta)
-        : paramsText({ ...params, _meta: undefined }, merged(own, meta));
+        : paramsText({ ...params, _meta: undefined }, merged(own, options.meta, meta));
     const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
     return body === "" ? `${head}}` : `${head},"params":${body}}`;
   }
@@ -55,11 +55,16 @@ function paramsText(params: JsonObject | undefined, meta: string): string {
   return `${text.slice(0, -1)}${text === "{}" ? "" : ","}"_meta":{${meta}}}`;
 }
 
-/** The members of the caller's `_meta`, and those of the client, which win. */
-function merged(own: unknown, meta: string): string {
-  if (!isObject(own)) return meta;
-  checkMetaKeys(own);
-  return JSON.stringify({ ...own, ...(JSON.parse(`{${meta}}`) as JsonObject) }).slice(1, -1);
+/** The members of the caller's `_meta` and of the option `meta`, and those of the client, which win over the former. */
+function merged(own: unknown, option: JsonObject | undefined, meta: string): string {
+  const written = isObject(own) ? own : {};
+  const ours = JSON.parse(`{${meta}}`) as JsonObject;
+  checkMetaKeys(written);
+  checkMetaKeys(option);
+  for (const key in option)
+    if (key === "progressToken" || ofProtocol.has(key))
+      throw new RangeError(`meta has the key "${key}", which the client sets itself: leave it out`);
+  return JSON.stringify({ ...written, ...option, ...ours }).slice(1, -1);
 }
 
 const ofProtocol: ReadonlySet<string> = new Set(Object.values(metaKeys));

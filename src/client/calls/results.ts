@@ -1,23 +1,42 @@
 // What a response means: its result, or the error that the request rejects with.
 import { clip, errorCodes } from "../../errors.ts";
+import { extensionIds } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcResponse } from "../../wire/message.ts";
+import type { Answers } from "../answering/question.ts";
 import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { Call } from "./call.ts";
 
+/** What to do where tasks are needed and not declared. */
+export const passTasks = "pass tasks: true to connect";
+
+/** Whether this client declares the tasks extension. */
+export function declaresTasks(answers: Answers, revision: Revision): boolean {
+  return answers.capabilities(revision).extensions?.[extensionIds.tasks] !== undefined;
+}
+
 /** The result of a response. Throws RpcRejection for an error, and InvalidResponse for what is neither. */
-export function resultOf(call: Call, response: RpcResponse, revision: Revision): JsonObject {
+export function resultOf(
+  call: Call,
+  response: RpcResponse,
+  revision: Revision,
+  answers: Answers,
+): JsonObject {
   const { result, error } = response as { readonly result?: unknown; readonly error?: unknown };
   if (result === undefined) throw rejectionOf(call, error);
   if (!isObject(result)) throw invalid(call, "result is not an object");
   if (error !== undefined) throw invalid(call, "response has both a result and an error");
-  if (revision.era === "modern" && !call.options.verbatim) checkType(call, result["resultType"]);
+  if (revision.era === "modern" && !call.options.verbatim)
+    checkType(call, result["resultType"], revision, answers);
   return result;
 }
 
-function checkType(call: Call, type: unknown): void {
+function checkType(call: Call, type: unknown, revision: Revision, answers: Answers): void {
   if (type === undefined || type === "complete" || type === "input_required") return;
-  if (type === "task" && call.method === "tools/call") return;
+  if (type === "task" && call.method === "tools/call") {
+    if (declaresTasks(answers, revision)) return;
+    throw invalid(call, `result is a task, although this client did not declare tasks: ${passTasks}`);
+  }
   throw invalid(call, `result has the resultType ${clip(JSON.stringify(type))}, which it cannot have`);
 }
 

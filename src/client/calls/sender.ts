@@ -2,6 +2,7 @@
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Ending } from "../../async/ending.ts";
+import { errorCodes } from "../../errors.ts";
 import { later } from "../../async/later.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
@@ -11,7 +12,7 @@ import { pause } from "../channel/backoff.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { HeaderFields } from "../settings/auth.ts";
-import { ConnectionLost, HttpFailure, InvalidResponse, type RpcRejection } from "../settings/errors.ts";
+import { ConnectionLost, HttpFailure, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import type { CallSettings } from "../settings/options.ts";
@@ -36,6 +37,17 @@ const questions = later(
   () => import("../answering/questions.ts"),
   (module) => module,
 );
+
+const explanations = later(
+  () => import("./rejections.ts"),
+  (module) => module.explained,
+);
+
+/** The codes of rejections whose reason may be a capability that one side lacks. */
+const explainedCodes: ReadonlySet<number> = new Set([
+  errorCodes.methodNotFound,
+  errorCodes.missingClientCapability,
+]);
 
 export class Sender {
   /** Put into each modern request: the lowest level of log messages that the server sends about it. */
@@ -78,7 +90,7 @@ export class Sender {
         call.params = await this.#wait(call, this.#nextRound(call, params, result, round));
       }
     } catch (error) {
-      const failure = outcomeOf(call, error);
+      const failure = await this.#outcomeOf(call, error);
       this.#report(call, options.signal?.aborted ? "cancelled" : "error", failure);
       throw failure;
     } finally {
@@ -86,6 +98,15 @@ export class Sender {
       this.#progress.remove(call.id);
       call.finish();
     }
+  }
+
+  /** What the caller learns of a failure. */
+  async #outcomeOf(call: Call, error: unknown): Promise<unknown> {
+    if (error instanceof ConnectionLost) return lossOf(call, error);
+    const isExplained =
+      error instanceof RpcRejection && explainedCodes.has(error.code) && !call.options.verbatim;
+    if (!isExplained) return error;
+    return (await explanations.get())(error, call.what, call.method, this.#connection.peer);
   }
 
   /** Answers the questions of a result, and returns the parameters of the next round. */
@@ -131,7 +152,7 @@ export class Sender {
         this.#prepare(call);
         const response = await channel.request(call);
         call.sign();
-        const result = resultOf(call, response, this.#connection.peer.revision);
+        const result = resultOf(call, response, this.#connection.peer.revision, this.#answers);
         this.#connection.answered(channel);
         return result;
       } catch (error) {
@@ -159,7 +180,7 @@ export class Sender {
     if (call.end !== undefined) throw call.end.reason;
     if (channel === undefined || this.#closing.isOver) throw call.loss ?? error;
     if (call.options.verbatim) throw error;
-    if (isUrlRequired(error, this.#connection.peer.revision))
+    if (isUrlRequired(error, this.#connection.peer.revision) && call.options.inputRequired !== "return")
       return this.#pausing(call, this.#visitPages(call, error));
     const isMisjudged = this.#connection.failed(channel, error);
     const failing = failingOf(error) ?? (isMisjudged ? "misjudged" : undefined);
@@ -236,9 +257,8 @@ function mirroredOf(call: Call, revision: Revision): HeaderFields | undefined {
   return typeof name === "string" ? { ...mirrored, "mcp-name": encodeHeaderValue(name) } : mirrored;
 }
 
-/** What the caller learns of a failure: a lost connection with the name of what was lost, and whether it may have run. */
-function outcomeOf(call: Call, error: unknown): unknown {
-  if (!(error instanceof ConnectionLost)) return error;
+/** A lost connection with the name of what was lost, and whether it may have run. */
+function lossOf(call: Call, error: ConnectionLost): ConnectionLost {
   const mayHaveRun = error.mayHaveRun || call.loss !== undefined;
   const outcome = mayHaveRun
     ? "The server may have run it: check before you send it again"

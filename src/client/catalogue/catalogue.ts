@@ -4,8 +4,10 @@ import type { JsonObject } from "../../wire/message.ts";
 import { ResultCache } from "../cache/result-cache.ts";
 import type { Core } from "../calls/core.ts";
 import { InvalidResponse } from "../settings/errors.ts";
+import type { RememberedTool } from "../settings/remembered.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { Definitions } from "./definitions.ts";
+import { hasParamHeaders } from "./kinds.ts";
 import { KnownTools } from "./known-tools.ts";
 import { Lists } from "./lists.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -15,14 +17,23 @@ export class Catalogue {
   readonly lists: Lists;
   readonly definitions: Definitions;
   readonly toolCalls: ToolCalls;
+  readonly #core: Core;
+  readonly #known: KnownTools;
   readonly #cache: ResultCache;
 
-  constructor(core: Core, hasCache: boolean) {
-    const known = new KnownTools(core);
+  constructor(core: Core, hasCache: boolean, remembered?: readonly RememberedTool[]) {
+    const known = (this.#known = new KnownTools(core, remembered));
+    this.#core = core;
     this.#cache = new ResultCache(core, hasCache);
     this.lists = new Lists(core, this.#cache, known);
     this.definitions = new Definitions(core, this.lists, known);
     this.toolCalls = new ToolCalls(core, this.definitions);
+  }
+
+  /** What the next client needs to know of the tools, where calls repeat arguments as headers. */
+  get tools(): readonly RememberedTool[] | undefined {
+    const tools = hasParamHeaders(this.#core.peer) ? this.#known.remember() : [];
+    return tools.length > 0 ? tools : undefined;
   }
 
   /** Reads a resource. The result is frozen, since the cache may hand it out again. */

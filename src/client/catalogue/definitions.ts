@@ -3,6 +3,7 @@ import { inBackground } from "../../async/timers.ts";
 import { clip } from "../../errors.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { CallTimeout } from "../settings/errors.ts";
+import type { MirroredArgument } from "./mirrored.ts";
 import type { KnownTool, KnownTools } from "./known-tools.ts";
 import type { Lists } from "./lists.ts";
 import { ignore } from "./page.ts";
@@ -42,9 +43,25 @@ export class Definitions {
     return known !== undefined || this.#isMissing(name) ? known : this.#load(name, "cached", options);
   }
 
+  /** The arguments of a tool that calls repeat as headers. Lists the tools only if neither this client nor an earlier one knows it. */
+  headersOf(
+    name: string,
+    options?: ListingOptions,
+  ): readonly MirroredArgument[] | undefined | Promise<readonly MirroredArgument[] | undefined> {
+    const known = this.#known.headersOf(name);
+    if (known !== undefined) return known;
+    const found = this.find(name, options);
+    return found instanceof Promise ? found.then((tool) => tool?.headers) : found?.headers;
+  }
+
   /** The definition, if it is known already. */
   known(name: string): KnownTool | undefined {
     return this.#known.find(name);
+  }
+
+  /** The names of all tools that are known. */
+  get names(): readonly string[] {
+    return this.#known.names;
   }
 
   /** The definition that the server has now. */

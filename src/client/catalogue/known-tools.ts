@@ -4,6 +4,8 @@ import type { Tool } from "../../protocol/model.ts";
 import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
 import { sizeOf } from "../../wire/size.ts";
 import type { Core } from "../calls/core.ts";
+import type { RememberedTool } from "../settings/remembered.ts";
+import type { MirroredArgument } from "./mirrored.ts";
 import { CompiledChecks, OutputCheck } from "./output-check.ts";
 
 /** What calls need of a tool. */
@@ -44,9 +46,12 @@ export class KnownTools {
   #size = 0;
   #moment = 0;
   #isFull = false;
+  /** The headers of tools that an earlier client has seen. */
+  #remembered: ReadonlyMap<string, readonly MirroredArgument[]>;
 
-  constructor(core: Core) {
+  constructor(core: Core, remembered: readonly RememberedTool[] = []) {
     this.#core = core;
+    this.#remembered = new Map(remembered.map(({ name, headers = [] }) => [name, headers]));
     const forget = (): void => this.#forget();
     core.onNotification(listChanged.tools, forget);
     core.onGap(forget);
@@ -66,6 +71,26 @@ export class KnownTools {
 
   find(name: string): KnownTool | undefined {
     return this.#tools.get(name);
+  }
+
+  /** The arguments of a tool that calls repeat as headers; undefined if that is not known. */
+  headersOf(name: string): readonly MirroredArgument[] | undefined {
+    return this.#tools.get(name)?.headers ?? this.#remembered.get(name);
+  }
+
+  /** What the next client needs to know of them. */
+  remember(): readonly RememberedTool[] {
+    const all = new Map(this.#remembered);
+    for (const [name, { headers }] of this.#tools) all.set(name, headers);
+    return [...all].map(([name, mirrored]) => {
+      const headers = mirrored.map((header) => ({ name: header.name, path: header.path }));
+      return headers.length > 0 ? { name, headers } : { name };
+    });
+  }
+
+  /** The names of all that are known. */
+  get names(): readonly string[] {
+    return [...this.#tools.keys()];
   }
 
   /** Learns tools, which are frozen, that were requested at the moment `since`. */
@@ -90,6 +115,7 @@ export class KnownTools {
 
   #forget(): void {
     this.#tools.clear();
+    this.#remembered = new Map();
     this.#checks = new CompiledChecks();
     this.#size = 0;
     this.#isFull = false;

@@ -18,6 +18,12 @@ interface SizedPage<Kind extends ListKind> extends Page<Kind> {
   readonly size: number;
 }
 
+/** One page of a list, under the name of the list. What is in it is frozen. */
+export type ListPage<Kind extends ListKind> = { readonly [Name in Kind]: readonly Entries[Name][] } & {
+  /** Leads to the next page; missing on the last one. `""` is a cursor too. */
+  readonly nextCursor?: string;
+};
+
 /** Lists tools, prompts, resources and resource templates. */
 export class Lists {
   readonly #core: Core;
@@ -58,6 +64,26 @@ export class Lists {
   ): AsyncGenerator<Entries[Kind], void, void> {
     try {
       for await (const { entries } of this.#pages(kind, options)) for (const entry of entries) yield entry;
+    } catch (error) {
+      throw reasonOf(error, kind);
+    }
+  }
+
+  /** One page: the first one, or the one that a cursor leads to. */
+  async page<Kind extends ListKind>(
+    kind: Kind,
+    cursor: string | undefined,
+    options: CallOptions,
+  ): Promise<ListPage<Kind>> {
+    if (!Object.hasOwn(kinds, kind)) throw noList(kind);
+    const { signal: session } = this.#session;
+    let since = this.#known.moment;
+    const onSent = (): void => void (since = this.#known.moment);
+    try {
+      const { entries, next } = await this.#page(kind, cursor, { session, onSent }, options);
+      if (kind === "tools") this.#known.learn(entries as readonly Entries["tools"][], since);
+      const page = { [kind]: entries, ...(next !== undefined && { nextCursor: next }) };
+      return page as unknown as ListPage<Kind>;
     } catch (error) {
       throw reasonOf(error, kind);
     }
@@ -165,6 +191,11 @@ function sized<Kind extends ListKind>({
   readonly size: number;
 }): SizedPage<Kind> {
   return { ...value, size };
+}
+
+function noList(kind: unknown): RangeError {
+  const names = Object.keys(kinds).map((name) => `"${name}"`);
+  return new RangeError(`page: there is no list ${JSON.stringify(kind)}: choose from ${names.join(", ")}`);
 }
 
 function tooMany(kind: ListKind, limit: string, most: number): InvalidResponse {

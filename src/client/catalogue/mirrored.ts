@@ -4,13 +4,19 @@ import { argumentAt, type ParamHeader } from "../../protocol/param-headers.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
+/** An argument that a header repeats. */
+export type MirroredArgument = Pick<ParamHeader, "name" | "path">;
+
 /**
  * The headers that repeat `args`, with names in lower case. An argument that is absent or null has none, nor has one that is an array or object: the server
  * refuses it for its type.
  *
  * @throws {RangeError} if an integer is not safe: the server could not compare it
  */
-export function mirroredHeaders(headers: readonly ParamHeader[], args: JsonObject | undefined): HeaderFields {
+export function mirroredHeaders(
+  headers: readonly MirroredArgument[],
+  args: JsonObject | undefined,
+): HeaderFields {
   const mirrored: { [name: string]: string } = {};
   for (const { name, path } of headers) {
     const value = argumentAt(args, path);

@@ -1,13 +1,13 @@
 // Calls tools as their definitions demand: with the headers that repeat arguments, and with a check of the structured result.
-import { errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../errors.ts";
+import { nearest } from "../../options.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { OutputMismatch, RpcRejection } from "../settings/errors.ts";
 import type { Definitions } from "./definitions.ts";
 import { hasParamHeaders } from "./kinds.ts";
-import type { KnownTool } from "./known-tools.ts";
-import { mirroredHeaders } from "./mirrored.ts";
+import { type MirroredArgument, mirroredHeaders } from "./mirrored.ts";
 import type { Check } from "./output-check.ts";
 
 /** The parameters of `tools/call`. */
@@ -15,6 +15,10 @@ export interface ToolCallParams extends JsonObject {
   readonly name: string;
   readonly arguments?: JsonObject | undefined;
 }
+
+/** How many names, and of what length, are compared with that of a call: a server chooses them. */
+const maxNames = 500;
+const maxNameLength = 100;
 
 /** Sends tool calls, and checks their results. */
 export class ToolCalls {
@@ -41,25 +45,37 @@ export class ToolCalls {
     options: CoreRequestOptions | undefined,
   ): Promise<JsonObject> {
     const { name } = params;
-    const found = this.#definitions.find(name, options);
-    const tool = found instanceof Promise ? await found : found;
+    const found = this.#definitions.headersOf(name, options);
+    const headers = found instanceof Promise ? await found : found;
     try {
-      return await this.#send(params, options, tool);
+      return await this.#send(params, options, headers);
     } catch (error) {
       if (!(error instanceof RpcRejection) || error.code !== errorCodes.headerMismatch) throw error;
     }
-    return this.#send(params, options, await this.#definitions.refresh(name, options));
+    const refreshed = await this.#definitions.refresh(name, options);
+    return this.#send(params, options, refreshed?.headers);
+  }
+
+  /** The rejection of a call, with the name that was probably meant if the server lists no tool of that name. */
+  async suggest(name: string, rejection: RpcRejection, options?: CoreRequestOptions): Promise<RpcRejection> {
+    const tool = await this.#definitions.find(name, options);
+    const names = this.#definitions.names.slice(0, maxNames).filter(({ length }) => length <= maxNameLength);
+    if (tool !== undefined || names.length === 0 || name.length > maxNameLength) return rejection;
+    const { code, message, data } = rejection;
+    const known = Object.fromEntries(names.map((each) => [each, true]));
+    const suggestion = clip(nearest(name, known));
+    return new RpcRejection({ code, data, message: `${message}: ${suggestion}` }, rejection);
   }
 
   #send(
     params: ToolCallParams,
     options: CoreRequestOptions = {},
-    tool: KnownTool | undefined,
+    headers: readonly MirroredArgument[] | undefined,
   ): Promise<JsonObject> {
     const { name, arguments: args } = params;
     // A copy would cost a third of a small call.
     const sent: CoreRequestOptions = Object.assign(options, {
-      mirrored: tool && mirroredHeaders(tool.headers, args),
+      mirrored: headers && mirroredHeaders(headers, args),
       isRepeatable: () => this.#isRepeatable(name, options),
     });
     return this.#core.request("tools/call", params, sent);

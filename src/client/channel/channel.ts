@@ -86,6 +86,8 @@ export interface Channel {
   listen(): Promise<void>;
   /** Whether messages outside requests can arrive at the moment. */
   readonly isListening: boolean;
+  /** What the server wrote besides messages, as errors show it, each part on lines of its own; empty if nothing. */
+  written?(): Promise<string>;
   /** Ends the channel. Requests that wait reject with ConnectionLost, reason `closed`. */
   close(): Promise<void>;
 }

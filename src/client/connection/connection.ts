@@ -2,7 +2,8 @@
 import { Ending } from "../../async/ending.ts";
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { within } from "../../async/timers.ts";
-import { errorCodes, HalyardError } from "../../errors.ts";
+import { clip, errorCodes, HalyardError } from "../../errors.ts";
+import { protocolNotifications } from "../../protocol/notifications.ts";
 import { findRevision, revisions } from "../../protocol/revisions/index.ts";
 import type { RpcNotification } from "../../wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
@@ -189,7 +190,7 @@ export class Connection {
     const { connectTimeoutMs } = this.#settings;
     const { address } = this.#transport;
     this.#closing.throwIfOver();
-    const opening = (this.#opening = beginOpening(connectTimeoutMs, `Connecting to ${address}`, signal));
+    const opening = (this.#opening = beginOpening(connectTimeoutMs, address, signal));
     try {
       const agreed = await this.#shakeHands(step, tries, opening.signal);
       if (this.#closing.isOver) await agreed.reception.close();
@@ -237,7 +238,11 @@ export class Connection {
   }
 
   #notify(message: RpcNotification): void {
-    this.#notificationListeners.get(message.method)?.tell(message, this.#report);
+    const { method } = message;
+    const listeners = this.#notificationListeners.get(method);
+    if (listeners?.size) listeners.tell(message, this.#report);
+    else if (!protocolNotifications.has(method))
+      this.#settings.observe?.({ type: "unhandled", message: "notification", method: clip(method) });
   }
 
   /** The step that a failed request demands; undefined if the connection is not at fault. */

@@ -1,4 +1,5 @@
 // Brings a client and a server to one revision: probes, initializes, tries again, and changes to an older transport where needed.
+import { connectTimeout } from "./opening.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { clip } from "../../errors.ts";
 import { encodeShape } from "../../protocol/codec.ts";
@@ -15,7 +16,13 @@ import {
 import type { Answers } from "../answering/question.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import { beginBudget, type Channel, type Outgoing, type Transport } from "../channel/channel.ts";
-import { CannotStart, ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
+import {
+  CallTimeout,
+  CannotStart,
+  ConnectionLost,
+  HttpFailure,
+  InvalidResponse,
+} from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff } from "../settings/limits.ts";
 import type { Peer } from "./peer.ts";
@@ -87,9 +94,9 @@ export async function shakeHands(
   try {
     return await handshake.run(first);
   } catch (error) {
+    const failure = await handshake.explain(error);
     await handshake.close();
-    // A process that ended says more than the request that it left without a response.
-    throw error instanceof ConnectionLost && error.cause instanceof CannotStart ? error.cause : error;
+    throw failure;
   }
 }
 
@@ -127,6 +134,16 @@ class Handshake {
       if (step.isDoubtful) this.#first ??= step.because;
       step = step.do === "probe" ? await this.#probe(step.revision) : await this.#initialize(step);
     }
+  }
+
+  /** The error with what else is known of a process: how it ended, or what it wrote instead of messages. */
+  async explain(error: unknown): Promise<unknown> {
+    if (error instanceof ConnectionLost && error.cause instanceof CannotStart) return error.cause;
+    if (!(error instanceof CallTimeout)) return error;
+    const written = await this.#reception?.channel.written?.();
+    return written
+      ? connectTimeout(this.#settings.connectTimeoutMs, this.#transport.address, written)
+      : error;
   }
 
   async close(): Promise<void> {

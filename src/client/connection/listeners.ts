@@ -8,6 +8,10 @@ type Failed = (error: unknown) => void;
 export class Listeners<Value = void> {
   readonly #all = new Set<(value: Value) => unknown>();
 
+  get size(): number {
+    return this.#all.size;
+  }
+
   /** Adds a function, also one that is there already, and returns the function that removes it. */
   add(listener: (value: Value) => unknown): () => void {
     const entry = (value: Value): unknown => listener(value);

@@ -11,13 +11,18 @@ export interface Opening {
   finish(): void;
 }
 
-/** `what` is what errors call it; `caller` ends it too. */
-export function beginOpening(timeMs: number, what: string, caller: AbortSignal | undefined): Opening {
+/** The error for an opening that took too long. `written`: what the server wrote instead of messages. */
+export function connectTimeout(timeMs: number, address: string, written = ""): CallTimeout {
+  return new CallTimeout("connectTimeoutMs", timeMs, `Connecting to ${address}`, { written });
+}
+
+/** `address` is where to; `caller` ends it too. */
+export function beginOpening(timeMs: number, address: string, caller: AbortSignal | undefined): Opening {
   const controller = new AbortController();
   const { signal } = controller;
   const abort = (reason: unknown): void => controller.abort(reason);
   const stop = (): void => abort(caller?.reason);
-  const tooLate = (): void => abort(new CallTimeout("connectTimeoutMs", timeMs, what));
+  const tooLate = (): void => abort(connectTimeout(timeMs, address));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const hold = (isHeld: boolean): void => {
     if (isHeld) timer = void clearTimeout(timer);

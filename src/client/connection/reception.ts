@@ -93,10 +93,10 @@ export class Reception implements Receiver {
   message(message: RpcRequest | RpcNotification): void {
     if (this.#end) return;
     this.hasReceived = true;
-    if ("id" in message) this.#ask(message);
-    else if (message.method === "notifications/cancelled" && this.revision?.era === "legacy")
+    if ("id" in message) return this.#ask(message);
+    if (message.method === "notifications/cancelled" && this.revision?.era === "legacy")
       this.#cancel(message);
-    else this.#settings.notified(message);
+    this.#settings.notified(message);
   }
 
   ignored(reason: string): void {
@@ -130,9 +130,10 @@ export class Reception implements Receiver {
       );
     else if (method === "ping") this.#respond({ jsonrpc: "2.0", id, result: {} });
     else if (this.#asked.has(id)) this.#reject(id, errorCodes.invalidRequest, "This id is in use");
-    else if (!revision.clientRequests.has(method))
+    else if (!revision.clientRequests.has(method) && !this.#settings.answers.knows?.(method)) {
+      this.#settings.observe?.({ type: "unhandled", message: "request", method: clip(method) });
       this.#reject(id, errorCodes.methodNotFound, `Unknown method: ${clip(method)}`);
-    else void this.#answer(request, revision);
+    } else void this.#answer(request, revision);
   }
 
   async #answer({ id, method, params = {} }: RpcRequest, revision: Revision): Promise<void> {

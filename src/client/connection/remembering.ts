@@ -6,10 +6,14 @@ import type { Step, Wanted } from "./verdicts.ts";
 /** Servers change: after this time the client asks again. */
 const freshMs = 24 * 60 * 60 * 1000;
 
+/** Whether what is remembered may still hold. */
+export function isFresh({ at }: Remembered): boolean {
+  return Math.abs(Date.now() - at) < freshMs;
+}
+
 /** The first step towards a server. What is remembered of a modern one saves the question; of a legacy one, the probe. */
 export function firstStep(wanted: Wanted, remembered?: Remembered): Step {
-  const isFresh = remembered && Math.abs(Date.now() - remembered.at) < freshMs;
-  const known = isFresh ? wanted.pick([remembered.revision]) : undefined;
+  const known = remembered && isFresh(remembered) ? wanted.pick([remembered.revision]) : undefined;
   if (remembered && known?.era === "modern")
     return { do: "speak", revision: known, result: resultOf(remembered) };
   const { modern, legacy } = wanted;

@@ -1,4 +1,5 @@
 // Turns a reply without a JSON-RPC message into the error that says what to do.
+import { type Later, later } from "../../async/later.ts";
 import { clip } from "../../errors.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Secrets } from "../redaction/secrets.ts";
@@ -15,8 +16,8 @@ const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /** What you can do about a status. */
 const hints: Readonly<Record<number, string>> = {
-  404: "check the path of the URL",
-  405: "check the path of the URL: it takes no such request",
+  404: "check the path of the URL, which often ends with /mcp",
+  405: "check the path of the URL, which often ends with /mcp: it takes no such request",
   406: "the server cannot answer with JSON or events",
   413: "the message is too large for the server",
   415: "the server does not take JSON",
@@ -52,6 +53,12 @@ export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 
+/** What reads the bodies of errors. Most clients meet none. */
+export const reading: Later<(body: string) => string> = later(
+  () => import("./said.ts"),
+  (module) => module.saidBy,
+);
+
 /** The error for a reply of that status; reads the start of its body. */
 export async function failureOf(
   reply: HttpReply,
@@ -62,8 +69,8 @@ export async function failureOf(
 ): Promise<HttpFailure | ConnectionLost> {
   const { status } = reply;
   const body = await excerptOf(reply, secrets, text);
-  const [line] = body.trim().split("\n", 1);
-  const said = line ? `: ${clip(printable(line))}` : "";
+  const words = (await reading.get())(body);
+  const said = words && `: ${words}`;
   if (isGatewayLoss(status) && !isRefusal(reply, body)) {
     const message = `A gateway before ${shownUrl(url)} lost the server: ${status}${said}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true });
@@ -78,10 +85,17 @@ export async function wrongTypeOf(reply: HttpReply, url: string, secrets: Secret
   const { status } = reply;
   const type = await secrets.clean(reply.header("content-type"));
   const body = await excerptOf(reply, secrets);
-  const what =
-    type === undefined ? "without a content type" : `with the content type ${clip(printable(type))}`;
-  const message = `${shownUrl(url)} answered ${status} ${what}: expected application/json or text/event-stream; is it an MCP endpoint?`;
-  return new HttpFailure({ status, url, body }, message);
+  const isPage = type?.startsWith("text/html");
+  const said = isPage ? (await reading.get())(body) : "";
+  const what = isPage
+    ? `with a web page${said && ` (${said})`}`
+    : type === undefined
+      ? "without a content type"
+      : `with the content type ${clip(printable(type))}`;
+  const remedy = isPage
+    ? "check the path of the URL, which often ends with /mcp, and whether a proxy wants you to sign in"
+    : "expected application/json or text/event-stream; is it an MCP endpoint?";
+  return new HttpFailure({ status, url, body }, `${shownUrl(url)} answered ${status} ${what}: ${remedy}`);
 }
 
 /** The time in `Retry-After`: seconds, or a date. */

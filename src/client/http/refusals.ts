@@ -3,9 +3,12 @@ import { untilAborted } from "../../async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import type { Secrets } from "../redaction/secrets.ts";
+import { clip } from "../../errors.ts";
+import { parseChallenge } from "../settings/challenge.ts";
 import { AuthRequired } from "../settings/errors.ts";
+import { printable, shownUrl } from "../settings/shown.ts";
 import { pageBeyond } from "./cross-origin.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, reading } from "./failure.ts";
 import type { HttpReply } from "./send.ts";
 
 /** The request that was refused. */
@@ -86,7 +89,19 @@ export class Refusals {
     const nonce = "dpop" in headers ? (["DPoP-Nonce"] as const) : [];
     const hint = exposureHint(reply, url, "WWW-Authenticate", ...nonce);
     const said = await this.#secrets.clean(challenge);
-    throw new AuthRequired({ status, url, challenge: said, hint }, { cause });
+    const spoken = "body" in cause ? (await reading.get())(cause.body) : "";
+    const { reason, scopes } = reasonOf(said, spoken);
+    const remedy = remedyOf(status, scopes, this.#sentBy(headers));
+    const message = [`${shownUrl(url)} answered ${status}`, reason, remedy].filter(Boolean).join(": ");
+    throw new AuthRequired({ status, url, challenge: said }, hint ? `${message}; ${hint}` : message, {
+      cause,
+    });
+  }
+
+  /** Where the credentials of a request come from. */
+  #sentBy(headers: HeaderFields): Source {
+    if (!("authorization" in headers)) return "nothing";
+    return this.#auth?.refused ? "auth" : "token";
   }
 
   /** Asks for other credentials, and waits for them as long as the request is wanted. */
@@ -109,6 +124,28 @@ export class Refusals {
     this.#prompted = url;
     this.#onAuthorizing?.(true, url);
   }
+}
+
+/** Where the credentials of a refused request come from: the user passed them, an object `auth` obtained them, or there were none. */
+type Source = "nothing" | "token" | "auth";
+
+/** Why the server refused, in its own words: those of the challenge, else of the body; and the scopes that it names. */
+function reasonOf(challenge: string | undefined, said: string): { reason: string; scopes: string } {
+  const { error, errorDescription, scope = [] } = parseChallenge(challenge);
+  const words = [error, errorDescription ?? said].filter(Boolean).join(": ");
+  return { reason: clip(printable(words)), scopes: clip(printable(scope.join(" "))) };
+}
+
+function remedyOf(status: 401 | 403, scopes: string, source: Source): string {
+  const needed = scopes && ` with the scopes ${scopes}`;
+  if (source === "nothing")
+    return `pass a token${needed}, or oauth() of halyard/client/oauth, as the option auth`;
+  const another =
+    status === 401
+      ? `one that is valid now and meant for this server${needed && `,${needed}`}`
+      : `one${needed || " that permits this"}`;
+  if (source === "token") return `the token was refused: pass ${another}`;
+  return `the token that auth obtained was refused: it must obtain ${another}`;
 }
 
 function isHopeless({ isFinal, times, budget }: Refused): boolean {

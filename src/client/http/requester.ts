@@ -1,7 +1,7 @@
 // Sends the HTTP requests of a client: with its credentials, again after a refusal that they cured, and through redirects.
 import { isThenable } from "../../async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
-import { HttpFailure } from "../settings/errors.ts";
+import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import type { Credentials } from "./auth.ts";
 import type { Refused } from "./refusals.ts";
@@ -23,6 +23,8 @@ export interface Asked extends HttpRequest {
 export class Requester {
   readonly #send: Send;
   readonly #credentials: Credentials;
+  /** Whether the server has replied to any request, so that the scheme of its address is right. */
+  #hasReplied = false;
 
   constructor(send: Send, credentials: Credentials) {
     this.#send = send;
@@ -40,7 +42,7 @@ export class Requester {
       const fields = isThenable(given) ? await given : given;
       const headers = fields === undefined ? asked.headers : { ...fields, ...asked.headers };
       const isAsAsked = fields === undefined && redirects === 0;
-      const reply = await this.#send(isAsAsked ? asked : { ...asked, url, headers });
+      const reply = await this.#reply(isAsAsked ? asked : { ...asked, url, headers });
       const { status } = reply;
       this.#credentials.replied(reply, url);
       if (status === 401 || status === 403) {
@@ -55,10 +57,28 @@ export class Requester {
     }
   }
 
+  async #reply(asked: HttpRequest): Promise<HttpReply> {
+    try {
+      const reply = await this.#send(asked);
+      this.#hasReplied = true;
+      return reply;
+    } catch (error) {
+      throw this.#hasReplied || !asked.url.startsWith("http:") ? error : perhapsTls(error);
+    }
+  }
+
   /** Closes connections that are kept for later requests. */
   closeIdle(): void {
     this.#send.closeIdle?.();
   }
+}
+
+/** A server with TLS closes a connection without it, and gives no reason. */
+function perhapsTls(error: unknown): unknown {
+  if (!(error instanceof ConnectionLost) || error.reason !== "cut") return error;
+  const { message, mayHaveRun, cause } = error;
+  const hint = "if the server uses TLS, write https instead of http";
+  return new ConnectionLost("cut", `${message}: ${hint}`, { mayHaveRun, cause });
 }
 
 /** Where a redirect leads to. Throws unless it keeps method, body and origin. */

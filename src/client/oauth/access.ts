@@ -3,7 +3,7 @@ import { longestTimerMs } from "../../async/timers.ts";
 import { Secrets } from "../redaction/secrets.ts";
 import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
-import { type Challenge, parseChallenge } from "./discovery/challenge.ts";
+import { type Challenge, parseChallenge } from "../settings/challenge.ts";
 import type { Proofs } from "./grants/proofs.ts";
 import { shown } from "./net/shown.ts";
 import { shownUrl } from "../settings/shown.ts";

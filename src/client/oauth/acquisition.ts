@@ -1,7 +1,7 @@
 // Obtains tokens for one MCP server: finds its authorization server, refreshes what there is, or has the grant obtain new ones.
 import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
 import { announcedServer, formerServer, unguided } from "./discovery/announced-server.ts";
-import type { Challenge } from "./discovery/challenge.ts";
+import type { Challenge } from "../settings/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
 import { authenticationOf } from "./grants/client-authentication.ts";
 import type { Grant, Party, Waiting } from "./grants/grant.ts";

@@ -1,5 +1,5 @@
 // Which scopes to ask for.
-import type { Challenge } from "./discovery/challenge.ts";
+import type { Challenge } from "../settings/challenge.ts";
 
 /** Everything in these lists once, in order. */
 function union(...lists: readonly (readonly string[] | undefined)[]): string[] {
@@ -20,8 +20,12 @@ export interface Asking {
   readonly byPerson: boolean;
 }
 
-/** The challenge decides, else the metadata of the resource; what was asked for before stays, or the person would lose it. */
+/**
+ * The challenge decides, else the metadata of the resource; what was asked for before stays, or the person would lose it. Where nobody
+ * names a scope, `offline_access` is not added: alone, it would take the place of the scopes that the server grants by default.
+ */
 export function scopesToAsk({ challenge, ofResource, ofServer, before, wanted, byPerson }: Asking): string[] {
-  const offline = byPerson && ofServer?.includes("offline_access") ? ["offline_access"] : [];
-  return union(before, challenge.scope ?? ofResource, wanted, offline);
+  const named = union(before, challenge.scope ?? ofResource, wanted);
+  const isOffline = byPerson && named.length > 0 && ofServer?.includes("offline_access") === true;
+  return isOffline ? union(named, ["offline_access"]) : named;
 }

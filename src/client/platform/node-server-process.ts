@@ -194,8 +194,18 @@ export class ServerProcess implements Wire {
     await this.#tree.end(this.#command.graceMs);
     await within(drainMs, this.#closed);
     for (const stream of [stdin, stdout, stderr]) stream.destroy();
-    const written = [this.#stderr.toString(), this.#stray.join("\n")].map(printable);
-    this.onClose(this.#reason(await this.#secrets.clean(written)));
+    this.onClose(this.#reason(await this.#texts()));
+  }
+
+  /** What the server has written besides messages, as errors show it. */
+  async written(): Promise<string> {
+    return quoted(await this.#texts());
+  }
+
+  async #texts(): Promise<Texts> {
+    const texts = [this.#stderr.toString(), this.#stray.join("\n")].map(printable);
+    const [stderr = "", stray = ""] = await this.#secrets.clean(texts);
+    return { stderr, stray };
   }
 
   #unread(): Error {
@@ -236,19 +246,32 @@ export class ServerProcess implements Wire {
   }
 
   /** Why the wire has ended, with what the server has written. */
-  #reason([stderr = "", stray = ""]: readonly string[]): Error {
+  #reason({ stderr, stray }: Texts): Error {
     const { command, cwd } = this.#command;
     const { exitCode, signalCode } = this.#child;
     const end = signalCode ? `was ended by ${signalCode}` : `exited with code ${exitCode ?? "unknown"}`;
-    const said = stderr && `\nIts last lines on standard error:\n${stderr}`;
     if (this.#hasSpoken)
-      return new ConnectionLost("exited", `${command} ${end}${said}`, { mayHaveRun: true });
-    const printed = stray && `\nIts lines on standard output:\n${stray}`;
+      return new ConnectionLost("exited", `${command} ${end}${quoted({ stderr, stray: "" })}`, {
+        mayHaveRun: true,
+      });
     return new CannotStart(
       { command, cwd, exitCode: exitCode ?? undefined, stderr },
-      `${command} (in ${cwd}) ${end} before it sent a message${printed}${said}`,
+      `${command} (in ${cwd}) ${end} before it sent a message${quoted({ stderr, stray })}`,
     );
   }
+}
+
+/** What a server has written besides messages, without secrets. */
+interface Texts {
+  /** The last lines. */
+  readonly stderr: string;
+  /** The first lines of standard output. */
+  readonly stray: string;
+}
+
+function quoted({ stderr, stray }: Texts): string {
+  const printed = stray && `\nIts first lines on standard output, which may carry only messages:\n${stray}`;
+  return `${printed}${stderr && `\nIts last lines on standard error:\n${stderr}`}`;
 }
 
 /** The last lines of a text that does not end, within a limit of bytes. */

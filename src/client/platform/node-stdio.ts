@@ -70,7 +70,7 @@ export class StdioTransport implements Transport {
         ),
     });
     const channel = new PipeChannel(server, receiver, this.#limits);
-    return channel;
+    return Object.assign(channel, { written: () => server.written() });
   }
 }
 

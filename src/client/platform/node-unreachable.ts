@@ -17,6 +17,7 @@ const beforeOpen: ReadonlySet<unknown> = new Set([
   "EAI_AGAIN",
   "EADDRNOTAVAIL",
   "UND_ERR_CONNECT_TIMEOUT",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_TLS_CERT_ALTNAME_INVALID",
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -28,6 +29,32 @@ const beforeOpen: ReadonlySet<unknown> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 const beforeOpenCalls: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
+/** What such failures say where they have no code: the `fetch` of Deno and Bun. */
+const beforeOpenWords = /before secure TLS|client error \(Connect\)|The TLS handshake failed/;
+
+/** What is likely wrong, by the words of the runtime, and what to do. */
+const mistakes: readonly (readonly [sign: RegExp, what: (url: URL) => string])[] = [
+  [
+    /ECONNREFUSED|connection ?refused/i,
+    ({ host }) => `nothing listens at ${host}: start the server, or check host and port`,
+  ],
+  [/ENOTFOUND|dns error/, ({ hostname }) => `there is no host ${hostname}: check how it is spelled`],
+  [/EAI_AGAIN/, () => "the name service does not respond: check the network"],
+  [
+    /wrong.version.number|InvalidContentType|Does the server speak TLS|packet length too long/i,
+    () => "it does not speak TLS at this port: write http instead of https",
+  ],
+  [
+    /CERT_HAS_EXPIRED|CertExpired|NOT_YET_VALID/i,
+    () => "its certificate is not valid at this time: renew it, or check the clock",
+  ],
+  [/ALTNAME|NotValidForName/i, ({ hostname }) => `its certificate is not for ${hostname}: check the host`],
+  [
+    /self.signed|_CERT|VERIFY_LEAF|peer certificate/i,
+    () =>
+      "its certificate is not trusted here: name that of its issuer in NODE_EXTRA_CA_CERTS, or DENO_CERT in Deno",
+  ],
+];
 
 interface SystemError {
   readonly code?: unknown;
@@ -46,13 +73,18 @@ export function nodeSendByFetch(fetch: typeof globalThis.fetch): Send {
 /** Whether an error proves that the connection for a request was never open. */
 export function isUnsentBy(error: unknown): boolean {
   const { code, syscall, message } = ((error as SystemError).cause ?? error) as SystemError;
-  return (
-    beforeOpen.has(code) || beforeOpenCalls.has(syscall) || String(message).includes("before secure TLS")
-  );
+  return beforeOpen.has(code) || beforeOpenCalls.has(syscall) || beforeOpenWords.test(String(message));
 }
 
 /** The error for a request that was never sent. */
 export function unreachable(error: unknown, { url }: HttpRequest): ConnectionLost {
-  const text = `Could not reach ${shownUrl(url)}: ${reasonOf(error)}: check the address, and that the server runs`;
-  return new ConnectionLost("unreachable", text, { mayHaveRun: false, cause: error });
+  const [reason = ""] = reasonOf(error).trim().split("\n", 1);
+  const [, mistake] = mistakes.find(([sign]) => sign.test(reason)) ?? [];
+  const problem = mistake?.(new URL(url)) ?? "check the address, and that the server runs";
+  const text = `Could not reach ${shownUrl(url)}: ${mistake ? problem : `${reason}: ${problem}`}`;
+  const code = ((error as SystemError).cause ?? (error as SystemError)).code;
+  return new ConnectionLost("unreachable", mistake && code ? `${text} (${String(code)})` : text, {
+    mayHaveRun: false,
+    cause: error,
+  });
 }

@@ -20,6 +20,7 @@ import {
   type Table,
   text,
   textRecord,
+  texts,
 } from "../../kinds.ts";
 import { checkOptions, givenOf } from "../../options.ts";
 import type { Root } from "../../protocol/asking.ts";
@@ -78,7 +79,21 @@ export const knownCallOptions: Known<CallOptions> = {
   headers: textRecord,
   fresh: flag,
   logLevel: level,
+  meta: plainObject,
   inputRequired: oneOf("answer", "return"),
+};
+
+/** The requests that other options answer. */
+const answeredBy: Readonly<Record<string, string>> = {
+  "elicitation/create": "pass onElicit",
+  "sampling/createMessage": "pass onSample",
+  "roots/list": "pass roots",
+  ping: "the client answers it",
+};
+
+const handlers = {
+  is: (value: unknown) => isPlain(value) && Object.values(value as object).every(isFunction),
+  mustBe: 'an object of methods and functions, such as { "acme/news": (params) => console.log(params) }',
 };
 
 const knownRoot: Known<Root> = { uri: needed(text), name: text, _meta: plainObject };
@@ -108,8 +123,11 @@ export const knownConnectOptions: Known<ConnectOptions> = {
     ...func,
     mustBe: "a function that returns one",
   }),
+  onNotification: handlers,
+  onRequest: handlers,
   onLog: func,
   logLevel: level,
+  tasks: flag,
   capabilities: optionsOf({ experimental: plainObject, extensions: plainObject }),
   connectTimeoutMs: milliseconds,
   backoff: limitsOf(defaultBackoff),
@@ -133,6 +151,15 @@ export function checkCallOptions(
 export function resolveOptions(options: ConnectOptions): ClientSettings {
   checkOptions({ subject: "connect" }, options, knownConnectOptions);
   const { limits, backoff, observe, logLevel, onLog, ...given } = givenOf(options);
+  for (const method of Object.keys(options.onRequest ?? {})) {
+    if (!Object.hasOwn(answeredBy, method)) continue;
+    const where = { subject: "connect", field: `onRequest["${method}"]` };
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      where,
+      `is a request of the protocol: ${answeredBy[method]}`,
+    );
+  }
   for (const id of Object.keys(options.capabilities?.extensions ?? {})) {
     const problem = extensionIdProblem(id);
     if (problem === undefined) continue;
@@ -161,6 +188,17 @@ export function guarded<Seen>(observe: (seen: Seen) => void): (seen: Seen) => vo
 }
 
 function isRemembered(value: unknown): boolean {
-  const { revision, capabilities, at } = Object(value) as { readonly [name: string]: unknown };
-  return isFilled(revision) && isPlain(capabilities) && Number.isFinite(at);
+  const { revision, capabilities, at, tools = [] } = Object(value) as { readonly [name: string]: unknown };
+  const isKnown = isFilled(revision) && isPlain(capabilities) && Number.isFinite(at);
+  return isKnown && Array.isArray(tools) && tools.every(isRememberedTool);
+}
+
+function isRememberedTool(value: unknown): boolean {
+  const { name, headers = [] } = Object(value) as { readonly [name: string]: unknown };
+  return isFilled(name) && Array.isArray(headers) && headers.every(isRememberedHeader);
+}
+
+function isRememberedHeader(value: unknown): boolean {
+  const { name, path } = Object(value) as { readonly name?: unknown; readonly path?: unknown };
+  return typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && texts.is(path);
 }

@@ -121,7 +121,7 @@ export class HttpFailure extends HalyardError {
 }
 
 /**
- * The server requires credentials (401), or other ones (403).
+ * The server requires credentials (401), or other ones (403). The message has the server's reason, and the scopes that it names.
  *
  * @example
  * ```ts
@@ -145,17 +145,13 @@ export class AuthRequired extends HalyardError {
       readonly status: 401 | 403;
       readonly url: string;
       readonly challenge?: string | undefined;
-      /** What else may be wrong. */
-      readonly hint?: string | undefined;
     },
+    message: string,
     options?: { cause?: unknown },
   ) {
-    const remedy = "pass a token, or oauth() of halyard/client/oauth, as the option auth";
-    const hint = reply.hint ? `; ${reply.hint}` : "";
-    const url = shownUrl(reply.url);
-    super("NEEDS_AUTH", `${url} answered ${reply.status}: ${remedy}${hint}`, options);
+    super("NEEDS_AUTH", message, options);
     this.status = reply.status;
-    this.url = url;
+    this.url = shownUrl(reply.url);
     this.challenge = reply.challenge;
   }
 }
@@ -183,10 +179,24 @@ export class CallTimeout extends HalyardError {
   /** The option whose time is over. */
   readonly limit: TimeLimit;
 
-  constructor(limit: TimeLimit, timeMs: number, what: string, signInUrl?: string) {
+  constructor(
+    limit: TimeLimit,
+    timeMs: number,
+    what: string,
+    known: {
+      /** Where somebody has to sign in meanwhile. */
+      readonly signInUrl?: string | undefined;
+      /** What the server wrote instead of messages, on lines of their own. */
+      readonly written?: string;
+    } = {},
+  ) {
+    const { signInUrl, written = "" } = known;
     const ended = limit === "timeoutMs" ? `${timeMs} ms without a sign of progress` : `${timeMs} ms`;
     const meanwhile = signInUrl ? `, waiting for somebody to sign in at ${shownUrl(signInUrl)}` : "";
-    super("TIMEOUT", `${what}: no response after ${ended}${meanwhile}: raise ${limit} if it needs longer`);
+    super(
+      "TIMEOUT",
+      `${what}: no response after ${ended}${meanwhile}: raise ${limit} if it needs longer${written}`,
+    );
     this.limit = limit;
   }
 }
@@ -329,7 +339,7 @@ export function shownId(id: string): string {
  *
  * const server = new McpServer({ name: "demo", version: "1.0.0" });
  * server.tool("report", { task: "optional" }, () => new Promise<string>(() => {}));
- * const client = await connect(server);
+ * const client = await connect(server, { tasks: true });
  * const task = await client.startTask("report");
  * await task.cancel();
  * const error = await task.result().catch((reason: unknown) => reason);

@@ -50,6 +50,13 @@ export interface IgnoredEvent {
   readonly reason: string;
 }
 
+/** The server sent a message that is not part of the protocol, and that no handler takes: pass `onNotification` or `onRequest`. */
+export interface UnhandledEvent {
+  readonly type: "unhandled";
+  readonly message: "notification" | "request";
+  readonly method: string;
+}
+
 /** A handler has answered a question of the server, or could not. */
 export interface QuestionEvent {
   readonly type: "question";
@@ -75,4 +82,5 @@ export type ClientEvent =
   | MismatchEvent
   | QuestionEvent
   | IgnoredEvent
+  | UnhandledEvent
   | StderrEvent;

@@ -97,6 +97,22 @@ export type SampleOption =
 /** The folders that the server may work on, or a function that returns the current ones. */
 export type RootsOption = readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>);
 
+/** Functions by the method of the notification that each receives. */
+export interface NotificationHandlers {
+  readonly [method: string]: (params: JsonObject) => unknown;
+}
+
+/**
+ * Functions by the method of the request that each answers with a result. If one throws, the server receives an error without details,
+ * or those of a `ProtocolError`.
+ */
+export interface RequestHandlers {
+  readonly [method: string]: (
+    params: JsonObject,
+    context: QuestionContext,
+  ) => JsonObject | Promise<JsonObject>;
+}
+
 /** A log message of the server. */
 export interface LogEntry {
   readonly level: LogLevel;

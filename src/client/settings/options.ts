@@ -1,8 +1,16 @@
 // The options of `connect` and of calls.
 import type { ClientCapabilities, Implementation, LogLevel } from "../../protocol/model.ts";
+import type { JsonObject } from "../../wire/message.ts";
 import type { AuthOption, HeaderFields } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
-import type { ElicitOption, LogEntry, RootsOption, SampleOption } from "./handlers.ts";
+import type {
+  ElicitOption,
+  LogEntry,
+  NotificationHandlers,
+  RequestHandlers,
+  RootsOption,
+  SampleOption,
+} from "./handlers.ts";
 import type { Backoff, ClientLimits } from "./limits.ts";
 import type { Remembered } from "./remembered.ts";
 
@@ -43,7 +51,12 @@ export interface CallOptions extends CallSettings {
   readonly fresh?: boolean;
   /** The lowest level of log messages that a modern server sends about this request. */
   readonly logLevel?: LogLevel;
-  /** `return` hands a result that asks for input to you, instead of answering it with the handlers. @default {"answer"} */
+  /** Added to the `_meta` of the request. The call then uses no cache. Name the keys `your.domain/name`: MCP reserves others. */
+  readonly meta?: JsonObject;
+  /**
+   * `return` hands a result that asks for input to you, instead of answering it with the handlers; and the error -32042 of 2025-11-25,
+   * whose pages the user must visit. @default {"answer"}
+   */
   readonly inputRequired?: "answer" | "return";
 }
 
@@ -67,10 +80,19 @@ export interface ConnectOptions extends CallSettings {
   readonly onSample?: SampleOption;
   /** The folders that the server may work on; declares `roots`. */
   readonly roots?: RootsOption;
+  /** Receives notifications that are not part of the protocol, or of an extension, by their method. For changes, use `client.listen`. */
+  readonly onNotification?: NotificationHandlers;
+  /** Answers requests of the server that are not part of the protocol, by their method. */
+  readonly onRequest?: RequestHandlers;
   /** Receives the server's log messages. */
   readonly onLog?: (entry: LogEntry) => void;
   /** The lowest level of those. @default {"info", if there is onLog} */
   readonly logLevel?: LogLevel;
+  /**
+   * Declares the tasks extension: a modern server may then run a call as a task, `callTool` waits for it, and `startTask` returns its
+   * handle. The tasks of 2025-11-25 need no declaration. @default {false}
+   */
+  readonly tasks?: boolean;
   /** Further capabilities to declare, such as extensions, whose identifiers have the form `vendor.prefix/name`. */
   readonly capabilities?: Pick<ClientCapabilities, "experimental" | "extensions">;
   /** How long connecting may take. @default {30000} */

@@ -37,7 +37,7 @@ export interface StoredTask {
  *
  * const server = new McpServer({ name: "reports", version: "1.0.0" });
  * server.tool("write_report", { task: "optional" }, () => "A report");
- * const client = await connect(server);
+ * const client = await connect(server, { tasks: true });
  * const task = await client.startTask("write_report");
  * const stored = JSON.stringify(task); // another process can go on with await client.task(JSON.parse(stored))
  * const { content } = await task.result();

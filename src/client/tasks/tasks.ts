@@ -3,6 +3,7 @@ import { HalyardError } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { CoreRequestOptions } from "../calls/core.ts";
+import { declaresTasks, passTasks } from "../calls/results.ts";
 import type { ToolCallParams } from "../catalogue/tool-calls.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -57,6 +58,11 @@ export class Tasks {
         ? isObject(capabilities.extensions?.[extensionIds.tasks])
         : areTasksRequested(core.peer);
     if (!hasTasks) throw noTasks(`${core.peer.address} has no tasks under ${revision.date}`, tool);
+    if (revision.tasks === "extension" && !declaresTasks(this.#parts.answers, revision))
+      throw new HalyardError(
+        "NO_TASKS",
+        `startTask("${tool}"): this client did not declare tasks: ${passTasks}`,
+      );
     if (revision.tasks === "core") {
       const support = await this.#supportOf(tool, options);
       if (support === "forbidden") throw noTasks(`The tool ${tool} cannot be called as a task`, tool);

@@ -15,7 +15,7 @@ export async function wired(scripted: ScriptedOptions, options: ConnectOptions =
   const server = new ScriptedServer(scripted);
   server.on("still/there", () => ({ resultType: "complete", yes: true }));
   const events: ClientEvent[] = [];
-  const client = await connect(server, { observe: (event) => events.push(event), ...options });
+  const client = await connect(server, { tasks: true, observe: (event) => events.push(event), ...options });
   onTestFinished(() => client.close());
   const ignored = (): string[] => events.flatMap((event) => (event.type === "ignored" ? [event.reason] : []));
   return { server, client, events, ignored };

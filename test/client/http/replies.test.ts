@@ -149,7 +149,7 @@ describe.each([newestModern, ...legacyDates])("a reply on %s", (revision) => {
         message: expect.stringContaining(String(status)),
       });
       if (headers["content-type"])
-        expect(error).toMatchObject({ body, message: expect.stringContaining("text/html") });
+        expect(error).toMatchObject({ body, message: expect.stringContaining("with a web page (Sign in)") });
     },
   );
 

@@ -35,6 +35,7 @@ async function open(row: ServerRow): Promise<Talk> {
     onElicit: () => ({ action: "accept", content: { name: "Ada" } }),
     onSample: () => ({ role: "assistant", content: { type: "text", text: "shoe" }, model: "rhymer" }),
     roots: [{ uri: "file:///work", name: "work" }],
+    tasks: true,
     onLog: (entry) => logs.push(entry),
     observe: (event) => events.push(event),
     record: (line) => lines.push(JSON.parse(line) as RecordedLine),

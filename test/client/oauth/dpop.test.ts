@@ -61,7 +61,10 @@ describe("a real authorization server", () => {
 
   test("refreshes tokens only with the key that they are bound to", async () => {
     const { issuer, server } = await start(true);
-    const client = await connected(server, oauth({ open: signInByFetch, dpop: true }));
+    const client = await connected(
+      server,
+      oauth({ open: signInByFetch, dpop: true, scopes: ["notes:read"] }),
+    );
     issuer.asked.clear();
     server.revokeTokens();
     await client.callTool("whoami");

@@ -19,7 +19,11 @@ const tools = "whoami\n";
 
 async function start(): Promise<{ issuer: AuthorizationServer; server: ProtectedServer }> {
   const issuer = await AuthorizationServer.startForTest();
-  return { issuer, server: await ProtectedServer.startForTest({ authorizationServers: [issuer.issuer] }) };
+  const server = await ProtectedServer.startForTest({
+    authorizationServers: [issuer.issuer],
+    requiredScopes: ["notes:read"],
+  });
+  return { issuer, server };
 }
 
 /** The person visits the address that the program has printed. */

@@ -67,6 +67,7 @@ describe("oidc-provider as it is, in front of version 2 of the official SDK", ()
     const { url, tokens, ended } = await startV2(issuer);
     let signIns = 0;
     const client = await join(url, {
+      scopes: ["openid"],
       open(address) {
         signIns += 1;
         return signInByForms(address);

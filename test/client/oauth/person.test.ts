@@ -27,9 +27,18 @@ async function failureOf({ address, connecting }: Awaited<ReturnType<typeof conn
 test("oauth signs a person in at a real authorization server, and the server knows them", async () => {
   const issuer = await AuthorizationServer.startForTest();
   const server = await ProtectedServer.startForTest({ authorizationServers: [issuer.issuer] });
-  const client = await connectForTest(server.url, oauth({ open: signInByFetch }));
+  const client = await connectForTest(server.url, oauth({ open: signInByFetch, scopes: ["notes:read"] }));
   const { content } = await client.callTool("whoami");
   expect(content).toEqual([{ type: "text", text: `alice of ${issuer.issuer}` }]);
+});
+
+test("oauth says to pass scopes where an authorization server grants nothing without one", async () => {
+  const issuer = await AuthorizationServer.startForTest();
+  const server = await ProtectedServer.startForTest({ authorizationServers: [issuer.issuer] });
+  const signingIn = connectForTest(server.url, oauth({ open: signInByFetch }));
+  await expect(signingIn).rejects.toThrow(
+    `The answer to the sign-in at "${issuer.issuer}" is a refusal: "access_denied": unless a person declined, the authorization server wants a scope, and the MCP server names none: pass scopes`,
+  );
 });
 
 test("oauth proves with S256 that it began the sign-in [CL-PKCE]", async () => {
@@ -81,8 +90,8 @@ test("oauth keeps the parameters that the authorization endpoint has, and leaves
 
 test("oauth asks for consent along with offline_access, which OpenID Connect ignores otherwise", async () => {
   const { server } = await start();
-  const { address } = await connectAway(server.url);
-  expect(address.searchParams.get("scope")?.split(" ")).toContain("offline_access");
+  const { address } = await connectAway(server.url, { scopes: ["openid"] });
+  expect(address.searchParams.get("scope")).toBe("openid offline_access");
   expect(address.searchParams.get("prompt")).toBe("consent");
 });
 

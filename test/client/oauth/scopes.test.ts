@@ -58,6 +58,20 @@ describe("the first sign-in asks for", () => {
       ["offline_access", "x"],
       "notes:read offline_access",
     ],
+    [
+      "no offline access where nothing else is asked for: alone it would cost the scopes that are granted by default",
+      undefined,
+      undefined,
+      ["openid", "offline_access"],
+      null,
+    ],
+    [
+      "no offline access where the metadata lists no scope",
+      undefined,
+      [],
+      ["openid", "offline_access"],
+      null,
+    ],
   ];
 
   test.each(rows)("%s", async (_, challenged, ofServer, ofIssuer, asked) => {

@@ -75,7 +75,7 @@ describe("connect says why the command cannot start", () => {
     expect(error.message).toBe(
       [
         `${process.execPath} (in ${folder}) exited with code 64 before it sent a message`,
-        "Its lines on standard output:",
+        "Its first lines on standard output, which may carry only messages:",
         "Usage: server FILE",
         "Its last lines on standard error:",
         "FILE is missing",

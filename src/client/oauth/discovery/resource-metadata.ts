@@ -4,7 +4,7 @@ import type { Net } from "../net/net.ts";
 import { shown } from "../net/shown.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
-import type { Challenge } from "./challenge.ts";
+import type { Challenge } from "../../settings/challenge.ts";
 import { firstDocument, type Found } from "./first-document.ts";
 
 /** What tokens for a server are for, and who issues them. */

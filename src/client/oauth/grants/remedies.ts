@@ -15,9 +15,11 @@ const remedies: { readonly [error: string]: string } = {
 };
 
 /** Says what to do, after a colon; says nothing if that is not known. */
-export function remedyOf(error: string, description: unknown, { resource }: Party): string {
+export function remedyOf(error: string, description: unknown, { resource, scopes }: Party): string {
   const isUnknownParameter = error === "invalid_request" && /\bresource\b/i.test(String(description));
   if (error === "invalid_target" || isUnknownParameter)
     return `: MCP requires the parameter resource; let the authorization server accept ${shown(resource)}`;
+  if (scopes.length === 0 && error === "access_denied")
+    return ": unless a person declined, the authorization server wants a scope, and the MCP server names none: pass scopes";
   return Object.hasOwn(remedies, error) ? `: ${remedies[error]}` : "";
 }
