@@ -39,7 +39,7 @@ export interface Auth {
   /** The public URL of the endpoint. */
   readonly resource?: string;
   /** Public JSON documents by path: functions that return their text. */
-  readonly documents?: ReadonlyMap<string, () => string | Promise<string>>;
+  readonly documents?: ReadonlyMap<string, () => string | Promise<string>> | undefined;
 }
 
 export function isAuthRefusal(authenticated: Authenticated): authenticated is AuthRefusal {

@@ -1,4 +1,5 @@
 // Connects to several servers at once, and offers their tools under one roof.
+import { AsyncClosing } from "../async/disposal.ts";
 import { ConfigurationError } from "../errors.ts";
 import { type Known, options as optionsOf } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
@@ -93,7 +94,7 @@ export async function connectAll(
  * const { content } = await servers.callTool("notes_search");
  * ```
  */
-export class McpClients {
+export class McpClients extends AsyncClosing {
   readonly #connects: ReadonlyMap<string, () => Promise<McpClient>>;
   readonly #outcomes = new Map<string, ServerOutcome>();
   /** The tools of each server when they were listed last, by prefixed name. */
@@ -102,6 +103,7 @@ export class McpClients {
 
   /** @internal */
   constructor(connects: ReadonlyMap<string, () => Promise<McpClient>>) {
+    super();
     this.#connects = connects;
   }
 
@@ -153,10 +155,6 @@ export class McpClients {
     this.#isClosed = true;
     const open = [...this.#outcomes.values()].flatMap((outcome) => (outcome.ok ? [outcome.client] : []));
     await Promise.all(open.map((client) => client.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   async #toolsOf(server: string, options?: CallOptions): Promise<ReadonlyMap<string, ServerTool>> {

@@ -24,19 +24,19 @@ type Json =
 
 /** Recognises documents whose type has no index signature. An object of other schemas has none of these keywords. */
 interface JsonSchemaKeywords {
-  readonly $schema?: string;
-  readonly $ref?: string;
-  readonly $defs?: object;
-  readonly definitions?: object;
+  readonly $schema?: string | undefined;
+  readonly $ref?: string | undefined;
+  readonly $defs?: object | undefined;
+  readonly definitions?: object | undefined;
   readonly additionalProperties?: unknown;
-  readonly type?: string | readonly string[];
-  readonly properties?: object;
+  readonly type?: string | readonly string[] | undefined;
+  readonly properties?: object | undefined;
   readonly items?: unknown;
-  readonly required?: boolean | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly unknown[];
-  readonly oneOf?: readonly unknown[];
-  readonly allOf?: readonly unknown[];
+  readonly required?: boolean | readonly string[] | undefined;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly anyOf?: readonly unknown[] | undefined;
+  readonly oneOf?: readonly unknown[] | undefined;
+  readonly allOf?: readonly unknown[] | undefined;
 }
 
 /** The value that a handler receives after validation against `S`. */
