@@ -92,6 +92,8 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.#core = core;
     this.#requestState = parts.requestState;
     this.#port = openPort(this, parts);
+    for (const [identifier, settings] of Object.entries(options.capabilities?.extensions ?? {}))
+      this.extension(identifier, { settings: { ...settings } });
   }
 
   /** Registers a tool. Throws a `ConfigurationError` that names the tool and the field if its name or a schema is invalid. */
