@@ -23,7 +23,6 @@ const options: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   moduleDetection: ts.ModuleDetectionKind.Force,
   strict: true,
-  skipLibCheck: true,
   noEmit: true,
 };
 

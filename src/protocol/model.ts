@@ -144,7 +144,9 @@ export interface Tool {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject | undefined;
   readonly annotations?: ToolAnnotations | undefined;
-  readonly execution?: { readonly taskSupport?: "optional" | "required" | "forbidden" | undefined } | undefined;
+  readonly execution?:
+    | { readonly taskSupport?: "optional" | "required" | "forbidden" | undefined }
+    | undefined;
   readonly _meta?: JsonObject | undefined;
 }
 
