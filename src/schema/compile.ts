@@ -39,6 +39,20 @@ interface JsonSchemaKeywords {
   readonly allOf?: readonly unknown[] | undefined;
 }
 
+/** An object of schemas, which other packages accept. It is part of the constraint so that the compiler can say what to do. */
+export type RawShape = { readonly [name: string]: StandardSchema };
+
+/** Put beside a schema `S`, it makes the compiler's error for a raw shape say what to do. */
+export type Wrapped<S> = S extends RawShape
+  ? keyof S extends never
+    ? unknown
+    : "This is a raw shape: wrap it in z.object({ … })"
+  : unknown;
+
+/** The arguments that a handler receives: none without a schema. */
+// oxlint-disable-next-line typescript/no-empty-object-type
+export type ValidatedArguments<S> = AnySchema extends S ? {} : Validated<S>;
+
 /** The value that a handler receives after validation against `S`. */
 export type Validated<S> = S extends StandardSchema<infer _, infer Output> ? Output : Record<string, unknown>;
 

@@ -11,7 +11,7 @@ import {
 } from "../protocol/model.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
-import type { AnySchema } from "../schema/compile.ts";
+import type { AnySchema, RawShape } from "../schema/compile.ts";
 import type { JsonObject, RpcMessage, RpcResponse } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
@@ -97,12 +97,12 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /** Registers a tool. Throws a `ConfigurationError` that names the tool and the field if its name or a schema is invalid. */
-  tool<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>(
+  tool<I extends AnySchema | RawShape = AnySchema, O extends AnySchema | RawShape = AnySchema>(
     name: string,
     definition: ToolDefinition<I, O>,
     handler: ToolHandler<I, O, Extra>,
   ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>> {
-    return this.#core.catalogue.tools.add(name, definition, handler);
+    return this.#core.catalogue.tools.add(name, definition, handler) as Handle<never>;
   }
 
   /** Registers the resource at `uri`. */
@@ -124,12 +124,12 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /** Registers a prompt. */
-  prompt<A extends AnySchema = AnySchema>(
+  prompt<A extends AnySchema | RawShape = AnySchema>(
     name: string,
     definition: PromptDefinition<A>,
     handler: PromptHandler<A, Extra>,
   ): Handle<Partial<PromptDefinition<A> & { readonly handler: PromptHandler<A, Extra> }>> {
-    return this.#core.catalogue.prompts.add(name, definition, handler);
+    return this.#core.catalogue.prompts.add(name, definition, handler) as Handle<never>;
   }
 
   /** Completes arguments in one place. If the handler returns undefined, the argument's own completer runs. */
@@ -156,12 +156,12 @@ export class McpServer<Extra extends object = object> implements Servable {
    * });
    * ```
    */
-  method<P extends AnySchema = AnySchema, R extends AnySchema = AnySchema>(
+  method<P extends AnySchema | RawShape = AnySchema, R extends AnySchema | RawShape = AnySchema>(
     name: string,
     definition: MethodDefinition<P, R>,
     handler: RequestHandler<P, R, Extra>,
   ): Handle<Partial<MethodDefinition<P, R> & { readonly handler: RequestHandler<P, R, Extra> }>> {
-    return this.#core.catalogue.methods.add(name, definition, handler);
+    return this.#core.catalogue.methods.add(name, definition, handler) as Handle<never>;
   }
 
   /** Adds an extension of the protocol, by default for modern clients that declare it. */
