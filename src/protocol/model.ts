@@ -135,13 +135,23 @@ export interface PromptMessage {
   readonly content: ContentBlock;
 }
 
+/** The JSON Schema of a tool's arguments, which are an object. */
+export interface ToolSchema {
+  readonly type: "object";
+  /** The schemas of the arguments, by name. */
+  readonly properties?: { readonly [name: string]: JsonObject } | undefined;
+  /** The names of the arguments that cannot be left out. */
+  readonly required?: readonly string[] | undefined;
+  readonly [keyword: string]: unknown;
+}
+
 /** A tool as `tools/list` returns it. */
 export interface Tool {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly icons?: readonly Icon[] | undefined;
-  readonly inputSchema: JsonObject;
+  readonly inputSchema: ToolSchema;
   readonly outputSchema?: JsonObject | undefined;
   readonly annotations?: ToolAnnotations | undefined;
   readonly execution?:

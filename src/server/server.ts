@@ -65,11 +65,17 @@ export interface ClusterView {
  * ```
  */
 export class McpServer<Extra extends object = object> implements Servable {
+  /** The name and version of this server, as clients see them. */
   readonly info: Implementation;
+  /** The registered tools: find one by its name, list or remove them. Clients learn of changes by themselves. */
   readonly tools: Collection<ToolOptions>;
+  /** The registered prompts: find one by its name, list or remove them. Clients learn of changes by themselves. */
   readonly prompts: Collection<PromptOptions>;
+  /** The registered resources, by URI. `updated(uri)` notifies the clients that have subscribed to a resource. */
   readonly resources: ResourceCollection<ResourceOptions>;
+  /** The registered resource templates, by URI template. */
   readonly resourceTemplates: Collection<TemplateOptions>;
+  /** Sends messages that no request asked for: to one session, to all, or to those who subscribed. */
   readonly push: Push;
   /** The processes that serve together through `backplane`. */
   readonly cluster: ClusterView;
@@ -96,11 +102,26 @@ export class McpServer<Extra extends object = object> implements Servable {
       this.extension(identifier, { settings: { ...settings } });
   }
 
-  /** Registers a tool. Throws a `ConfigurationError` that names the tool and the field if its name or a schema is invalid. */
-  tool<I extends AnySchema | RawShape = AnySchema, O extends AnySchema | RawShape = AnySchema>(
+  /**
+   * Registers a tool. Throws a `ConfigurationError` that names the tool and the field if its name or a schema is invalid.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   * import * as z from "zod";
+   *
+   * const server = new McpServer({ name: "weather", version: "1.0.0" });
+   * server.tool(
+   *   "forecast",
+   *   { description: "The weather in a city", input: z.object({ city: z.string() }) },
+   *   ({ city }) => `21 °C in ${city}`,
+   * );
+   * ```
+   */
+  tool<I extends AnySchema | RawShape = AnySchema, O extends AnySchema | RawShape = AnySchema, Given = never>(
     name: string,
     definition: ToolDefinition<I, O>,
-    handler: ToolHandler<I, O, Extra>,
+    handler: ToolHandler<I, O, Extra, Given>,
   ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>> {
     return this.#core.catalogue.tools.add(name, definition, handler) as Handle<never>;
   }

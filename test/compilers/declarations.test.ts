@@ -73,7 +73,7 @@ describe.skipIf(process.env["HALYARD_COMPILERS"] !== "1")("compilers since 5.4",
       describe.each([true, false])("exactOptionalPropertyTypes: %s", (exactOptionalPropertyTypes) => {
         test.each(Object.entries(worlds))(
           "%s",
-          async (_, { files, options }) => {
+          async (__, { files, options }) => {
             const compiler = join(folder, "node_modules", `typescript-${version}`);
             const all = { ...options, ...module, exactOptionalPropertyTypes };
             expect(await compile(compiler, user, files, all)).toBe("");

@@ -42,6 +42,7 @@ export interface ToolDefinition<
   readonly input?: I & Wrapped<I>;
   /** The schema of the result. The handler returns a matching value, which is sent as structured content and as text. */
   readonly output?: O & Wrapped<O>;
+  /** Hints for the client on what the tool does, such as `readOnlyHint: true`. They promise nothing and enforce nothing. */
   readonly annotations?: ToolAnnotations;
   /** The capabilities that the client must declare; calls from other clients are rejected. */
   readonly requires?: ClientCapabilities;
@@ -84,11 +85,19 @@ export type ToolReturn =
   | void;
 
 /** What a tool with the output schema `O` may return. */
-export type StructuredReturn<O> =
+export type StructuredReturn<O, Given = unknown> =
   | Unvalidated<O>
-  | CallToolResult
+  | StructuredResult<O, Given>
   | ToolResult<Unvalidated<O> | undefined>
   | InputRequired;
+
+/** The protocol's result, with the value in `structuredContent`. */
+interface StructuredResult<O, Given> extends Omit<CallToolResult, "structuredContent"> {
+  readonly structuredContent?: Unvalidated<O> | (Given & Opaque<Given>) | undefined;
+}
+
+/** The type of a value that says nothing about it, as in the results of other packages. The server checks the value. */
+type Opaque<Given> = unknown extends Given ? unknown : string extends keyof Given ? unknown : never;
 
 /**
  * Runs a tool. It receives the validated arguments and the context of the call.
@@ -100,7 +109,8 @@ export type ToolHandler<
   I extends AnySchema | RawShape = AnySchema,
   O extends AnySchema | RawShape = AnySchema,
   Extra = object,
-> = AnySchema extends O ? Handler<I, Extra, ToolReturn> : Handler<I, Extra, StructuredReturn<O>>;
+  Given = unknown,
+> = AnySchema extends O ? Handler<I, Extra, ToolReturn> : Handler<I, Extra, StructuredReturn<O, Given>>;
 
 type Handler<I, Extra, Returned> = (
   args: ValidatedArguments<I>,

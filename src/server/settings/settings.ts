@@ -116,6 +116,7 @@ export interface CoreOptions {
    * `natsBackplane(connection)` of `halyard/nats`. @default {a process on its own}
    */
   readonly backplane?: Backplane;
+  /** How much the server holds and takes in: sessions, queues, messages, time. Each limit has a default. */
   readonly limits?: Partial<ServerLimits>;
   /** @default {warnings and errors to standard error} */
   readonly logger?: Logger;
