@@ -15,6 +15,7 @@ const slow = [
   "test/client/interop/everything.test.ts",
   "test/client/oauth/{examples,refresh-races,store-processes}.test.ts",
   "test/client/stdio/shutdown.test.ts",
+  "test/compilers/declarations.test.ts",
   "test/conformance/client.test.ts",
   "test/dashboard/{timeline-page,attacks-memory,silence}.test.ts",
   "test/dashboard/browser/{cluster,many-sessions,safety,timeline,try-it,views}.test.ts",

@@ -108,23 +108,26 @@ async function reachOf(entryPoints: string[]): Promise<{ atOnce: Set<string>; la
   return { atOnce, later };
 }
 
-/** The declarations of the entries and of what they name, by path. */
+/**
+ * The declarations of the entries and of what they name, by path. A whole program emits them: `ts.transpileDeclaration` sees no
+ * `lib`, and so declares a method such as `[Symbol.iterator]` twice.
+ */
 function declarations(): Map<string, string> {
   const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, ".");
+  // Types of Node are not looked at where nothing is checked, and take long to read.
+  const program = ts.createProgram(sources, { ...options, types: [], noCheck: true });
   const written = new Map<string, string>();
   const reached = new Set(sources);
   for (const source of reached) {
-    const { outputText, diagnostics } = ts.transpileDeclaration(readFileSync(source, "utf8"), {
-      compilerOptions: options,
-      fileName: source,
-      reportDiagnostics: true,
-    });
-    for (const { messageText } of diagnostics ?? [])
+    const write = (path: string, text: string): void => {
+      written.set(relative(".", path).replaceAll("\\", "/"), text);
+      for (const { fileName } of ts.preProcessFile(text).importedFiles)
+        if (fileName.startsWith(".")) reached.add(join(dirname(source), fileName));
+    };
+    const { diagnostics } = program.emit(program.getSourceFile(source), write, undefined, true);
+    for (const { messageText } of diagnostics)
       throw new Error(`${source}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
-    written.set(source.replace(/^src/, "dist").replace(/\.ts$/, ".d.ts"), outputText);
-    for (const { fileName } of ts.preProcessFile(outputText).importedFiles)
-      if (fileName.startsWith(".")) reached.add(join(dirname(source), fileName));
   }
   return written;
 }

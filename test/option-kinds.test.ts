@@ -50,7 +50,9 @@ function wrongFor({ path, type, steps }: OptionPath): unknown[] {
   const takesFunction = some((part) => part.getCallSignatures().length > 0);
   const objects = parts.filter(
     (part) =>
-      is(part, ts.TypeFlags.Object) && !checker.isArrayType(part) && part.getCallSignatures().length === 0,
+      is(part, ts.TypeFlags.Object | ts.TypeFlags.NonPrimitive) &&
+      !checker.isArrayType(part) &&
+      part.getCallSignatures().length === 0,
   );
   const flags = parts
     .filter((part) => is(part, ts.TypeFlags.BooleanLike))

@@ -29,7 +29,6 @@ const options: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   moduleDetection: ts.ModuleDetectionKind.Force,
   strict: true,
-  skipLibCheck: true,
   noEmit: true,
   allowImportingTsExtensions: true,
   // Packages of model providers need a network, and a key: these files stand for them.

@@ -57,7 +57,7 @@ export interface Auth {
   /** Called when an endpoint starts. Throws if it may not be used there. */
   checkPlace?(place: EndpointPlace): void;
   /** Public JSON documents by path: functions that return their text. */
-  readonly documents?: ReadonlyMap<string, () => string | Promise<string>>;
+  readonly documents?: ReadonlyMap<string, () => string | Promise<string>> | undefined;
 }
 
 export function isAuthRefusal(authenticated: Authenticated): authenticated is AuthRefusal {

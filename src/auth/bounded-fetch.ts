@@ -7,10 +7,14 @@ const timeoutMs = 5000;
 /** Milliseconds before a failed request is tried again, whatever tokens arrive. */
 export const retryMs = 1000;
 
+/** The packages that call it pass `body: undefined`, which `RequestInit` does not allow. */
+type BoundedInit = Omit<RequestInit, "body"> & { readonly body?: RequestInit["body"] | undefined };
+
 /** Like `fetch`, for small JSON documents. */
-export async function boundedFetch(url: string, init: RequestInit = {}): Promise<Response> {
+export async function boundedFetch(url: string, init: BoundedInit = {}): Promise<Response> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const response = await fetch(url, { ...init, redirect: "manual", signal }).catch(sayWhy);
+  const sent = { ...init, body: init.body ?? null };
+  const response = await fetch(url, { ...sent, redirect: "manual", signal }).catch(sayWhy);
   const body = new GrowingBuffer();
   for await (const chunk of response.body ?? []) {
     if (body.length + chunk.length > maxBytes)

@@ -1,4 +1,5 @@
 // A client of one server: what its user calls. Each method is a few lines over the calls and the features of the client.
+import { AsyncClosing } from "../async/disposal.ts";
 import { type Later, later } from "../async/later.ts";
 import type {
   CallToolResult,
@@ -80,7 +81,7 @@ export interface ClientParts {
  * await client.close();
  * ```
  */
-export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
+export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncClosing {
   readonly #connection: Connection;
   readonly #calls: Calls;
   readonly #logging: Logging;
@@ -91,6 +92,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
 
   /** @internal */
   constructor({ connection, calls, logging, catalogue, settings }: ClientParts) {
+    super();
     this.#connection = connection;
     this.#calls = calls;
     this.#logging = logging;
@@ -344,10 +346,6 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> {
   /** Ends the connection. Calls that wait reject with `ConnectionLost`, reason `closed`. */
   close(): Promise<void> {
     return this.#calls.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   /** The result of a tool as the user receives it. */

@@ -1,4 +1,5 @@
 // The clients of several servers: their outcomes, their tools under one roof, and their changes.
+import { AsyncClosing } from "../async/disposal.ts";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { CallToolResult, Tool } from "../protocol/model.ts";
@@ -49,7 +50,7 @@ const listenings = later(
  * await servers.close();
  * ```
  */
-export class McpClients {
+export class McpClients extends AsyncClosing {
   readonly #connects: ReadonlyMap<string, () => Promise<McpClient>>;
   readonly #disabled: ReadonlySet<string>;
   /** What begins the names of the tools of each server. */
@@ -63,6 +64,7 @@ export class McpClients {
 
   /** @internal */
   constructor(connects: ReadonlyMap<string, () => Promise<McpClient>>, disabled: ReadonlySet<string>) {
+    super();
     this.#connects = connects;
     this.#disabled = disabled;
     this.#prefixes = prefixesOf([...connects.keys()]);
@@ -136,10 +138,6 @@ export class McpClients {
     this.#isClosed = true;
     const open = [...this.#outcomes.values()].flatMap((outcome) => (outcome.ok ? [outcome.client] : []));
     await Promise.all(open.map((client) => client.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   async #retry(): Promise<void> {

@@ -1,4 +1,5 @@
 // Listens for changes of the lists of several servers, also of servers that connect later.
+import { AsyncClosing, type AsyncDisposal } from "../async/disposal.ts";
 import { flag, func, type Known, needed, type Table } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
 import type { McpClient } from "./client.ts";
@@ -13,15 +14,14 @@ const knownFilter: Known<ServersFilter> = { tools: flag, prompts: flag, resource
 const knownCallback: Table = { onChange: needed(func) };
 
 /** An open listening for changes of several servers. */
-export interface ServersListening {
+export interface ServersListening extends AsyncDisposal {
   /** The servers whose changes do not arrive, and why: they announce none, or could not be reached. */
   readonly errors: ReadonlyMap<string, unknown>;
   /** Unsubscribes from all servers. */
   close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
-export class LiveServersListening implements ServersListening {
+export class LiveServersListening extends AsyncClosing implements ServersListening {
   readonly errors: Map<string, unknown> = new Map();
   readonly #filter: ListenFilter;
   readonly #onChange: OnServerChange;
@@ -30,6 +30,7 @@ export class LiveServersListening implements ServersListening {
   #isClosed = false;
 
   constructor(filter: ServersFilter, onChange: OnServerChange, onClosed: () => void) {
+    super();
     checkOptions({ subject: "listen" }, filter, knownFilter);
     checkOptions({ subject: "listen" }, { onChange }, knownCallback);
     this.#filter = checkFilter(filter);
@@ -81,9 +82,5 @@ export class LiveServersListening implements ServersListening {
     this.#isClosed = true;
     this.#onClosed();
     await Promise.all([...this.#open.values()].map((listening) => listening.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }

@@ -16,20 +16,20 @@ import { isObject, type JsonObject } from "../wire/message.ts";
 export interface Icon {
   /** An `http(s):` or `data:` URI. */
   readonly src: string;
-  readonly mimeType?: string;
+  readonly mimeType?: string | undefined;
   /** Such as `48x48`, or `any`. */
-  readonly sizes?: readonly string[];
-  readonly theme?: "light" | "dark";
+  readonly sizes?: readonly string[] | undefined;
+  readonly theme?: "light" | "dark" | undefined;
 }
 
 /** The name and version of a server or client. */
 export interface Implementation {
   readonly name: string;
   readonly version: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly websiteUrl?: string;
-  readonly icons?: readonly Icon[];
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly websiteUrl?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
 }
 
 /** The fields of an icon, and below those of an implementation, for those who check what an author wrote. */
@@ -53,28 +53,28 @@ export const knownImplementation: Known<Implementation> = {
 
 /** Hints for the client on how to use a piece of content. */
 export interface Annotations {
-  readonly audience?: readonly ("user" | "assistant")[];
+  readonly audience?: readonly ("user" | "assistant")[] | undefined;
   /** From 0 (optional) to 1 (required). */
-  readonly priority?: number;
+  readonly priority?: number | undefined;
   /** ISO 8601. */
-  readonly lastModified?: string;
+  readonly lastModified?: string | undefined;
 }
 
 /** Hints for the client on what a tool does. */
 export interface ToolAnnotations {
-  readonly title?: string;
-  readonly readOnlyHint?: boolean;
-  readonly destructiveHint?: boolean;
-  readonly idempotentHint?: boolean;
-  readonly openWorldHint?: boolean;
+  readonly title?: string | undefined;
+  readonly readOnlyHint?: boolean | undefined;
+  readonly destructiveHint?: boolean | undefined;
+  readonly idempotentHint?: boolean | undefined;
+  readonly openWorldHint?: boolean | undefined;
 }
 
 /** Text. */
 export interface TextContent {
   readonly type: "text";
   readonly text: string;
-  readonly annotations?: Annotations;
-  readonly _meta?: JsonObject;
+  readonly annotations?: Annotations | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** An image. */
@@ -83,8 +83,8 @@ export interface ImageContent {
   /** Base64. */
   readonly data: string;
   readonly mimeType: string;
-  readonly annotations?: Annotations;
-  readonly _meta?: JsonObject;
+  readonly annotations?: Annotations | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** Audio. Clients whose revision has no audio receive a line of text instead. */
@@ -93,8 +93,8 @@ export interface AudioContent {
   /** Base64. */
   readonly data: string;
   readonly mimeType: string;
-  readonly annotations?: Annotations;
-  readonly _meta?: JsonObject;
+  readonly annotations?: Annotations | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** A link to a resource that the client may read. Clients whose revision has no links receive its name and URI as text. */
@@ -102,21 +102,21 @@ export interface ResourceLink {
   readonly type: "resource_link";
   readonly uri: string;
   readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly mimeType?: string;
-  readonly size?: number;
-  readonly icons?: readonly Icon[];
-  readonly annotations?: Annotations;
-  readonly _meta?: JsonObject;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly mimeType?: string | undefined;
+  readonly size?: number | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  readonly annotations?: Annotations | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** A resource with its contents. */
 export interface EmbeddedResource {
   readonly type: "resource";
   readonly resource: ResourceContents;
-  readonly annotations?: Annotations;
-  readonly _meta?: JsonObject;
+  readonly annotations?: Annotations | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** One piece of a tool result or of a prompt message. */
@@ -125,8 +125,8 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceL
 /** The contents of a resource: text, or binary data as base64. */
 export type ResourceContents = {
   readonly uri: string;
-  readonly mimeType?: string;
-  readonly _meta?: JsonObject;
+  readonly mimeType?: string | undefined;
+  readonly _meta?: JsonObject | undefined;
 } & ({ readonly text: string } | { readonly blob: string });
 
 /** One message of a prompt. */
@@ -135,46 +135,58 @@ export interface PromptMessage {
   readonly content: ContentBlock;
 }
 
+/** The JSON Schema of a tool's arguments, which are an object. */
+export interface ToolSchema {
+  readonly type: "object";
+  /** The schemas of the arguments, by name. */
+  readonly properties?: { readonly [name: string]: JsonObject } | undefined;
+  /** The names of the arguments that cannot be left out. */
+  readonly required?: readonly string[] | undefined;
+  readonly [keyword: string]: unknown;
+}
+
 /** A tool as `tools/list` returns it. */
 export interface Tool {
   readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly icons?: readonly Icon[];
-  readonly inputSchema: JsonObject;
-  readonly outputSchema?: JsonObject;
-  readonly annotations?: ToolAnnotations;
-  readonly execution?: { readonly taskSupport?: "optional" | "required" | "forbidden" };
-  readonly _meta?: JsonObject;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  readonly inputSchema: ToolSchema;
+  readonly outputSchema?: JsonObject | undefined;
+  readonly annotations?: ToolAnnotations | undefined;
+  readonly execution?:
+    | { readonly taskSupport?: "optional" | "required" | "forbidden" | undefined }
+    | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** A prompt as `prompts/list` returns it. */
 export interface Prompt {
   readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly icons?: readonly Icon[];
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
   readonly arguments?: readonly {
     readonly name: string;
-    readonly title?: string;
-    readonly description?: string;
-    readonly required?: boolean;
+    readonly title?: string | undefined;
+    readonly description?: string | undefined;
+    readonly required?: boolean | undefined;
   }[];
-  readonly _meta?: JsonObject;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** A resource as `resources/list` returns it. */
 export interface Resource {
   readonly uri: string;
   readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly icons?: readonly Icon[];
-  readonly mimeType?: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  readonly mimeType?: string | undefined;
   /** In bytes. */
-  readonly size?: number;
-  readonly annotations?: Annotations;
-  readonly _meta?: JsonObject;
+  readonly size?: number | undefined;
+  readonly annotations?: Annotations | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** A resource template as `resources/templates/list` returns it. */
@@ -186,29 +198,29 @@ export interface ResourceTemplate extends Omit<Resource, "uri" | "size"> {
 export interface CallToolResult {
   readonly content: readonly ContentBlock[];
   readonly structuredContent?: unknown;
-  readonly isError?: boolean;
-  readonly _meta?: JsonObject;
+  readonly isError?: boolean | undefined;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** The result of `prompts/get`. */
 export interface GetPromptResult {
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly messages: readonly PromptMessage[];
-  readonly _meta?: JsonObject;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** The result of `resources/read`. */
 export interface ReadResourceResult {
   readonly contents: readonly ResourceContents[];
-  readonly _meta?: JsonObject;
+  readonly _meta?: JsonObject | undefined;
 }
 
 /** The result of `completion/complete`. */
 export interface CompleteResult {
   readonly completion: {
     readonly values: readonly string[];
-    readonly total?: number;
-    readonly hasMore?: boolean;
+    readonly total?: number | undefined;
+    readonly hasMore?: boolean | undefined;
   };
 }
 
@@ -220,9 +232,9 @@ export type CompletionReference =
 /** How long a result may be cached, and by which caches. */
 export interface CacheHint {
   /** How long the result stays fresh, in milliseconds. @default {0} */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** `public`: any cache may serve it to any user. @default {"private"} */
-  readonly scope?: "public" | "private";
+  readonly scope?: "public" | "private" | undefined;
 }
 
 /** The severity of a log message, as in RFC 5424, least severe first. */
@@ -254,11 +266,11 @@ export function isRole(value: unknown): value is "user" | "assistant" {
 
 /** The capabilities that a client declares, including members that Halyard does not know. */
 export interface ClientCapabilities {
-  readonly roots?: { readonly listChanged?: boolean };
-  readonly sampling?: JsonObject;
-  readonly elicitation?: JsonObject;
-  readonly experimental?: JsonObject;
-  readonly extensions?: JsonObject;
+  readonly roots?: { readonly listChanged?: boolean | undefined } | undefined;
+  readonly sampling?: JsonObject | undefined;
+  readonly elicitation?: JsonObject | undefined;
+  readonly experimental?: JsonObject | undefined;
+  readonly extensions?: JsonObject | undefined;
   readonly [name: string]: unknown;
 }
 
@@ -266,12 +278,12 @@ export interface ClientCapabilities {
 export interface ServerCapabilities {
   readonly tools?: { readonly listChanged?: boolean };
   readonly prompts?: { readonly listChanged?: boolean };
-  readonly resources?: { readonly listChanged?: boolean; readonly subscribe?: boolean };
-  readonly completions?: JsonObject;
-  readonly logging?: JsonObject;
-  readonly experimental?: JsonObject;
-  readonly extensions?: JsonObject;
-  readonly tasks?: JsonObject;
+  readonly resources?: { readonly listChanged?: boolean | undefined; readonly subscribe?: boolean };
+  readonly completions?: JsonObject | undefined;
+  readonly logging?: JsonObject | undefined;
+  readonly experimental?: JsonObject | undefined;
+  readonly extensions?: JsonObject | undefined;
+  readonly tasks?: JsonObject | undefined;
 }
 
 /** The caller: `issuer` and `subject` identify it, the rest is what this request was granted. It never holds the token. */

@@ -29,20 +29,34 @@ type Json =
 
 /** Recognises documents whose type has no index signature. An object of other schemas has none of these keywords. */
 interface JsonSchemaKeywords {
-  readonly $schema?: string;
-  readonly $ref?: string;
-  readonly $defs?: object;
-  readonly definitions?: object;
+  readonly $schema?: string | undefined;
+  readonly $ref?: string | undefined;
+  readonly $defs?: object | undefined;
+  readonly definitions?: object | undefined;
   readonly additionalProperties?: unknown;
-  readonly type?: string | readonly string[];
-  readonly properties?: object;
+  readonly type?: string | readonly string[] | undefined;
+  readonly properties?: object | undefined;
   readonly items?: unknown;
-  readonly required?: boolean | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly unknown[];
-  readonly oneOf?: readonly unknown[];
-  readonly allOf?: readonly unknown[];
+  readonly required?: boolean | readonly string[] | undefined;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly anyOf?: readonly unknown[] | undefined;
+  readonly oneOf?: readonly unknown[] | undefined;
+  readonly allOf?: readonly unknown[] | undefined;
 }
+
+/** An object of schemas, which other packages accept. It is part of the constraint so that the compiler can say what to do. */
+export type RawShape = { readonly [name: string]: StandardSchema };
+
+/** Put beside a schema `S`, it makes the compiler's error for a raw shape say what to do. */
+export type Wrapped<S> = S extends RawShape
+  ? keyof S extends never
+    ? unknown
+    : "This is a raw shape: wrap it in z.object({ … })"
+  : unknown;
+
+/** The arguments that a handler receives: none without a schema. */
+// oxlint-disable-next-line typescript/no-empty-object-type
+export type ValidatedArguments<S> = AnySchema extends S ? {} : Validated<S>;
 
 /** The value that a handler receives after validation against `S`. */
 export type Validated<S> = S extends StandardSchema<infer _, infer Output> ? Output : Record<string, unknown>;

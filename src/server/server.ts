@@ -10,7 +10,7 @@ import {
 } from "../protocol/model.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
-import type { AnySchema } from "../schema/compile.ts";
+import type { AnySchema, RawShape } from "../schema/compile.ts";
 import type { JsonObject, RpcMessage, RpcResponse } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
@@ -71,11 +71,17 @@ export interface ClusterView {
  * ```
  */
 export class McpServer<Extra extends object = object> implements Servable {
+  /** The name and version of this server, as clients see them. */
   readonly info: Implementation;
+  /** The registered tools: find one by its name, list or remove them. Clients learn of changes by themselves. */
   readonly tools: Collection<ToolOptions>;
+  /** The registered prompts: find one by its name, list or remove them. Clients learn of changes by themselves. */
   readonly prompts: Collection<PromptOptions>;
+  /** The registered resources, by URI. `updated(uri)` notifies the clients that have subscribed to a resource. */
   readonly resources: ResourceCollection<ResourceOptions>;
+  /** The registered resource templates, by URI template. */
   readonly resourceTemplates: Collection<TemplateOptions>;
+  /** Sends messages that no request asked for: to one session, to all, or to those who subscribed. */
   readonly push: Push;
   /** The processes that serve together through `backplane`. */
   readonly cluster: ClusterView;
@@ -102,15 +108,32 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.#core = core;
     this.#requestState = parts.requestState;
     this.#port = openPort(this, parts);
+    for (const [identifier, settings] of Object.entries(options.capabilities?.extensions ?? {}))
+      this.extension(identifier, { settings: { ...settings } });
   }
 
-  /** Registers a tool. Throws a `ConfigurationError` that names the tool and the field if its name or a schema is invalid. */
-  tool<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>(
+  /**
+   * Registers a tool. Throws a `ConfigurationError` that names the tool and the field if its name or a schema is invalid.
+   *
+   * @example
+   * ```ts
+   * import { McpServer } from "halyard";
+   * import * as z from "zod";
+   *
+   * const server = new McpServer({ name: "weather", version: "1.0.0" });
+   * server.tool(
+   *   "forecast",
+   *   { description: "The weather in a city", input: z.object({ city: z.string() }) },
+   *   ({ city }) => `21 °C in ${city}`,
+   * );
+   * ```
+   */
+  tool<I extends AnySchema | RawShape = AnySchema, O extends AnySchema | RawShape = AnySchema, Given = never>(
     name: string,
     definition: ToolDefinition<I, O>,
-    handler: ToolHandler<I, O, Extra>,
+    handler: ToolHandler<I, O, Extra, Given>,
   ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>> {
-    return this.#core.catalogue.tools.add(name, definition, handler);
+    return this.#core.catalogue.tools.add(name, definition, handler) as Handle<never>;
   }
 
   /** Registers the resource at `uri`. */
@@ -132,12 +155,12 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /** Registers a prompt. */
-  prompt<A extends AnySchema = AnySchema>(
+  prompt<A extends AnySchema | RawShape = AnySchema>(
     name: string,
     definition: PromptDefinition<A>,
     handler: PromptHandler<A, Extra>,
   ): Handle<Partial<PromptDefinition<A> & { readonly handler: PromptHandler<A, Extra> }>> {
-    return this.#core.catalogue.prompts.add(name, definition, handler);
+    return this.#core.catalogue.prompts.add(name, definition, handler) as Handle<never>;
   }
 
   /** Completes arguments in one place. If the handler returns undefined, the argument's own completer runs. */
@@ -165,12 +188,12 @@ export class McpServer<Extra extends object = object> implements Servable {
    * });
    * ```
    */
-  method<P extends AnySchema = AnySchema, R extends AnySchema = AnySchema>(
+  method<P extends AnySchema | RawShape = AnySchema, R extends AnySchema | RawShape = AnySchema>(
     name: string,
     definition: MethodDefinition<P, R>,
     handler: RequestHandler<P, R, Extra>,
   ): Handle<Partial<MethodDefinition<P, R> & { readonly handler: RequestHandler<P, R, Extra> }>> {
-    return this.#core.catalogue.methods.add(name, definition, handler);
+    return this.#core.catalogue.methods.add(name, definition, handler) as Handle<never>;
   }
 
   /** Adds an extension of the protocol, by default for modern clients that declare it. */

@@ -85,6 +85,9 @@ async function handlersOf(options: ConnectOptions): Promise<Answers | undefined>
     const problem = `answers every question, so that ${given[0]} is never called: pass only one of them`;
     throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "answer" }, problem);
   }
-  const { onElicit, onSample, roots, observe = () => {} } = options;
-  return HandlerAnswers.create({ onElicit, onSample, roots, server: "memory", limits: noLimits, observe });
+  const handlers: Pick<ConnectOptions, (typeof given)[number]> = Object.fromEntries(
+    given.map((name) => [name, options[name]]),
+  );
+  const { observe = () => {} } = options;
+  return HandlerAnswers.create({ ...handlers, server: "memory", limits: noLimits, observe });
 }

@@ -49,7 +49,7 @@ export interface HttpDoor extends Door {
 export const mountNames: readonly MountName[] = ["serveHttp", "fetchHandler", "Express", "stdio", "HTTP+SSE"];
 
 /** Believes what a header says, as a test may. */
-const auth: HttpOptions["auth"] = (request) => {
+const auth: NonNullable<HttpOptions["auth"]> = (request) => {
   const subject = request.header("x-user");
   const scopes = request.header("x-scopes")?.split(" ");
   return subject === undefined ? undefined : { issuer: "https://issuer.example", subject, scopes };

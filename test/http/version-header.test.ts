@@ -95,7 +95,7 @@ describeEdges("MCP-Protocol-Version", (open) => {
     expect(later.status).toBe(400);
   });
 
-  test.each<[string, ServerOptions["mode"], Record<string, string | undefined>]>([
+  test.each<[string, NonNullable<ServerOptions["mode"]>, Record<string, string | undefined>]>([
     ["is missing", "both", version("")],
     ["is missing", "stateless", version("")],
     ["names a legacy revision", "both", version("2025-11-25")],

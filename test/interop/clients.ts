@@ -27,7 +27,11 @@ export interface Heard {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
+  readonly onProgress?: (progress: {
+    progress: number;
+    total?: number | undefined;
+    message?: string | undefined;
+  }) => void;
   readonly meta?: { readonly [name: string]: unknown };
 }
 

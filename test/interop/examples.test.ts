@@ -147,7 +147,7 @@ describe("examples/long-task", () => {
   test.each(rows)("is an ordinary call with progress for $name", async (row) => {
     await withClient(row, example(), async (client) => {
       const messages: (string | undefined)[] = [];
-      const onProgress = ({ message }: { message?: string }): void => void messages.push(message);
+      const onProgress = ({ message }: { message?: string | undefined }): void => void messages.push(message);
       const { content } = await client.call("write_report", { pages: 3, msPerPage: 20 }, { onProgress });
       expect(content).toEqual([{ type: "text", text: "A report of 3 pages" }]);
       expect(messages.slice(0, 2)).toEqual(["Page 1 of 3", "Page 2 of 3"]);

@@ -49,7 +49,6 @@ export async function declarationProblems(file: string): Promise<string[]> {
         target: "es2023",
         module: "nodenext",
         strict: true,
-        skipLibCheck: true,
         declaration: true,
         types: [],
       },

@@ -56,6 +56,18 @@ describe("arguments", () => {
     });
   });
 
+  test("are an empty object without input, also those of a prompt", () => {
+    server.tool("t", {}, (args) => {
+      expectTypeOf(args).toEqualTypeOf<{}>();
+      // @ts-expect-error: there are no arguments
+      return args.city;
+    });
+    server.prompt("p", {}, (args) => {
+      expectTypeOf(args).toEqualTypeOf<{}>();
+      return "";
+    });
+  });
+
   test("that the schema has not are a mistake", () => {
     server.tool("t", { input: z.object({ city: z.string() }) }, (args) => {
       // @ts-expect-error: there is no such argument
@@ -109,6 +121,19 @@ describe("a result as the protocol writes it", () => {
     const official = async (): Promise<OfficialResult> => ({ content: [] });
     server.tool("t", {}, official);
     server.tool("t", { output }, official);
+  });
+
+  test("holds a value of the output schema", () => {
+    const content = [text("x")];
+    server.tool("t", { output }, async () => ({ content, structuredContent: { celsius: 21 } }));
+    const feature = z.object({ feature: z.literal("delete") });
+    server.tool("t", { output: feature }, () => ({ content, structuredContent: { feature: "delete" } }));
+    // @ts-expect-error: not a number
+    server.tool("t", { output }, () => ({ content, structuredContent: { celsius: "21" } }));
+    // @ts-expect-error: not a number, later
+    server.tool("t", { output }, async () => ({ content, structuredContent: { celsius: "21" } }));
+    // @ts-expect-error: nothing in it
+    server.tool("t", { output }, async () => ({ content, structuredContent: {} }));
   });
 
   test("needs its fields", () => {

@@ -1,4 +1,5 @@
 // One listening: it subscribes, subscribes again whenever that is lost, and hands on the changes.
+import { AsyncClosing, type AsyncDisposal } from "../../async/disposal.ts";
 import { isThenable } from "../../async/promises.ts";
 import type { Core } from "../calls/core.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
@@ -38,14 +39,13 @@ export interface ListenOptions {
  * await client.close();
  * ```
  */
-export interface Listening extends AsyncIterable<Change> {
+export interface Listening extends AsyncIterable<Change>, AsyncDisposal {
   /** What the server announces of what you asked for. It can change when the client subscribes again. */
   readonly honoured: ListenFilter;
   /** Resolves when no more changes come: with undefined if you closed it, with an error if the client gave up. */
   readonly ended: Promise<unknown>;
   /** Unsubscribes. */
   close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** What a listening needs of its client. */
@@ -61,7 +61,7 @@ const firstAttempts = 5;
 /** The name of the stream for `observe`. */
 const stream = "listen";
 
-export class LiveListening implements Listening, Sink {
+export class LiveListening extends AsyncClosing implements Listening, Sink {
   readonly #parts: ListeningParts;
   readonly #wanted: ListenFilter;
   readonly #onChange: OnChange | undefined;
@@ -81,6 +81,7 @@ export class LiveListening implements Listening, Sink {
   readonly ended: Promise<unknown>;
 
   constructor(parts: ListeningParts, wanted: ListenFilter, onChange: OnChange | undefined) {
+    super();
     this.#parts = parts;
     this.#wanted = wanted;
     this.#onChange = onChange;
@@ -106,10 +107,6 @@ export class LiveListening implements Listening, Sink {
   async close(): Promise<void> {
     this.#stop.abort();
     await this.ended;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Change> {

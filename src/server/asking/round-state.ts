@@ -17,7 +17,7 @@ export interface RoundState {
   /** The `requestState` that the author returned with `inputRequired`. */
   readonly own?: unknown;
   /** The answers to the questions of `inputRequired`, until the handler returns other ones. */
-  readonly responses?: JsonObject;
+  readonly responses?: JsonObject | undefined;
 }
 
 /** Has no prototype, because an author may choose `constructor` as a key. */

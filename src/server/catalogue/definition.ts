@@ -29,6 +29,7 @@ import type { JsonObject } from "../../wire/message.ts";
 export interface Described {
   /** A display name. */
   readonly title?: string;
+  /** Tells the model what it is for and when to use it. */
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;

@@ -23,13 +23,13 @@ export class Features {
     const declared = this.#settings.capabilities;
     switch (feature) {
       case "tools":
-        return tools.used || declared.tools === true;
+        return tools.used || declared.tools !== undefined;
       case "prompts":
-        return prompts.used || declared.prompts === true;
+        return prompts.used || declared.prompts !== undefined;
       case "resources":
-        return resources.used || templates.used || declared.resources === true;
+        return resources.used || templates.used || declared.resources !== undefined;
       case "completions":
-        return completion !== undefined || declared.completions === true || this.#hasCompleters();
+        return completion !== undefined || declared.completions !== undefined || this.#hasCompleters();
       case "logging":
         return declared.logging !== false;
       case "subscribe":

@@ -10,6 +10,8 @@ import {
   type SchemaSettings,
   type Unvalidated,
   type Validated,
+  type RawShape,
+  type Wrapped,
 } from "../../schema/compile.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
@@ -18,11 +20,14 @@ import { type AnyHandler, type CheckedHandler, checkNotEmpty } from "./definitio
 import type { DefinitionKind } from "./registry.ts";
 
 /** The parameters and the result of a custom method. */
-export interface MethodDefinition<P extends AnySchema = AnySchema, R extends AnySchema = AnySchema> {
+export interface MethodDefinition<
+  P extends AnySchema | RawShape = AnySchema,
+  R extends AnySchema | RawShape = AnySchema,
+> {
   /** The schema of the parameters, without `_meta`. Invalid parameters are rejected with -32602. @default {any object} */
-  readonly params?: P;
+  readonly params?: P & Wrapped<P>;
   /** The schema of the result, an object. An invalid result becomes -32603, and the log says why. @default {any object} */
-  readonly result?: R;
+  readonly result?: R & Wrapped<R>;
   /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */
   readonly scopes?: readonly string[];
   /** Over HTTP, the parameter that the `Mcp-Name` header of a modern request must repeat. */
@@ -31,8 +36,8 @@ export interface MethodDefinition<P extends AnySchema = AnySchema, R extends Any
 
 /** Handles a custom method. It receives the validated parameters and the context of the call. */
 export type RequestHandler<
-  P extends AnySchema = AnySchema,
-  R extends AnySchema = AnySchema,
+  P extends AnySchema | RawShape = AnySchema,
+  R extends AnySchema | RawShape = AnySchema,
   Extra = object,
 > = AnySchema extends R ? Handler<P, Extra, object | void> : Handler<P, Extra, Unvalidated<R>>;
 

@@ -9,7 +9,9 @@ import {
   type CompiledSchema,
   compileField,
   type SchemaSettings,
-  type Validated,
+  type RawShape,
+  type ValidatedArguments,
+  type Wrapped,
 } from "../../schema/compile.ts";
 import { propertiesOf, typesOf } from "../../schema/object-schema.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -29,19 +31,19 @@ import {
 import type { DefinitionKind } from "./registry.ts";
 
 /** The definition of a prompt. */
-export interface PromptDefinition<A extends AnySchema = AnySchema> extends Described {
+export interface PromptDefinition<A extends AnySchema | RawShape = AnySchema> extends Described {
   /** The schema of the arguments: a Standard Schema or JSON Schema of an object. Clients send each argument as a string. */
-  readonly arguments?: A;
+  readonly arguments?: A & Wrapped<A>;
   /** Suggest values for the arguments, by name. */
-  readonly complete?: { readonly [Name in keyof Validated<A>]?: Completer };
+  readonly complete?: { readonly [Name in keyof ValidatedArguments<A>]?: Completer };
 }
 
 /** What a prompt may return: the text of a user message, content, messages, or the full result. */
 export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | GetPromptResult | InputRequired;
 
 /** Renders a prompt. It receives the validated arguments and the context of the call. */
-export type PromptHandler<A extends AnySchema = AnySchema, Extra = object> = (
-  args: Validated<A>,
+export type PromptHandler<A extends AnySchema | RawShape = AnySchema, Extra = object> = (
+  args: ValidatedArguments<A>,
   ctx: Context & Extra,
 ) => PromptReturn | Promise<PromptReturn>;
 

@@ -5,7 +5,7 @@ import type {
   ContentBlock,
   ToolAnnotations,
 } from "../../protocol/model.ts";
-import type { AnySchema, Unvalidated, Validated } from "../../schema/compile.ts";
+import type { AnySchema, RawShape, Unvalidated, ValidatedArguments, Wrapped } from "../../schema/compile.ts";
 import type { InputRequired, ToolResult } from "../results/results.ts";
 import type { Context } from "../context/context.ts";
 import type { Described } from "./definition.ts";
@@ -33,12 +33,16 @@ import type { ToolLimits } from "./tool-limits.ts";
  * );
  * ```
  */
-export interface ToolDefinition<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema>
+export interface ToolDefinition<
+  I extends AnySchema | RawShape = AnySchema,
+  O extends AnySchema | RawShape = AnySchema,
+>
   extends Described, ToolLimits {
   /** The schema of the arguments: a Standard Schema (Zod, Valibot, ArkType) or JSON Schema of an object. None: no arguments. */
-  readonly input?: I;
+  readonly input?: I & Wrapped<I>;
   /** The schema of the result. The handler returns a matching value, which is sent as structured content and as text. */
-  readonly output?: O;
+  readonly output?: O & Wrapped<O>;
+  /** Hints for the client on what the tool does, such as `readOnlyHint: true`. They promise nothing and enforce nothing. */
   readonly annotations?: ToolAnnotations;
   /** The capabilities that the client must declare; calls from other clients are rejected. */
   readonly requires?: ClientCapabilities;
@@ -81,11 +85,19 @@ export type ToolReturn =
   | void;
 
 /** What a tool with the output schema `O` may return. */
-export type StructuredReturn<O> =
+export type StructuredReturn<O, Given = unknown> =
   | Unvalidated<O>
-  | CallToolResult
+  | StructuredResult<O, Given>
   | ToolResult<Unvalidated<O> | undefined>
   | InputRequired;
+
+/** The protocol's result, with the value in `structuredContent`. */
+interface StructuredResult<O, Given> extends Omit<CallToolResult, "structuredContent"> {
+  readonly structuredContent?: Unvalidated<O> | (Given & Opaque<Given>) | undefined;
+}
+
+/** The type of a value that says nothing about it, as in the results of other packages. The server checks the value. */
+type Opaque<Given> = unknown extends Given ? unknown : string extends keyof Given ? unknown : never;
 
 /**
  * Runs a tool. It receives the validated arguments and the context of the call.
@@ -94,9 +106,13 @@ export type StructuredReturn<O> =
  * `type: "text"` in the handler instead of `string`.
  */
 export type ToolHandler<
-  I extends AnySchema = AnySchema,
-  O extends AnySchema = AnySchema,
+  I extends AnySchema | RawShape = AnySchema,
+  O extends AnySchema | RawShape = AnySchema,
   Extra = object,
-> = AnySchema extends O ? Handler<I, Extra, ToolReturn> : Handler<I, Extra, StructuredReturn<O>>;
+  Given = unknown,
+> = AnySchema extends O ? Handler<I, Extra, ToolReturn> : Handler<I, Extra, StructuredReturn<O, Given>>;
 
-type Handler<I, Extra, Returned> = (args: Validated<I>, ctx: Context & Extra) => Returned | Promise<Returned>;
+type Handler<I, Extra, Returned> = (
+  args: ValidatedArguments<I>,
+  ctx: Context & Extra,
+) => Returned | Promise<Returned>;

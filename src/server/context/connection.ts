@@ -170,7 +170,7 @@ export interface Exchange {
   /** The sender of this message, if each message is authenticated. @default {the principal of the connection} */
   readonly principal?: Principal | undefined;
   /** The headers of the HTTP request, if there is one. */
-  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** The address of the peer, if known. */
   readonly address?: string | undefined;
   /** Counts the memory of the message. */

@@ -15,7 +15,7 @@ export const minSecretBytes = 32;
 
 const encoder = new TextEncoder();
 
-export function secretBytes(secret: Secret): Uint8Array<ArrayBuffer> {
+export function secretBytes(secret: Secret): Uint8Array {
   return new Uint8Array(typeof secret === "string" ? encoder.encode(secret) : secret);
 }
 
@@ -24,8 +24,8 @@ export function deriveKeys(secrets: readonly Secret[]): Promise<readonly Sealing
 }
 
 /** Derives the key, since the author may use the secret for other purposes too. */
-async function derive(bytes: Uint8Array<ArrayBuffer>): Promise<SealingKey> {
-  const secret = await DerivationSecret.from(bytes);
+async function derive(bytes: Uint8Array): Promise<SealingKey> {
+  const secret = await DerivationSecret.from(new Uint8Array(bytes));
   const id = toBase64Url(await secret.bits("halyard request state v1 id", 32));
   return { id, key: await secret.encryptionKey("halyard request state v1 key") };
 }

@@ -31,9 +31,13 @@ const mark: unique symbol = Symbol.for("halyard.ToolResult");
  * ```
  */
 export class ToolResult<Structured> {
-  readonly content: readonly ContentBlock[] | undefined;
+  // Declared for its type alone: with `content` beside it, the compiler compares a wrong `{ content }` with this class.
   readonly structured: Structured | undefined;
+  /** @internal */
+  readonly content: readonly ContentBlock[] | undefined;
+  /** @internal */
   readonly isError: boolean;
+  /** @internal */
   readonly meta: JsonObject | undefined;
 
   constructor(parts: ToolResultParts<Structured>) {

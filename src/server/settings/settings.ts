@@ -9,6 +9,7 @@ import {
   flag,
   func,
   isPlain,
+  type Kind,
   type Known,
   limitsOf,
   listOf,
@@ -16,10 +17,12 @@ import {
   oneOf,
   options as optionsOf,
   plainObject,
+  type Table,
   text,
   withMethods,
 } from "../../kinds.ts";
 import { checkOptions, givenOf } from "../../options.ts";
+import { extensionIds } from "../../protocol/meta.ts";
 import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
 import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
 import type { ToJsonSchema } from "../../schema/publish.ts";
@@ -39,6 +42,22 @@ export type ListMethod =
   | "resources/list"
   | "resources/templates/list";
 
+/** The capabilities that an author declares. The server announces changes wherever they can reach the client. */
+export interface DeclaredCapabilities {
+  readonly tools?: true | { readonly listChanged?: boolean | undefined } | undefined;
+  readonly prompts?: true | { readonly listChanged?: boolean | undefined } | undefined;
+  readonly resources?:
+    | true
+    | { readonly subscribe?: boolean | undefined; readonly listChanged?: boolean | undefined }
+    | undefined;
+  readonly completions?: true | object | undefined;
+  /** `false` turns log messages off. @default {true} */
+  readonly logging?: boolean | object | undefined;
+  readonly experimental?: JsonObject | undefined;
+  /** The settings of extensions by identifier: the same as `server.extension(identifier, { settings })` for each. */
+  readonly extensions?: { readonly [identifier: string]: object } | undefined;
+}
+
 /** The options of a server's core. All have defaults. */
 export interface CoreOptions {
   /**
@@ -53,15 +72,12 @@ export interface CoreOptions {
   readonly supportedRevisions?: readonly string[];
   /** Tells the client's model how to use this server. */
   readonly instructions?: string;
-  /** Declares capabilities before you register anything. `logging: false` turns log messages off. */
-  readonly capabilities?: {
-    readonly tools?: true;
-    readonly prompts?: true;
-    readonly resources?: true;
-    readonly completions?: true;
-    readonly logging?: boolean;
-    readonly experimental?: JsonObject;
-  };
+  /**
+   * Declares capabilities before you register anything, as `true` or as the protocol writes them: `{ tools: {}, logging: {} }`.
+   * The server derives them from what you register, so you need this only for what you register after clients have connected.
+   * @default {what you have registered, and logging}
+   */
+  readonly capabilities?: DeclaredCapabilities;
   /** The number of definitions on one page of a list. @default {1000} */
   readonly pageSize?: number;
   /** How long clients may cache lists. */
@@ -101,6 +117,7 @@ export interface CoreOptions {
    * `natsBackplane(connection)` of `halyard/nats`. @default {a process on its own}
    */
   readonly backplane?: Backplane;
+  /** How much the server holds and takes in: sessions, queues, messages, time. Each limit has a default. */
   readonly limits?: Partial<ServerLimits>;
   /** @default {warnings and errors to standard error} */
   readonly logger?: Logger;
@@ -133,16 +150,50 @@ type Undefaulted =
 
 type Optional = Pick<CoreOptions, Exclude<Undefaulted, "observe">>;
 
-const declared = { is: (value: unknown) => value === true, mustBe: "true, or left out" };
-
-const knownCapabilities: Known<NonNullable<CoreOptions["capabilities"]>> = {
-  tools: declared,
-  prompts: declared,
-  resources: declared,
-  completions: declared,
-  logging: flag,
-  experimental: plainObject,
+/** What the server does in any case may be declared, but not denied. */
+const always = {
+  is: (value: unknown) => value === true,
+  mustBe: "true, or left out: the server announces changes itself",
 };
+
+/** A capability, and what the protocol has inside of it. */
+function declared(inside: Table = {}): Kind<never> {
+  return { is: (value) => value === true || isPlain(value), mustBe: "true, an object, or left out", inside };
+}
+
+const listChanged = declared({ listChanged: always });
+const logging = {
+  is: (value: unknown) => typeof value === "boolean" || isPlain(value),
+  mustBe: "true, false or an object",
+};
+const fromTasks = "it follows from tools that have `task`";
+const extensions = {
+  is: (value: unknown) =>
+    isPlain(value) && Object.values(value).every(isPlain) && !Object.hasOwn(value, extensionIds.tasks),
+  mustBe: `an object with an object for each extension; leave out ${extensionIds.tasks}: ${fromTasks}`,
+};
+
+const knownCapabilities: Known<DeclaredCapabilities> = {
+  tools: listChanged,
+  prompts: listChanged,
+  resources: declared({ subscribe: always, listChanged: always }),
+  completions: declared(),
+  logging,
+  experimental: plainObject,
+  extensions,
+};
+
+/** Capabilities that cannot be declared here, with the reason. */
+const otherCapabilities: Table = {
+  tasks: leftOut(fromTasks),
+  ...Object.fromEntries(
+    ["sampling", "elicitation", "roots"].map((name) => [name, leftOut("clients declare it, not servers")]),
+  ),
+};
+
+function leftOut(reason: string): Kind {
+  return { is: () => false, mustBe: `left out: ${reason}` };
+}
 
 const cacheHint = optionsOf(knownCacheHint);
 
@@ -170,7 +221,7 @@ export const knownCoreOptions: Known<CoreOptions> = {
     `a list of dates: choose from ${allRevisions.map(({ date }) => date).join(", ")}`,
   ),
   instructions: text,
-  capabilities: optionsOf(knownCapabilities),
+  capabilities: optionsOf({ ...knownCapabilities, ...otherCapabilities }),
   pageSize: count,
   cache: optionsOf(knownCaches),
   validateInput: flag,

@@ -74,7 +74,7 @@ const questionOf = (heard: Answer[]): JsonObject | undefined =>
   (heard as JsonObject[]).find((message) => message["method"] === "roots/list");
 
 /** Each kind of limit, set so that one call after the handshake is the last. */
-const limits: Record<string, (requests: number) => RateLimitOptions["perAddress"]> = {
+const limits: Record<string, (requests: number) => NonNullable<RateLimitOptions["perAddress"]>> = {
   burst: (requests) => ({ perMinute: 1, burst: requests + 1 }),
   concurrent: () => ({ concurrent: 1 }),
 };

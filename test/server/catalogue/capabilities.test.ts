@@ -85,6 +85,33 @@ describeMatrix("capabilities", {}, (cell) => {
     await client.close();
   });
 
+  test("can be declared as the official SDK writes them, and then are the same", async () => {
+    const official = {
+      tools: { listChanged: true },
+      prompts: {},
+      resources: { subscribe: true, listChanged: true },
+      completions: {},
+      logging: {},
+      experimental: { holograms: {} },
+      extensions: { "com.example/clock": { precision: 3 } },
+    };
+    const short = {
+      tools: true,
+      prompts: true,
+      resources: true,
+      completions: true,
+      logging: true,
+      experimental: { holograms: {} },
+    } as const;
+    const other = make({ capabilities: short });
+    other.extension("com.example/clock", { settings: { precision: 3 } });
+    const server = make({ capabilities: official });
+    expect(await told(cell, server)).toEqual(await told(cell, other));
+    const client = await cell.connect(server);
+    expect(await client.request("tools/list")).toMatchObject({ tools: [] });
+    await client.close();
+  });
+
   test("carry what is experimental as it is [INIT-CAPS-OPEN-SET]", async () => {
     const experimental = { holograms: { depth: 3 } };
     expect(await told(cell, make({ capabilities: { experimental } }))).toMatchObject({ experimental });
@@ -132,6 +159,33 @@ describeMatrix("capabilities", {}, (cell) => {
       message: `This server has no ${lacking}: ${push} is not available`,
     });
     await client.close();
+  });
+});
+
+describe("a capability that cannot be declared", () => {
+  test.each<[object, string]>([
+    [{ tools: false }, "server: capabilities.tools must be true, an object, or left out, not false"],
+    [
+      { resources: { listChanged: false } },
+      "server: capabilities.resources.listChanged must be true, or left out: the server announces changes itself, not false",
+    ],
+    [
+      { tools: { listChange: true } },
+      "server: capabilities.tools.listChange is not an option: did you mean listChanged?",
+    ],
+    [
+      { tasks: { list: {} } },
+      "server: capabilities.tasks must be left out: it follows from tools that have `task`",
+    ],
+    [{ sampling: {} }, "server: capabilities.sampling must be left out: clients declare it, not servers"],
+    [
+      { extensions: { "io.modelcontextprotocol/tasks": {} } },
+      "server: capabilities.extensions must be an object with an object for each extension; leave out io.modelcontextprotocol/tasks: it follows from tools that have `task`",
+    ],
+    [{ extensions: { clock: {} } }, 'extension "clock": identifier must have the form vendor.prefix/name'],
+    [{ logging: "info" }, 'server: capabilities.logging must be true, false or an object, not "info"'],
+  ])("throws at the start: %j", (capabilities, message) => {
+    expect(() => make({ capabilities })).toThrow(message);
   });
 });
 

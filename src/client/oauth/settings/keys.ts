@@ -92,7 +92,7 @@ function algorithmOf(key: ClientKey): string | undefined {
 interface Algorithm {
   readonly name: string;
   readonly hash?: { readonly name: string };
-  readonly namedCurve?: string;
+  readonly namedCurve?: string | undefined;
 }
 
 function bytesOf(pem: string): Uint8Array<ArrayBuffer> {

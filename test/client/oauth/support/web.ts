@@ -91,7 +91,7 @@ export class Web {
 
   /** Connects, and resolves with the error, as its problem and its message. `own`: whether OAuth fetches by itself, on the real web. */
   async failure(options: Partial<ClientCredentialsOptions> = {}, own = false): Promise<string> {
-    const auth = this.#auth(own ? { fetch: undefined, ...options } : options);
+    const auth = this.#auth(options, own ? {} : { fetch: this.fetch });
     return this.#client.connect(this.server, { auth, fetch: this.fetch }).then(
       () => "connected",
       (reason: Error | OAuthError) =>
@@ -99,13 +99,15 @@ export class Web {
     );
   }
 
-  #auth(options: Partial<ClientCredentialsOptions>): ReturnType<typeof clientCredentials> {
-    const { fetch } = this;
+  #auth(
+    options: Partial<ClientCredentialsOptions>,
+    fetching: Pick<ClientCredentialsOptions, "fetch"> = { fetch: this.fetch },
+  ): ReturnType<typeof clientCredentials> {
     return this.#client.clientCredentials({
       issuer: "announced",
       clientId: "service",
       clientSecret: "s3cret",
-      fetch,
+      ...fetching,
       ...options,
     });
   }

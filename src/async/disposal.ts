@@ -1,0 +1,17 @@
+// What closes itself at the end of an `await using` block.
+
+/** `[Symbol.asyncDispose]()`, unless the `lib` of a user lacks it: a declaration that names it would not compile there. */
+export type AsyncDisposal = SymbolConstructor extends { readonly asyncDispose: infer Name extends symbol }
+  ? { readonly [Method in Name]: () => Promise<void> }
+  : object;
+
+abstract class Closing {
+  abstract close(): Promise<void>;
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** The base of classes with `close()`. Its type says no more than every `lib` can. */
+export const AsyncClosing: abstract new () => AsyncDisposal = Closing;
