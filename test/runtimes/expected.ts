@@ -31,15 +31,15 @@ function calls(revision: string): object {
 const byRevision = (seen: (date: string) => object): object =>
   Object.fromEntries(dates.map((date) => [date, { changes, ...calls(date), ...seen(date) }]));
 
-const canAsk: readonly string[] = [...modern, newestLegacy, olderLegacy];
-const hasTasks: readonly string[] = [...modern, newestLegacy];
+const canAsk = new Set([...modern, newestLegacy, olderLegacy]);
+const hasTasks = new Set([...modern, newestLegacy]);
 const listChanged = "notifications/tools/list_changed";
 
 export const expected = {
   http: {
     revisions: byRevision((date) => ({
-      asked: canAsk.includes(date) ? "Hello Ada" : -32021,
-      task: hasTasks.includes(date) ? "A report" : "NO_TASKS",
+      asked: canAsk.has(date) ? "Hello Ada" : -32021,
+      task: hasTasks.has(date) ? "A report" : "NO_TASKS",
     })),
     legacySse: calls(oldest),
     // A resumed stream begins with the event that it continues, without its message.
@@ -58,6 +58,12 @@ export const expected = {
     asked: 200,
     refused: 401,
     after: "closed",
+  },
+  losing: {
+    lost: ["CONNECTION_LOST", true],
+    left: "AbortError",
+    again: "first",
+    runs: { cut: 1, wait: 1, stopped: 1 },
   },
   closing: {
     answered: [{ type: "text", text: "Three steps" }],

@@ -71,9 +71,12 @@ describe.skipIf(process.env["HALYARD_RUNTIMES"] !== "1")("the packed package", {
   });
 
   describe.each(supported)("on %s", (runtime) => {
-    test.each(["dashboard", "closing", "slow-reader"] as const)("passes the check %s", async (check) => {
-      expect(seenIn(await runtimes.run(runtime, main, check))).toEqual(expected[check]);
-    });
+    test.each(["dashboard", "losing", "closing", "slow-reader"] as const)(
+      "passes the check %s",
+      async (check) => {
+        expect(seenIn(await runtimes.run(runtime, main, check))).toEqual(expected[check]);
+      },
+    );
 
     test.each(["SIGTERM", "SIGINT"] as const)("ends an HTTP server on %s", async (signal) => {
       const { server } = await serve(runtime, "serve-http");

@@ -3,7 +3,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { connect, type McpClient } from "halyard/client";
 import { serveHttp } from "halyard/node";
 import { protocolRevisions } from "halyard/testing";
-import { createServer, pause } from "./server.ts";
+import { createServer, pause, until } from "./server.ts";
 
 const bigBytes = 20_000_000;
 const newest = protocolRevisions[0]?.date ?? "";
@@ -93,8 +93,4 @@ async function openSocket(port: number): Promise<Socket> {
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   socket.on("error", () => {});
   return socket;
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause(5);
 }

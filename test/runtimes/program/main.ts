@@ -3,6 +3,7 @@ import { checkClosing, checkSlowReader } from "./closing.ts";
 import { checkCommand } from "./command.ts";
 import { checkDashboard } from "./dashboard.ts";
 import { checkHttp } from "./http.ts";
+import { checkLosing } from "./losing.ts";
 import { checkSignIn } from "./sign-in.ts";
 import { serveHere, serveProtected, serveStandardIo } from "./serving.ts";
 
@@ -16,6 +17,7 @@ const roles: Readonly<Record<string, Role>> = {
   command: checkCommand,
   "sign-in": checkSignIn,
   dashboard: checkDashboard,
+  losing: checkLosing,
   closing: checkClosing,
   "slow-reader": checkSlowReader,
 };

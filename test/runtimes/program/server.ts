@@ -78,3 +78,7 @@ function addProcessTools(server: McpServer): void {
 export function pause(timeMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, timeMs));
 }
+
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await pause(5);
+}
