@@ -84,6 +84,14 @@ describe.skipIf(process.env["HALYARD_RUNTIMES"] !== "1")("the packed package", {
     });
   });
 
+  test.skipIf(!supported.includes("node-20"))("says on Node 18 which Node it needs", async () => {
+    const { code, stdout, stderr } = await runtimes.run("node-18", main, "closing");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^Error: Halyard needs Node 20\.19 or later, and this is Node 18\.\d+\.\d+: install a newer version$/m,
+    );
+  });
+
   /** How each runtime serves the default export of a module, by the lines of docs/guides/mounting.md. */
   const serving: readonly (readonly [Runtime, readonly string[]])[] = [
     ["bun", []],
