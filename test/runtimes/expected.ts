@@ -28,7 +28,7 @@ function calls(revision: string): object {
   };
 }
 
-const byRevision = (seen: (date: string) => object): object =>
+const byRevision = (seen: (date: string) => object): Record<string, object> =>
   Object.fromEntries(dates.map((date) => [date, { changes, ...calls(date), ...seen(date) }]));
 
 const canAsk = new Set([...modern, newestLegacy, olderLegacy]);

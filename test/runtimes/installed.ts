@@ -65,8 +65,9 @@ export class Runtimes {
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
     await execute("npm", ["install", "--no-save", "--offline", ...quietly, filename], { cwd: folder });
     await build({
-      entryPoints: [own("program/main.ts")],
-      outfile: join(folder, "main.mjs"),
+      entryPoints: [own("program/main.ts"), own("program/worker.ts")],
+      outdir: folder,
+      outExtension: { ".js": ".mjs" },
       bundle: true,
       packages: "external",
       format: "esm",

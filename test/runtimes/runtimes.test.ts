@@ -1,7 +1,10 @@
 // Servers and clients from the packed package, on every runtime that README names: one program of checks, run by each of them.
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { protocolRevisions } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { legs, passLeg } from "../conformance/legs.ts";
+import { durableObject, startWorkerOf, type Worker } from "../fetch/workerd.ts";
 import { AuthorizationServer } from "../support/authorization-server.ts";
 import { expected } from "./expected.ts";
 import { type Ended, type Runtime, Runtimes, Started, supported } from "./installed.ts";
@@ -82,6 +85,36 @@ describe.skipIf(process.env["HALYARD_RUNTIMES"] !== "1")("the packed package", {
       const { server } = await serve(runtime, "serve-http");
       expect(await server.kill(signal)).toMatchObject(cleanEnd);
     });
+  });
+
+  describe("in a Worker", () => {
+    let worker: Worker;
+
+    beforeAll(async () => {
+      worker = await startWorkerOf(join(runtimes.folder, "worker.mjs"), {}, durableObject);
+    });
+
+    afterAll(() => worker.stop());
+
+    test("does nothing when its entries are loaded, which the runtime would refuse", async () => {
+      expect(await (await fetch(`${worker.origin}/entries`)).json()).toHaveLength(9);
+    });
+
+    test.each(protocolRevisions)("calls a server over fetch, on $date", async ({ date }) => {
+      const { server, url } = await serve(oldest, "serve-http");
+      const query = new URLSearchParams({ url, revision: date });
+      const seen = await fetch(`${worker.origin}/check?${query}`);
+      expect(await seen.json()).toEqual(expected.http.revisions[date]);
+      expect(await endOf(server)).toEqual(cleanEnd);
+    });
+
+    test.each(protocolRevisions)(
+      "serves a client on Node from a Durable Object, on $date",
+      async ({ date }) => {
+        const seen = await runtimes.run(oldest, main, "revision", `${worker.origin}/mcp`, date);
+        expect(seenIn(seen)).toEqual(expected.http.revisions[date]);
+      },
+    );
   });
 
   test.skipIf(!supported.includes("node-20"))("says on Node 18 which Node it needs", async () => {

@@ -1,7 +1,7 @@
 // A client that starts its server: messages of both sizes, a server that prints, one that is killed and started again, and the end.
 import { connect } from "halyard/client";
 import { protocolRevisions } from "halyard/testing";
-import { call, changesOf, checkCalls } from "./http.ts";
+import { call, changesOf, checkCalls } from "./calls.ts";
 import { noises, pause } from "./server.ts";
 
 /** What a client sees of the server that this command starts. */

@@ -2,7 +2,7 @@
 import { dashboard } from "halyard/dashboard";
 import { serveHttp } from "halyard/node";
 import { connect } from "halyard/client";
-import { call } from "./http.ts";
+import { call } from "./calls.ts";
 import { createServer } from "./server.ts";
 
 export async function checkDashboard(): Promise<object> {

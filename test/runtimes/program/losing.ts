@@ -8,7 +8,7 @@ import {
 import { McpServer } from "halyard";
 import { connect } from "halyard/client";
 import { serveHttp } from "halyard/node";
-import { call } from "./http.ts";
+import { call } from "./calls.ts";
 import { until } from "./server.ts";
 
 export async function checkLosing(): Promise<object> {

@@ -1,4 +1,5 @@
 // One program for every runtime: `main.mjs <role> <argument>…`, as a server until its input ends, or as a check that prints what it saw.
+import { checkRevision } from "./calls.ts";
 import { checkClosing, checkSlowReader } from "./closing.ts";
 import { checkCommand } from "./command.ts";
 import { checkDashboard } from "./dashboard.ts";
@@ -14,6 +15,7 @@ const roles: Readonly<Record<string, Role>> = {
   "serve-protected": serveProtected,
   "serve-stdio": serveStandardIo,
   http: checkHttp,
+  revision: (url = "", revision = "") => checkRevision(url, revision),
   command: checkCommand,
   "sign-in": checkSignIn,
   dashboard: checkDashboard,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect } from "halyard/client";
 import { fileStore, oauth } from "halyard/client/oauth";
 import { signInByFetch } from "../../support/sign-in.ts";
-import { call } from "./http.ts";
+import { call } from "./calls.ts";
 
 export async function checkSignIn(url = ""): Promise<object> {
   const folder = await mkdtemp(join(tmpdir(), "sign-in-"));
