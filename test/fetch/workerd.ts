@@ -48,7 +48,11 @@ export async function startWorkerOf(
   });
   const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .main)],
+  services = [
+    (name = "main", worker = .main),
+    # Without this line, requests of the Worker to loopback fail.
+    (name = "internet", network = (allow = ["private"]))
+  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
 );
 const main :Workerd.Worker = (

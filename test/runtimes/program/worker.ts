@@ -36,8 +36,7 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/mcp") return MCP.get(MCP.idFromName("mcp")).fetch(request);
     if (pathname === "/entries") return Response.json(Object.keys(entries));
-    return Response.json(
-      await checkRevision(searchParams.get("url") ?? "", searchParams.get("revision") ?? ""),
-    );
+    const check = checkRevision(searchParams.get("url") ?? "", searchParams.get("revision") ?? "");
+    return Response.json(await check.catch((error: unknown) => String(error)));
   },
 };
