@@ -110,7 +110,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "docs/guides/dashboard.md": { text: "test/dashboard/serving.test.ts" },
   "docs/guides/why-silent.md": { sh: "test/dashboard/silence.test.ts" },
-  "docs/guides/mounting.md": { sh: "test/runtimes/conformance.test.ts" },
+  "docs/guides/mounting.md": { sh: "test/runtimes/runtimes.test.ts" },
   "docs/guides/migrating.md": { json: "test/samples.test.ts", cjs: "test/samples.test.ts", js: "none" },
   "docs/guides/results.md": { text: "none" },
   "bench/README.md": { sh: "none" },
