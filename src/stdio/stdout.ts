@@ -41,27 +41,10 @@ function hasOwnConsole(): boolean {
   return "bun" in process.versions || "deno" in process.versions;
 }
 
-/** The methods of `console` that print to standard output, and those that these rely on. */
-const printing = [
-  "log",
-  "info",
-  "debug",
-  "dir",
-  "dirxml",
-  "table",
-  "group",
-  "groupCollapsed",
-  "groupEnd",
-  "count",
-  "countReset",
-  "time",
-  "timeLog",
-  "timeEnd",
-] as const satisfies readonly (keyof Console)[];
-
 function consoleOnStderr(): Record<string, unknown> {
-  const onStderr = new Console(process.stderr);
-  const methods = printing.map((name) => [name, onStderr[name].bind(onStderr)]);
+  const methods = Object.entries(new Console(process.stderr)).filter(
+    ([, value]) => typeof value === "function",
+  );
   // Only Bun has `console.write`.
   const write = (...texts: unknown[]): boolean => process.stderr.write(texts.join(""));
   return { ...Object.fromEntries(methods), ...("write" in console && { write }) };
