@@ -36,6 +36,7 @@ export interface Ended {
 
 export class Runtimes {
   readonly folder: string;
+  readonly #started: Started[] = [];
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -91,11 +92,15 @@ export class Runtimes {
 
   start(runtime: Runtime, ...args: string[]): Started {
     const [program, ...before] = this.command(runtime);
-    return new Started(program, [...before, ...args], this.folder);
+    const started = new Started(program, [...before, ...args], this.folder);
+    this.#started.push(started);
+    return started;
   }
 
-  remove(): Promise<void> {
-    return rm(this.folder, { recursive: true, force: true });
+  /** Also ends what still runs, such as a check whose test was too slow. */
+  async remove(): Promise<void> {
+    await Promise.all(this.#started.map((started) => started.kill()));
+    await rm(this.folder, { recursive: true, force: true });
   }
 }
 
