@@ -1,5 +1,17 @@
 // Every error code of Halyard, and every error class but those of the client, which are in client/settings/errors.ts.
 
+// Every entry loads this file before any code that an older Node would fail at. Bundlers leave it out, since nothing uses it.
+const _node: string | undefined = supportedNode();
+
+/** The version of Node that runs this, undefined elsewhere. Throws if it is older than `engines` of package.json says. */
+function supportedNode(): string | undefined {
+  const { process } = globalThis as { readonly process?: { readonly versions?: { readonly node?: string } } };
+  const running = process?.versions?.node;
+  const [major = 0, minor = 0] = running?.split(".").map(Number) ?? [];
+  if (running === undefined || major > 20 || (major === 20 && minor >= 19)) return running;
+  throw new Error(`Halyard needs Node 20.19 or later, and this is Node ${running}: install a newer version`);
+}
+
 /**
  * The JSON-RPC error codes that a server may send, by name.
  *

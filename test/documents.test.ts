@@ -111,7 +111,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/guides/health.md": { yaml: "test/http/health.test.ts" },
   "docs/guides/dashboard.md": { text: "test/dashboard/serving.test.ts" },
   "docs/guides/why-silent.md": { sh: "test/dashboard/silence.test.ts" },
-  "docs/guides/mounting.md": { sh: "test/runtimes/conformance.test.ts" },
+  "docs/guides/mounting.md": { sh: "test/runtimes/runtimes.test.ts" },
   "docs/guides/hosts.md": {
     json: "test/hosts.test.ts",
     toml: "test/hosts.test.ts",

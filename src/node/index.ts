@@ -17,7 +17,6 @@ import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { either, flag, type Kind, type Known, listOf, port as portNumber } from "../kinds.ts";
 import { mountPlace, servePlace } from "../http/misnamed.ts";
 import { checkOptions } from "../options.ts";
-import { within } from "../async/timers.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { portOf, type Servable } from "../server/calls/port.ts";
@@ -79,10 +78,10 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** A listening server, and its open connections. */
+/** A listening server, and its connections that have not sent a request. */
 interface Listening {
   readonly http: Server;
-  readonly sockets: ReadonlySet<Socket>;
+  readonly silent: ReadonlySet<Socket>;
 }
 
 /** A handler for `node:http`. Its promise resolves when the request has been answered. */
@@ -170,7 +169,12 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
   const listening: Listening[] = [];
   let actualPort = port;
   for (const address of hosts) {
-    const http = createServer(serverOptions, (request, response) => void handler(request, response));
+    const silent = new Set<Socket>();
+    const http = createServer(serverOptions, (request, response) => {
+      silent.delete(request.socket);
+      void handler(request, response);
+    });
+    http.on("connection", (socket) => silent.add(socket.once("close", () => silent.delete(socket))));
     try {
       await listen(http, actualPort, address);
     } catch (error) {
@@ -178,7 +182,7 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
       await endpoint.close();
       throw error;
     }
-    listening.push({ http, sockets: socketsOf(http) });
+    listening.push({ http, silent });
     actualPort = (http.address() as AddressInfo).port;
   }
   let closing: Promise<void> | undefined;
@@ -200,32 +204,32 @@ export async function serveHttp(server: Servable, options: ServeHttpOptions = {}
 
 /** Closes the endpoint, then waits until its responses have been sent. */
 async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Promise<void> {
-  // Not yet `http.close()`, which closes connections that are still sending a response.
-  for (const { http } of listening) NetServer.prototype.close.call(http);
+  for (const { http } of listening) stopListening(http);
   // A proxy that has connected is about to send a request, and would not retry a POST elsewhere if the connection closed.
-  await within(
-    firstRequestMs,
-    untilNone(listening, ({ bytesRead }) => bytesRead === 0),
-  );
+  await untilOrAfter(firstRequestMs, () => listening.every(({ silent }) => silent.size === 0));
   await endpoint.close();
-  await within(
-    endpoint.settings.graceMs,
-    untilNone(listening, ({ writableLength }) => writableLength > 0),
-  );
+  await untilOrAfter(endpoint.settings.graceMs, () => endpoint.unsent.bytes === 0);
   for (const { http } of listening) {
     http.close();
     http.closeAllConnections();
   }
 }
 
-/** How long a new connection may take to send its first byte after the server began to close. */
+/**
+ * Takes no more connections. `http.close()` would also close those that are still sending a response; on Bun, where nothing else
+ * stops it, the server listens until they are sent, and refuses what arrives.
+ */
+function stopListening(http: Server): void {
+  if (http instanceof NetServer) NetServer.prototype.close.call(http);
+}
+
+/** How long a new connection may take to send its first request after the server began to close. */
 const firstRequestMs = 100;
 
-/** Resolves when `waits` is true for no connection. */
-async function untilNone(listening: readonly Listening[], waits: (socket: Socket) => boolean): Promise<void> {
-  while (listening.some(({ sockets }) => [...sockets].some(waits))) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+/** Resolves when `holds` returns true, or after this time. */
+async function untilOrAfter(timeMs: number, holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + timeMs;
+  while (!holds() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Limits slow headers and bodies, and keeps idle connections longer than the 60 s that load balancers commonly do. */
@@ -238,12 +242,3 @@ const serverOptions: ServerOptions = {
   // Otherwise Node uses the first of two Host or Authorization headers, and a proxy may use the other.
   joinDuplicateHeaders: true,
 };
-
-function socketsOf(http: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  http.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-  });
-  return sockets;
-}

@@ -17,19 +17,30 @@ export interface Worker {
 /** The package exports where its program is. */
 const program = workerd as string;
 
-const durableObject = `
+/** Settings of a Worker whose class `Mcp` is a Durable Object. */
+export const durableObject = `
   durableObjectNamespaces = [(className = "Mcp", uniqueKey = "mcp")],
   durableObjectStorage = (inMemory = void),
   bindings = [(name = "MCP", durableObjectNamespace = "Mcp")],`;
 
 /** Bundles `fixtures/<name>.ts`, with these names replaced by these expressions, and serves it on any free port. */
-export async function startWorker(
+export function startWorker(
   name: "plain-worker" | "durable-object" | "protected-worker",
   define: Record<string, string> = {},
 ): Promise<Worker> {
+  const file = fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url));
+  return startWorkerOf(file, define, name === "durable-object" ? durableObject : "");
+}
+
+/** Bundles this file, and serves it on any free port. */
+export async function startWorkerOf(
+  file: string,
+  define: Record<string, string> = {},
+  settings = "",
+): Promise<Worker> {
   const folder = await mkdtemp(join(tmpdir(), "halyard-workerd-"));
   await build({
-    entryPoints: [fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url))],
+    entryPoints: [file],
     bundle: true,
     define,
     format: "esm",
@@ -37,12 +48,16 @@ export async function startWorker(
   });
   const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .main)],
+  services = [
+    (name = "main", worker = .main),
+    # Without this line, requests of the Worker to loopback fail.
+    (name = "internet", network = (allow = ["private"]))
+  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
 );
 const main :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
-  compatibilityDate = "2026-01-01",${name === "durable-object" ? durableObject : ""}
+  compatibilityDate = "2026-01-01",${settings}
 );`;
   await writeFile(join(folder, "config.capnp"), config);
   const child = spawn(program, ["serve", "--control-fd=3", "config.capnp"], {

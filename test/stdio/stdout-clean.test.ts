@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { McpServer } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { protocolRevisions } from "halyard/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startChild } from "../support/child.ts";
 
 describe.each(protocolRevisions)("standard output · $date", ({ date: revision, era }) => {
@@ -54,5 +54,28 @@ describe("standard output", () => {
     expect(process.stdout.write).not.toBe(before);
     await stdio.close();
     expect(process.stdout.write).toBe(before);
+  });
+
+  test("cannot be used by two servers at once", async () => {
+    const [first, second] = [1, 2].map(() => new McpServer({ name: "test", version: "1.0.0" })) as [
+      McpServer,
+      McpServer,
+    ];
+    const stdio = await serveStdio(first, { input: new PassThrough(), endsProcess: false });
+    await expect(serveStdio(second, { input: new PassThrough(), endsProcess: false })).rejects.toThrow(
+      "serveStdio: output is process.stdout, which is claimed already: close the other server, or pass another output",
+    );
+    await stdio.close();
+  });
+
+  test("may have a write of its own, as on Bun, which it has again afterwards", async () => {
+    const own = process.stdout.write.bind(process.stdout);
+    process.stdout.write = own;
+    onTestFinished(() => void delete (process.stdout as { write?: unknown }).write);
+    const server = new McpServer({ name: "test", version: "1.0.0" });
+    const stdio = await serveStdio(server, { input: new PassThrough(), endsProcess: false });
+    expect(process.stdout.write).not.toBe(own);
+    await stdio.close();
+    expect(process.stdout.write).toBe(own);
   });
 });

@@ -26,10 +26,14 @@ interface Way {
   readonly request: (options: RequestOptions) => ClientRequest;
   readonly agent: Agent;
   readonly connections: Connections;
+  readonly reusing: Reusing;
 }
 
 /** The connections that an agent has made, and whether each can carry requests: with TLS, once its handshake is done. */
 type Connections = WeakMap<object, boolean>;
+
+/** The requests that were sent on a connection which had carried others before. */
+type Reusing = WeakSet<ClientRequest>;
 
 /** Sends over connections of its own, which it keeps open between requests. An idle connection does not keep the process running. */
 export function nodeSend(): Send {
@@ -39,12 +43,12 @@ export function nodeSend(): Send {
   /** When a connection was last kept: timers may stand still while the machine sleeps. */
   let keptAt: Moment | undefined;
   const wayOf = (request: Way["request"], agent: Agent, ready: "connect" | "secureConnect"): Way => {
-    keepIdleBriefly(agent, () => {
+    const reusing = keepIdleBriefly(agent, () => {
       keptAt = thisMoment();
       return !isClosing;
     });
     agents.add(agent);
-    return { request, agent, connections: watchConnections(agent, ready) };
+    return { request, agent, connections: watchConnections(agent, ready), reusing };
   };
   const closeFree = (): void => {
     for (const { freeSockets } of agents) {
@@ -90,9 +94,10 @@ function watchConnections(agent: Agent, ready: "connect" | "secureConnect"): Con
 
 /**
  * Closes a connection that has been idle for `idleMs`, or for what the server says in `Keep-Alive` if that is less; and at once if
- * something arrives on it: the next request would take that for its reply.
+ * something arrives on it: the next request would take that for its reply. Returns the requests that reuse a connection.
  */
-function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): void {
+function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): Reusing {
+  const reusing: Reusing = new WeakSet();
   const { keepSocketAlive, reuseSocket } = agent;
   function close(this: Socket): void {
     this.destroy();
@@ -106,11 +111,15 @@ function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): void {
   agent.reuseSocket = (duplex, request) => {
     (duplex as Socket).off("data", close).setTimeout(0, close);
     reuseSocket.call(agent, duplex, request);
+    reusing.add(request);
+    // Deno sends a request again by itself if it has this mark and its connection closes, even if the client closed it.
+    request.reusedSocket = false;
   };
+  return reusing;
 }
 
 function sendBy(
-  { request, agent, connections }: Way,
+  { request, agent, connections, reusing }: Way,
   target: RequestOptions,
   asked: HttpRequest,
 ): Promise<HttpReply> {
@@ -135,7 +144,7 @@ function sendBy(
     });
     sending.on("response", (message) => {
       isWaiting = false;
-      resolve(new NodeReply(asked, message, sending.reusedSocket));
+      resolve(new NodeReply(asked, message, reusing.has(sending)));
     });
     sending.end(body);
   });
