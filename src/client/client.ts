@@ -281,6 +281,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
 
   /** Reads a resource. What it returns is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
+    if (typeof uri !== "string" && !(uri instanceof URL))
+      throw new TypeError('readResource takes the URI alone: readResource("note:///1")');
     checkCallOptions("readResource", options);
     return this.#catalogue.readResource(String(uri), options);
   }

@@ -34,6 +34,10 @@ const catalogue = later(
   () => import("./catalogue/catalogue.ts"),
   ({ Catalogue }) => Catalogue,
 );
+const wrongTarget = later(
+  () => import("./wrong-target.ts"),
+  (module) => module.targetProblem,
+);
 const recorder = later(
   () => import("./recording.ts"),
   (module) => module.recorder,
@@ -134,6 +138,6 @@ async function transportOf(
       return new (await wireTransport.get())(target, limits);
     if ("command" in target) return platform.commandTransport(target, limits, secrets, observe);
   }
-  const problem = mismatch("a URL, { command, args }, an McpServer, or an object with openWire()", target);
+  const problem = (await wrongTarget.get())(target);
   throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
 }

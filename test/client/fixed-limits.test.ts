@@ -29,6 +29,8 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     1000,
   ],
   "names of unlisted tools that are remembered": ["catalogue/definitions.ts", "maxMissing"],
+  "names of tools that are compared with that of a rejected call": ["catalogue/tool-calls.ts", "maxNames"],
+  "characters of such a name": ["catalogue/tool-calls.ts", "maxNameLength"],
   "hours that a result stays in the cache, whatever its ttlMs": [
     "cache/freshness.ts",
     "longestMs",

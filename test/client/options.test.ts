@@ -26,7 +26,10 @@ const refused: readonly (readonly [options: object, problem: RegExp])[] = [
   [{ headers: new Map([["X-A", "1"]]) }, /headers must be a plain object/],
   [{ headers: new Headers({ "X-A": "1" }) }, /headers must be a plain object/],
   [{ headers: "Authorization: secret" }, /headers must be a plain object of names and texts$/],
-  [{ auth: 5 }, /auth must be a token, a function that returns one, or an object with headers\(\)/],
+  [
+    { auth: 5 },
+    /auth must be a token without "Bearer", a function that returns one, or an object with headers\(\)/,
+  ],
   [{ auth: "" }, /auth must be a token/],
   [{ auth: { token: "secret" } }, /auth must be a token/],
   [{ onElicit: {} }, /onElicit must be a function, or an object with a function form, url or both/],

@@ -15,7 +15,7 @@ function serverWith(value: JsonSchema): McpServer {
 async function use(value: JsonSchema, values: readonly unknown[]): Promise<[unknown, boolean[]]> {
   const client = await connect(serverWith(value));
   const [tool] = await client.listTools();
-  const schema = tool?.inputSchema as { properties: { value: unknown } };
+  const schema = tool!.inputSchema;
   const outcomes: boolean[] = [];
   for (const each of values) {
     outcomes.push((await client.callTool("t", { value: each })).isError !== true);
@@ -23,7 +23,7 @@ async function use(value: JsonSchema, values: readonly unknown[]): Promise<[unkn
   await client.close();
   const byAjv = new Ajv2020({ strict: false }).compile(schema);
   expect(values.map((each) => byAjv({ value: each }))).toEqual(outcomes);
-  return [schema.properties.value, outcomes];
+  return [schema.properties?.["value"], outcomes];
 }
 
 const rewritten: [string, JsonSchema, JsonSchema, fitting: unknown[], others: unknown[]][] = [

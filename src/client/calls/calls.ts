@@ -184,5 +184,5 @@ export function joinCalls(
 }
 
 function closedError(): ConnectionLost {
-  return new ConnectionLost("closed", "The client is closed", { mayHaveRun: false });
+  return new ConnectionLost("closed", "The client is closed: connect again", { mayHaveRun: false });
 }

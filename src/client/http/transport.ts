@@ -80,12 +80,23 @@ function checkUrl(target: string | URL): string {
     throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
   };
   const url = URL.canParse(String(target)) ? new URL(target) : undefined;
-  if (url?.protocol !== "http:" && url?.protocol !== "https:")
-    return fail(
-      `is ${JSON.stringify(shownUrl(String(target)))}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`,
-    );
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") return fail(notHttp(String(target)));
   if (url.username || url.password)
     fail("must not contain credentials: pass them with the option auth or headers");
   url.hash = "";
   return url.href;
+}
+
+/** A host, with a port or a dot in it, and perhaps a path. */
+const hostAndPath = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)|^[\w-]+:\d+/;
+
+function notHttp(target: string): string {
+  const lacksScheme = hostAndPath.test(target) && !/\.[cm]?[jt]s$/.test(target);
+  if (lacksScheme) {
+    const isLocal = /^(?:localhost|127\.)/.test(target);
+    const meant = shownUrl(`${isLocal ? "http" : "https"}://${target}`);
+    return `has no scheme: write ${JSON.stringify(meant)}`;
+  }
+  const shown = JSON.stringify(shownUrl(target));
+  return `is ${shown}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`;
 }

@@ -56,6 +56,10 @@ export function explainSpawnError(error: NodeJS.ErrnoException, { command, cwd, 
     return `${path} is a batch file: pass cmd as the command, and ["/c", ${JSON.stringify(command)}, …] as args`;
   if (error.code === "EACCES" && path !== undefined) return `${path} is not an executable file`;
   if (error.code !== "ENOENT") return error.message;
+  const [program, ...words] = command.trim().split(/\s+/);
+  const isLine = words.length > 0 && (path === undefined || !exists(path));
+  if (isLine)
+    return `it is a whole command line: pass { command: ${JSON.stringify(program)}, args: [${words.length === 1 ? "its argument" : `its ${words.length} arguments`}] }`;
   if (path === undefined)
     return `no folder of PATH has it (${env["PATH"] ?? "PATH is empty"}): install it, or pass its whole path`;
   return exists(path)

@@ -256,8 +256,16 @@ export class ServerProcess implements Wire {
       });
     return new CannotStart(
       { command, cwd, exitCode: exitCode ?? undefined, stderr },
-      `${command} (in ${cwd}) ${end} before it sent a message${quoted({ stderr, stray })}`,
+      `${command} (in ${cwd}) ${end} before it sent a message${this.#hint(stderr)}${quoted({ stderr, stray })}`,
     );
+  }
+
+  /** What to do about a program in TypeScript that Node cannot run. */
+  #hint(stderr: string): string {
+    const { command, args } = this.#command;
+    const isTypeScript = /\bnode(?:\.exe)?$/.test(command) && args.some((arg) => /\.[cm]?tsx?$/.test(arg));
+    if (!isTypeScript || !/SyntaxError|ERR_UNKNOWN_FILE_EXTENSION|ERR_UNSUPPORTED/.test(stderr)) return "";
+    return ': node cannot run this TypeScript file: pass { command: "npx", args: ["tsx", …] }';
   }
 }
 

@@ -104,8 +104,11 @@ export const knownConnectOptions: Known<ConnectOptions> = {
   revision: oneOf("auto", ...revisions.map(({ date }) => date)),
   remembered: { is: isRemembered, mustBe: "what client.remember() returned" },
   auth: {
-    is: (value) => isFilled(value) || isFunction(value) || hasMethods(value, "headers"),
-    mustBe: "a token, a function that returns one, or an object with headers()",
+    is: (value) =>
+      (isFilled(value) && !/^bearer\s/i.test(value as string)) ||
+      isFunction(value) ||
+      hasMethods(value, "headers"),
+    mustBe: 'a token without "Bearer", a function that returns one, or an object with headers()',
     isSecret: true,
   },
   headers: textRecord,

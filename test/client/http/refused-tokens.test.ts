@@ -70,7 +70,7 @@ interface Row {
   readonly status: 401 | 403;
   readonly challenge?: string;
   readonly body?: string | object;
-  readonly auth?: ConnectOptions["auth"];
+  readonly auth?: NonNullable<ConnectOptions["auth"]>;
   readonly headers?: Record<string, string>;
   /** What follows the address and the status. */
   readonly says: string;

@@ -1,0 +1,10 @@
+// Says what is wrong with something that `connect` cannot connect to, and what was probably meant.
+import { mismatch } from "../kinds.ts";
+import { shownUrl } from "./settings/shown.ts";
+
+export function targetProblem(target: unknown): string {
+  const url: unknown = Object(target).url;
+  return typeof url === "string" || url instanceof URL
+    ? `is an object with a url: pass the URL itself, such as connect("${shownUrl(String(url))}"), and headers as an option`
+    : mismatch("a URL, { command, args }, an McpServer, or an object with openWire()", target);
+}
