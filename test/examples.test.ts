@@ -202,7 +202,9 @@ describe("examples/client", () => {
   test("several.ts calls the tools of all servers but the dead one", async () => {
     const { stdout } = await run("examples/client/several.ts", "");
     expect(stdout).toContain("hello: connected, 2026-07-28\n");
-    expect(stdout).toMatch(/^gone: Could not reach http:\/\/127\.0\.0\.1:9\/mcp: .*nothing listens at 127\.0\.0\.1:9/m);
+    expect(stdout).toMatch(
+      /^gone: Could not reach http:\/\/127\.0\.0\.1:9\/mcp: .*nothing listens at 127\.0\.0\.1:9/m,
+    );
     expect(stdout).toContain("Tools: clock_year, hello_greet\n");
     expect(stdout).toContain("text: 'Hello, Ada!'");
   });

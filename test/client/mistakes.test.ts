@@ -16,10 +16,13 @@ afterAll(() => rmSync(cwd, { recursive: true }));
 const to = (target: unknown, options?: object) => () => connect(target as string, options);
 
 const mistakes: Readonly<Record<string, readonly [make: () => Promise<unknown>, says: string]>> = {
-  "a promise as the target": [to(Promise.resolve(server)), "connect: target is a promise: await it"],
+  "a promise as the target": [
+    to(Promise.resolve(server)),
+    "connect: target must be a URL, { command, args }, an McpServer, or an object with openWire(), not a promise: await it",
+  ],
   "the class as the target": [
     to(McpServer),
-    "connect: target is a function: pass an instance, such as new McpServer(…)",
+    "connect: target must be a URL, { command, args }, an McpServer, or an object with openWire(), not the class McpServer: pass an instance",
   ],
   "an entry of .mcp.json as the target": [
     to({ type: "http", url: "https://mcp.example.com/mcp?key=secret" }),
