@@ -211,7 +211,7 @@ async function bundle(
   const settings = { entryPoints, bundle: true, minify: true, format: "esm", platform: "node" } as const;
   const outcome = { metafile: true, write: false, outdir: "out", logLevel: "error" } as const;
   const { metafile, outputFiles } = await build({ ...settings, ...options, ...outcome });
-  const loaded = loadedAtOnce(metafile, later);
+  const loaded = loadedAtOnce(metafile, ["<stdin>", ...entryPoints, ...later]);
   const outputs = [...loaded].flatMap((path) => metafile.outputs[path] ?? []);
   const files = outputFiles
     .filter(({ path }) => loaded.has(relative(".", path)))
@@ -228,15 +228,10 @@ async function bundle(
   };
 }
 
-/** The outputs of the entry and of these files, and the outputs that they import in turn; not those that one may import later. */
-function loadedAtOnce({ outputs }: Metafile, later: readonly string[]): Set<string> {
-  const imports = Object.values(outputs).flatMap((output) => output.imports);
-  const dynamic = new Set(imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path));
+/** The outputs of these files, and the outputs that they import in turn; not those that one may import later. */
+function loadedAtOnce({ outputs }: Metafile, files: readonly string[]): Set<string> {
   const loaded = new Set(
-    Object.keys(outputs).filter((path) => {
-      const { entryPoint } = outputs[path] ?? {};
-      return entryPoint !== undefined && (!dynamic.has(path) || later.includes(entryPoint));
-    }),
+    Object.keys(outputs).filter((path) => files.includes(outputs[path]?.entryPoint ?? "")),
   );
   for (const path of loaded)
     for (const { kind, path: imported } of outputs[path]?.imports ?? [])

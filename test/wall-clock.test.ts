@@ -8,6 +8,7 @@ const root = new URL("../src/", import.meta.url).pathname;
 const readers: Readonly<Record<string, string>> = {
   "async/age.ts": "what must not be kept too long is as old as either clock says",
   "auth/claims.ts": "the dates of a token",
+  "auth/development.ts": "the dates of a token",
   "auth/introspection.ts": "the dates of a token",
   "backplane/cluster.ts": "tells other nodes the time of this machine",
   "backplane/presence.ts": "how far the clocks of other nodes differ",
