@@ -154,7 +154,8 @@ export function mismatch(mustBe: string, value: unknown, isSecret = false): stri
 
 /** What turns the value into one of the kind, as far as that can be seen. */
 function remedyOf(kind: Kind, value: unknown): string {
-  if (isFunction(value)) return isClass(value) ? "" : "call it, and pass what it returns";
+  // A function where a text belongs is more often the next argument, out of place.
+  if (isFunction(value)) return isClass(value) || kind.is("text") ? "" : "call it, and pass what it returns";
   if (isFilled(value) && kind.is(Number(value))) return "convert it with Number()";
   if (Number.isNaN(value)) return "what it was made from is not a number";
   return kind.is([value]) ? "put it into a list" : "";
