@@ -59,7 +59,7 @@ test.each([...modernDates, ...legacyDates])(
     onTestFinished(() => client.close());
     const { message } = await failureOf(client.callTool("greet"));
     expect(message).toBe(
-      `tools/call greet: ${http.url} has no tools; it offers prompts, log messages (-32601: Unknown method: tools/call)`,
+      `tools/call greet: ${http.url} has no tools; it offers prompts, log messages (-32601: This server has no tools: tools/call is not available)`,
     );
   },
 );

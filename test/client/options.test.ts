@@ -14,7 +14,7 @@ const refused: readonly (readonly [options: object, problem: RegExp])[] = [
   [{ info: { name: "", version: "1" } }, /info\.name must be a text that is not empty/],
   [{ revision: "2025-01-01" }, /revision must be "auto", .*"2026-07-28"/],
   [{ timeoutMs: 0 }, /timeoutMs must be a whole number of milliseconds from 1/],
-  [{ timeoutMs: "5" }, /timeoutMs must be .*, not "5"$/],
+  [{ timeoutMs: "5" }, /timeoutMs must be .*, not "5": convert it with Number\(\)$/],
   [{ maxTimeMs: 2 ** 31 }, /maxTimeMs must be .* to 2147483647/],
   [{ connectTimeoutMs: Number.NaN }, /connectTimeoutMs must be/],
   [{ reissue: "sometimes" }, /reissue must be "safe", "always" or "never"/],

@@ -234,7 +234,7 @@ describe("a wrong entry fails alone, and names entry, field and remedy", () => {
     [
       "a text for args",
       { command: "x", args: "y" },
-      '"bad".args must be a list of texts, such as ["server.js"], not "y"',
+      '"bad".args must be a list of texts, such as ["server.js"], not "y": put it into a list',
     ],
     [
       "a number in env",

@@ -169,7 +169,7 @@ const atStart: readonly [name: string, write: () => unknown, read: string][] = [
   [
     "a request instead of a server",
     () => nodeHandler(any({ headers: {} }), any({ _events: {} })),
-    "HTTP: server is not an McpServer",
+    "HTTP: server must be an McpServer of halyard",
   ],
   [
     "bearerAuth without options",

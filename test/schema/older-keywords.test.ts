@@ -38,13 +38,6 @@ const rewritten: [string, JsonSchema, JsonSchema, fitting: unknown[], others: un
     ],
   ],
   [
-    "additionalItems without a list",
-    { items: { type: "string" }, additionalItems: false },
-    { items: { type: "string" } },
-    [["a"]],
-    [[1]],
-  ],
-  [
     "a boolean exclusiveMinimum",
     { minimum: 1, exclusiveMinimum: true, maximum: 3, exclusiveMaximum: false },
     { exclusiveMinimum: 1, maximum: 3 },

@@ -21,12 +21,6 @@ const olderKeywords: readonly OlderKeyword[] = [
       ...(additionalItems !== undefined && { items: additionalItems }),
     }),
   },
-  {
-    // It has a meaning only beside a list of items, which is rewritten above.
-    name: "additionalItems",
-    isIn: ({ additionalItems }) => additionalItems !== undefined,
-    rewrite: (schema) => ({ ...schema, additionalItems: undefined }),
-  },
   exclusive("exclusiveMinimum", "minimum"),
   exclusive("exclusiveMaximum", "maximum"),
   {

@@ -45,23 +45,23 @@ describe("a server of ours", () => {
   test("says that the token is for another audience", async () => {
     const { message } = await refusal({ auth: tokenFor("https://other.example.com", "notes:read") });
     expect(message).toBe(
-      `${url} answered 401: invalid_token: The token is not for this resource: the token was refused: pass one that is valid now and meant for this server, with the scopes notes:read`,
+      `${url} answered 401: invalid_token: The token is not for this resource: its audience must be https://notes.example.com/mcp: the token was refused: pass one that is valid now and meant for this server, with the scopes notes:read`,
     );
   });
 
   test("says which scopes the token lacks, when connecting and for one tool", async () => {
     const aud = "https://notes.example.com/mcp";
     expect((await refusal({ auth: tokenFor(aud, "mail") })).message).toBe(
-      `${url} answered 403: insufficient_scope: This requires the scopes notes:read: the token was refused: pass one with the scopes notes:read`,
+      `${url} answered 403: insufficient_scope: Insufficient scope: notes:read is missing: the token was refused: pass one with the scopes notes:read`,
     );
     expect((await refusal({ auth: () => tokenFor(aud, "notes:read") })).message).toBe(
-      `${url} answered 403: insufficient_scope: This requires the scopes notes:read notes:write: the token was refused: pass one with the scopes notes:read notes:write`,
+      `${url} answered 403: insufficient_scope: Insufficient scope: notes:write is missing; this requires notes:read notes:write: the token was refused: pass one with the scopes notes:read notes:write`,
     );
   });
 
   test("is reached with no token: the error says to pass one, and which scopes it needs", async () => {
     expect((await refusal({})).message).toBe(
-      `${url} answered 401: A bearer token is required: pass a token with the scopes notes:read, or oauth() of halyard/client/oauth, as the option auth`,
+      `${url} answered 401: A bearer token is required: send it as Authorization: Bearer <token>: pass a token with the scopes notes:read, or oauth() of halyard/client/oauth, as the option auth`,
     );
   });
 });
