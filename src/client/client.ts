@@ -339,7 +339,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     if (this.#calls.peer.revision.era === "legacy") await this.notify("notifications/roots/list_changed");
   }
 
-  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks, nor list the tools before the first call. */
+  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks, nor which arguments it wants as headers. */
   remember(): Remembered {
     const { tools } = this.#catalogue;
     return { ...this.#connection.remember(), ...(tools && { tools }) };
