@@ -11,7 +11,13 @@ export {
   InputDeclined,
   ProtocolError,
 } from "../errors.ts";
-export type { InputRequest, ModelPreferences, Root, SamplingContent, SamplingMessage } from "../protocol/asking.ts";
+export type {
+  InputRequest,
+  ModelPreferences,
+  Root,
+  SamplingContent,
+  SamplingMessage,
+} from "../protocol/asking.ts";
 export type {
   CallToolResult,
   CompleteResult,

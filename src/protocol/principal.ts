@@ -37,7 +37,9 @@ export function assertPrincipal(
         : expiryProblem(expiresAt);
   if (!problem) return;
   const others = other === undefined ? "undefined" : `undefined, ${other}`;
-  throw new TypeError(`${source} must be ${others} or a principal { issuer, subject, scopes?, expiresAt? }: ${problem}`);
+  throw new TypeError(
+    `${source} must be ${others} or a principal { issuer, subject, scopes?, expiresAt? }: ${problem}`,
+  );
 }
 
 /** No token of today expires before this time in milliseconds, and none in 3,000 years after it in seconds. */

@@ -244,7 +244,10 @@ describe("cold calls", () => {
   test("are sent without headers, and list the tools if the server wants some: the call runs once [XMH-RETRY-REFRESH]", async () => {
     let runs = 0;
     const server = new McpServer({ name: "shop", version: "1.0.0" });
-    const input = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } } as const;
+    const input = {
+      type: "object",
+      properties: { region: { type: "string", "x-mcp-header": "Region" } },
+    } as const;
     server.tool("order", { input }, () => `Order ${++runs}`);
     const { fetch, of, params } = recording(fetchHandler(server));
     const { client } = await connected(fetch);
