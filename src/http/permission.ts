@@ -28,7 +28,7 @@ export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefu
 /** The challenge of a 401 whose author wrote none: it names the metadata document if `auth` has one. */
 function defaultChallenge(auth: Auth | undefined): HttpHeaders {
   // The last one is that of the resource itself, as opposed to that of its whole host.
-  const path = [...(auth?.documents?.keys() ?? [])].filter((each) => each.startsWith(metadataPrefix)).at(-1);
+  const path = [...(auth?.documents?.keys() ?? [])].findLast((each) => each.startsWith(metadataPrefix));
   const isNamed = path !== undefined && auth?.resource !== undefined;
   return challenge(isNamed ? [`resource_metadata="${new URL(path, auth.resource).href}"`] : []);
 }

@@ -210,9 +210,9 @@ describe("over HTTP", () => {
     // Loads the parts of the client that a first request imports, which takes real time.
     await client.listTools();
     holdClocks("setTimeout", "clearTimeout");
-    let isOver = false;
-    const call = client.callTool("pay").finally(() => (isOver = true));
-    while (!isOver) {
+    const state = { isOver: false };
+    const call = client.callTool("pay").finally(() => (state.isOver = true));
+    while (!state.isOver) {
       await nextTurn();
       await vi.advanceTimersByTimeAsync(1000);
     }
