@@ -344,6 +344,7 @@ describe("public entries", () => {
         "connect",
         "connectAll",
         "defaultClientLimits",
+        "isInputRequired",
       ]
     `);
     expect(names("halyard/client", (kind) => kind === "type")).toMatchInlineSnapshot(`
@@ -381,6 +382,8 @@ describe("public entries", () => {
         "HeaderFields",
         "IgnoredEvent",
         "Implementation",
+        "InputRequest",
+        "InputRequiredResult",
         "JsonObject",
         "ListKind",
         "ListPage",

@@ -52,6 +52,8 @@ const acts: Readonly<Record<string, Act>> = {
     if (prompt !== undefined) await client.getPrompt(prompt.name);
   },
   "http-custom-headers": async (client, { toolCalls = [] }) => {
+    // This server does not refuse calls without the headers, so the client must know them before the first call.
+    await client.listTools();
     for (const call of toolCalls) await client.callTool(call.name, call.arguments);
   },
   "http-invalid-tool-headers": async (client) => {

@@ -61,9 +61,11 @@ export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKe
   const authenticate = async (header: string, caller: string): Promise<Authenticated> => {
     const token = bearerToken.exec(header)?.[1];
     if (token === undefined || token.length > maxTokenLength) return malformed;
-    const principal = await identify(() => verify(token, caller), rules);
-    if (typeof principal === "string") {
-      return refuseError(401, "invalid_token", principal, [...parameters, ...wanted]);
+    const principal = await identify(() => verify(token, caller), rules, options.verify !== undefined);
+    if ("invalid" in principal) {
+      const { invalid, problem } = principal;
+      const refusal = refuseError(401, "invalid_token", invalid, [...parameters, ...wanted]);
+      return problem === undefined ? refusal : { ...refusal, problem };
     }
     if ("status" in principal) return principal;
     return isGranted(requiredScopes, principal) ? principal : lacking([], principal);
@@ -88,14 +90,25 @@ const headerIsMalformed = `The Authorization header must be Bearer, a space and 
 /** Seconds by which the clocks of two servers may differ. */
 const defaultTolerance = 5;
 
+/** What is wrong with a token, and what the operator should know about it. */
+interface InvalidToken {
+  readonly invalid: string;
+  readonly problem?: string;
+}
+
 /** Returns the principal of the token, what is wrong with it, or a 503 if that cannot be found out now. */
 async function identify(
   verify: () => ReturnType<Verify>,
   rules: ClaimRules,
-): Promise<Principal | string | AuthRefusal> {
+  isOwnCode: boolean,
+): Promise<Principal | InvalidToken | AuthRefusal> {
   try {
     const claims = await verify();
-    return typeof claims === "string" ? claims : toPrincipal(claims, rules);
+    if (typeof claims === "string") return { invalid: claims };
+    const principal = toPrincipal(claims, rules);
+    if (typeof principal !== "string") return principal;
+    const lacksAudience = isOwnCode && claims.aud === undefined;
+    return { invalid: principal, ...(lacksAudience && { problem: noAudience(rules.audiences[0] ?? "") }) };
   } catch (error) {
     // The message of an error in the author's `verify` may contain the token.
     const problem = error instanceof Unavailable ? error.message : `verify() threw a ${nameOf(error)}`;
@@ -103,6 +116,12 @@ async function identify(
     const message = "Cannot verify tokens right now";
     return { status: 503, message, headers: { "retry-after": "5" }, problem: `${message}: ${problem}` };
   }
+}
+
+/** The mistake of a `verify` that returns what the token does not say itself. */
+function noAudience(audience: string): string {
+  const claims = `{ sub, aud: ${JSON.stringify(audience)}, scope, exp }`;
+  return `verify() returned claims without aud, so the token was refused: return claims such as ${claims}, with aud only if the token is for this server and exp in seconds`;
 }
 
 function nameOf(error: unknown): string {

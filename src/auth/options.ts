@@ -32,7 +32,10 @@ export interface BearerAuthOptions {
   readonly jwks?: string | JSONWebKeySet;
   /** Verifies tokens by introspection at the one authorization server, for tokens that are not JWTs. */
   readonly introspection?: IntrospectionOptions;
-  /** Verifies tokens with your own code: return the claims, or undefined. Issuer, audience and times are checked afterwards. */
+  /**
+   * Verifies tokens with your own code: return the claims `{ sub, aud, scope, exp }`, or undefined. Issuer, audience and times are checked
+   * afterwards, so `aud` is required; `iss` is not if there is one authorization server.
+   */
   readonly verify?: (token: string) => TokenClaims | undefined | Promise<TokenClaims | undefined>;
   /** The audiences to accept. @default {the resource} */
   readonly audience?: string | readonly string[];

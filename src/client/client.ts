@@ -16,7 +16,7 @@ import type {
   Tool,
 } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
 import type { CoreRequestOptions } from "./calls/core.ts";
 import type { Logging } from "./calls/logging.ts";
@@ -32,6 +32,7 @@ import type { Listening, ListenOptions, OnChange } from "./listening/listening.t
 import type { Listenings } from "./listening/listenings.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
+import { checkArguments, checkName, checkReference, checkUri } from "./settings/arguments.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
@@ -115,6 +116,11 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   /** The revision that the client and the server speak. */
   get revision(): RevisionDate {
     return this.#calls.peer.revision.date;
+  }
+
+  /** `modern`: every request stands alone (2026-07-28 and later); `legacy`: a handshake came first. */
+  get era(): "modern" | "legacy" {
+    return this.#calls.peer.revision.era;
   }
 
   /** The name and version of the server, if it gives them. */
@@ -281,8 +287,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
 
   /** Reads a resource. What it returns is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
-    if (typeof uri !== "string" && !(uri instanceof URL))
-      throw new TypeError('readResource takes the URI alone: readResource("note:///1")');
+    checkUri(uri);
     checkCallOptions("readResource", options);
     return this.#catalogue.readResource(String(uri), options);
   }
@@ -293,6 +298,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     argument: { readonly name: string; readonly value: string },
     options?: CompleteOptions,
   ): Promise<CompleteResult> {
+    checkReference(ref);
     checkCallOptions("complete", options, knownCompleteOptions);
     const { context, ...others } = options ?? {};
     const params = { ref, argument, ...(context && { context: { arguments: context } }) };
@@ -339,7 +345,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     if (this.#calls.peer.revision.era === "legacy") await this.notify("notifications/roots/list_changed");
   }
 
-  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks, nor list the tools before the first call. */
+  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks, nor which arguments it wants as headers. */
   remember(): Remembered {
     const { tools } = this.#catalogue;
     return { ...this.#connection.remember(), ...(tools && { tools }) };
@@ -373,19 +379,6 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   ): Promise<Result> {
     return (await this.#calls.request(method, params, options)) as Result;
   }
-}
-
-/** Refuses the object form of other clients. */
-function checkName(method: string, name: unknown, args: string): void {
-  if (typeof name === "string") return;
-  const given = (name as { readonly name?: unknown } | undefined)?.name;
-  const shown = typeof given === "string" ? given : "name";
-  throw new TypeError(`${method} takes the name and the arguments apart: ${method}("${shown}", ${args})`);
-}
-
-function checkArguments(method: string, tool: string, args: unknown): void {
-  if (args !== undefined && !isObject(args))
-    throw new TypeError(`${method}("${tool}"): the arguments must be an object, such as { city: "Oslo" }`);
 }
 
 /** The result of a tool, with the list of content that some servers leave out if it is empty. */

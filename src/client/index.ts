@@ -11,7 +11,13 @@ export {
   InputDeclined,
   ProtocolError,
 } from "../errors.ts";
-export type { ModelPreferences, Root, SamplingContent, SamplingMessage } from "../protocol/asking.ts";
+export type {
+  InputRequest,
+  ModelPreferences,
+  Root,
+  SamplingContent,
+  SamplingMessage,
+} from "../protocol/asking.ts";
 export type {
   CallToolResult,
   CompleteResult,
@@ -26,6 +32,7 @@ export type {
   ServerCapabilities,
   Tool,
 } from "../protocol/model.ts";
+export { type InputRequiredResult, isInputRequired } from "./calls/results.ts";
 export type { JsonObject } from "../wire/message.ts";
 export type { Wire, WireSource } from "../wire/wire.ts";
 export { chooseModel } from "./answering/choose-model.ts";

@@ -34,6 +34,9 @@ const instead: Readonly<Record<string, string>> = {
   stateless: 'pass mode: "stateless" to new McpServer()',
   sessionIdGenerator: 'leave it out; for no sessions, pass mode: "stateless" to new McpServer()',
   eventStore: "leave it out; to resume streams in another process, pass backplane to new McpServer()",
+  retryInterval: "did you mean retryMs?",
+  legacy: "pass supportedRevisions, which names the revisions that you serve, to new McpServer()",
+  responseMode: "leave it out; a reply is JSON unless the handler sends something before it",
   enableJsonResponse: "leave it out; a reply is JSON unless the handler sends something before it",
   enableDnsRebindingProtection: "leave it out; every Host is checked against allowedHosts",
 };

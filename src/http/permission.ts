@@ -1,5 +1,5 @@
 // Refuses requests whose caller is not authenticated, or lacks a scope.
-import { type AuthRefusal, refusalBody, refuseScopes } from "../auth/authenticate.ts";
+import { type Auth, type AuthRefusal, challenge, refusalBody, refuseScopes } from "../auth/authenticate.ts";
 import { errorCodes } from "../errors.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { refuse } from "./edge/replies.ts";
@@ -12,7 +12,11 @@ export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefu
   const { status, message, body, problem } = refusal;
   // Authors may write names of headers in any case; two spellings of one name would be sent twice.
   const given = Object.entries(refusal.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  const headers = Object.fromEntries(given) as HttpHeaders;
+  const headers = {
+    // A 401 without a challenge is not valid HTTP (RFC 9110, section 15.5.2).
+    ...(status === 401 && defaultChallenge(state.settings.auth)),
+    ...(Object.fromEntries(given) as HttpHeaders),
+  };
   if (problem === undefined) state.server.logger.debug(message);
   else state.rateLimitedLog.error(problem);
   if (text === undefined) return refuse(responder, status, message, headers);
@@ -20,6 +24,16 @@ export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefu
   const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
   responder.reply(status, { "content-type": type, ...headers }, text);
 }
+
+/** The challenge of a 401 whose author wrote none: it names the metadata document if `auth` has one. */
+function defaultChallenge(auth: Auth | undefined): HttpHeaders {
+  // The last one is that of the resource itself, as opposed to that of its whole host.
+  const path = [...(auth?.documents?.keys() ?? [])].findLast((each) => each.startsWith(metadataPrefix));
+  const isNamed = path !== undefined && auth?.resource !== undefined;
+  return challenge(isNamed ? [`resource_metadata="${new URL(path, auth.resource).href}"`] : []);
+}
+
+const metadataPrefix = "/.well-known/oauth-protected-resource";
 
 /**
  * Refuses a message, or a whole batch, if the caller lacks a scope that it requires, and returns whether it did. Otherwise it sets

@@ -1,4 +1,5 @@
 // Compares, identifies and checks principals.
+import { mismatch } from "../kinds.ts";
 import { isTexts } from "../wire/message.ts";
 import type { Principal } from "./model.ts";
 
@@ -26,17 +27,31 @@ export function assertPrincipal(
   other?: string,
 ): asserts given is Principal | undefined {
   if (given === undefined) return;
-  const { issuer, subject, scopes } = Object(given) as Record<keyof Principal, unknown>;
+  const { issuer, subject, scopes, expiresAt } = Object(given) as Record<keyof Principal, unknown>;
   const isText = (value: unknown): boolean => typeof value === "string";
   const problem =
     !isText(issuer) || !isText(subject)
       ? "issuer and subject must be strings"
       : scopes !== undefined && !isTexts(scopes)
         ? 'scopes must be a list of strings: split "a b" at the space'
-        : undefined;
+        : expiryProblem(expiresAt);
   if (!problem) return;
   const others = other === undefined ? "undefined" : `undefined, ${other}`;
-  throw new TypeError(`${source} must be ${others} or a principal { issuer, subject, scopes? }: ${problem}`);
+  throw new TypeError(
+    `${source} must be ${others} or a principal { issuer, subject, scopes?, expiresAt? }: ${problem}`,
+  );
+}
+
+/** No token of today expires before this time in milliseconds, and none in 3,000 years after it in seconds. */
+const leastMs = 100_000_000_000;
+
+/** A time in seconds would be one of 1970: every stream of the caller would be closed at once. */
+function expiryProblem(expiresAt: unknown): string | undefined {
+  if (expiresAt === undefined) return undefined;
+  if (typeof expiresAt !== "number" || Number.isNaN(expiresAt))
+    return `expiresAt ${mismatch("a number of milliseconds since 1970", expiresAt)}`;
+  if (expiresAt <= 0 || expiresAt >= leastMs) return undefined;
+  return `expiresAt is ${expiresAt}, which looks like seconds: it is in milliseconds since 1970, so multiply by 1000`;
 }
 
 /** Whether a wall-clock time, such as the expiry of a token, has passed. */

@@ -155,7 +155,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     return this.#revision.date;
   }
 
-  get era(): "modern" | "legacy" {
+  override get era(): "modern" | "legacy" {
     return this.#revision.era;
   }
 

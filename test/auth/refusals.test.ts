@@ -53,6 +53,44 @@ describeEdges("a refusal of auth", (open) => {
     ]);
   });
 
+  test("with 401 has the challenge that HTTP requires, or the one of its author [RS-401]", async () => {
+    const challengeOf = async (refusal: AuthRefusal, auth: object = {}): Promise<string | undefined> => {
+      const authenticate = (): AuthRefusal => refusal;
+      const whole = { authenticate, refuseScopes: authenticate, ...auth };
+      const edge = await open(new McpServer(info, { logger: recordingLogger() }), { auth: whole });
+      return (await (await edge.send(ping)).complete()).headers["www-authenticate"];
+    };
+    const refusal: AuthRefusal = { status: 401, message: "Send your key as X-API-Key" };
+    expect(await challengeOf(refusal)).toBe("Bearer");
+    expect(await challengeOf({ ...refusal, headers: { "WWW-Authenticate": "ApiKey" } })).toBe("ApiKey");
+    expect(await challengeOf({ ...refusal, body: "No" })).toBe("Bearer");
+    expect(await challengeOf({ ...refusal, status: 403 })).toBeUndefined();
+    const { resource, documents } = bearerAuth({
+      resource: "https://mcp.example.com/mcp",
+      authorizationServers: ["https://auth.example.com"],
+    });
+    expect(await challengeOf(refusal, { resource, documents })).toBe(
+      'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
+    );
+  });
+
+  test.each([
+    [
+      Math.floor(Date.UTC(2030, 0) / 1000),
+      "expiresAt is 1893456000, which looks like seconds: it is in milliseconds since 1970, so multiply by 1000",
+    ],
+    ["2030-01-01", 'expiresAt must be a number of milliseconds since 1970, not "2030-01-01"'],
+  ])("is not made of a principal that expires at %j: the log names the unit", async (expiresAt, problem) => {
+    const logger = recordingLogger();
+    const principal = { issuer: "https://example.com", subject: "alice", expiresAt };
+    const edge = await open(new McpServer(info, { logger }), { auth: () => principal as never });
+    expect((await (await edge.send(ping)).complete()).status).toBe(500);
+    const entry = logger.entries.find(({ level }) => level === "error");
+    expect((entry?.details?.["error"] as Error | undefined)?.message).toBe(
+      `The value that auth returns must be undefined, a refusal { status, message } or a principal { issuer, subject, scopes?, expiresAt? }: ${problem}`,
+    );
+  });
+
   test("is observed by its message, not by its body", async () => {
     const events: ServerEvent[] = [];
     const server = new McpServer(info, { observe: (event) => void events.push(event) });
@@ -133,6 +171,17 @@ describe("reasons of bearerAuth", () => {
     expect(refusal.message).toBe(message);
     expect(refusal.headers?.["www-authenticate"]).toContain(`error_description="${message}"`);
     expect(JSON.stringify(refusal)).not.toMatch(/api:\/\/mail|c\.example|alice/);
+  });
+
+  test("say to the operator that verify must return aud, and to nobody else", async () => {
+    const refusal = await refusalOf({}, { scope: "notes" });
+    expect(refusal.message).toBe(
+      "The token is not for this resource: its audience must be https://mcp.example.com/mcp",
+    );
+    expect(refusal.problem).toBe(
+      'verify() returned claims without aud, so the token was refused: return claims such as { sub, aud: "https://mcp.example.com/mcp", scope, exp }, with aud only if the token is for this server and exp in seconds',
+    );
+    expect((await refusalOf({}, { aud: "api://mail" })).problem).toBeUndefined();
   });
 
   test("stay within what a header can carry", async () => {

@@ -88,9 +88,10 @@ describe("with a server of Halyard, which compares them with the body", () => {
     return recording(fetchHandler(server));
   }
 
-  test("a cold call lists the tools first, and later ones do not [XMH-CLIENT-SUPPORT, XMH-CLIENT-STEPS, XMH-VALUE-PRESENT]", async () => {
+  test("calls repeat the arguments that the definition says [XMH-CLIENT-SUPPORT, XMH-CLIENT-STEPS, XMH-VALUE-PRESENT]", async () => {
     const { fetch, of } = echo();
     const { client } = await connected(fetch);
+    await client.listTools();
     for (const count of [1, 2]) await client.callTool("echo", { text: "Oslo", count });
     expect(of("tools/list")).toHaveLength(1);
     expect(of("tools/call").map(({ headers }) => headers)).toMatchObject([
@@ -121,6 +122,7 @@ describe("with a server of Halyard, which compares them with the body", () => {
     async (_, args, expected) => {
       const { fetch, params } = echo();
       const { client } = await connected(fetch);
+      await client.listTools();
       const { content } = await client.callTool("echo", args as { [name: string]: unknown });
       expect(content).toEqual([{ type: "text", text: JSON.stringify(args) }]);
       const named = Object.entries(expected).map(([name, value]) => [`mcp-param-${name}`, value as string]);
@@ -132,6 +134,7 @@ describe("with a server of Halyard, which compares them with the body", () => {
   test("a null argument has no header, and one of a wrong type is for the server to refuse [XMH-NULL-OMIT]", async () => {
     const { fetch, params } = echo();
     const { client } = await connected(fetch);
+    await client.listTools();
     await client.callTool("echo", { text: null, deep: null, count: [1] }).catch(() => {});
     expect(params()[0]).toEqual({});
     await client.close();
@@ -140,6 +143,7 @@ describe("with a server of Halyard, which compares them with the body", () => {
   test("an integer that is not safe throws before anything is sent [XMH-INT-SAFE]", async () => {
     const { fetch, of } = echo();
     const { client } = await connected(fetch);
+    await client.listTools();
     await expect(client.callTool("echo", { count: 2 ** 53 })).rejects.toThrow(/count is 9007199254740992/);
     expect(of("tools/call")).toEqual([]);
     await client.callTool("echo", { count: Number.MAX_SAFE_INTEGER });
@@ -165,6 +169,7 @@ describe("with a server whose definitions change", () => {
   test("-32020 lists the tools again and sends the call once more [XMH-RETRY-REFRESH, BASE-ERR-MCP-RANGE-MEANING]", async () => {
     const { fetch, of, params, rename } = changing();
     const { client } = await connected(fetch);
+    await client.listTools();
     await client.callTool("forecast", { city: "Oslo" });
     rename("Town");
     await client.callTool("forecast", { city: "Bergen" });
@@ -180,6 +185,7 @@ describe("with a server whose definitions change", () => {
   test("calls that are refused together list once", async () => {
     const { fetch, of, rename } = changing();
     const { client } = await connected(fetch);
+    await client.listTools();
     await client.callTool("forecast", { city: "Oslo" });
     rename("Town");
     await Promise.all(["a", "b", "c"].map((city) => client.callTool("forecast", { city })));
@@ -197,60 +203,92 @@ describe("with a server whose definitions change", () => {
     });
     const { client } = await connected(fetch);
     await expect(client.callTool("forecast", { city: "Oslo" })).rejects.toThrow(RpcRejection);
-    expect(of("tools/list")).toHaveLength(2);
+    expect(of("tools/list")).toHaveLength(1);
     expect(of("tools/call")).toHaveLength(2);
     await client.close();
   });
 });
 
 describe("cold calls", () => {
-  test("that start together list once", async () => {
-    const { fetch, of } = scripted({
-      "tools/list": () => ({ tools: [annotated("forecast", "City")], ttlMs: 0, cacheScope: "private" }),
-      "tools/call": () => done,
+  /** Refuses calls without a header, as a server does that has annotated the argument. */
+  function demanding(list: Script) {
+    const fixture = scripted({
+      "tools/list": list,
+      "tools/call": () => {
+        if (Object.keys(fixture.params().at(-1) ?? {}).length === 0) throw mismatch;
+        return done;
+      },
     });
+    return fixture;
+  }
+  const listed = () => ({ tools: [annotated("forecast", "City")], ttlMs: 0, cacheScope: "private" });
+
+  test("are the second request of a client, after the one that connects", async () => {
+    let requests = 0;
+    const server = new McpServer({ name: "gateway", version: "1.0.0" });
+    server.tool("request_count", {}, () => String(requests));
+    const handle = fetchHandler(server, { allowedHosts: ["127.0.0.1"] });
+    const fetch = ((input: string, init?: RequestInit) => {
+      requests++;
+      return handle(new Request(input, init));
+    }) as typeof globalThis.fetch;
+    const first = await connect(url, { fetch });
+    const remembered = JSON.parse(JSON.stringify(first.remember())) as Remembered;
+    expect((await first.callTool("request_count")).content).toEqual([{ type: "text", text: "2" }]);
+    await first.close();
+    const worker = await connect(url, { fetch, remembered });
+    expect((await worker.callTool("request_count")).content).toEqual([{ type: "text", text: "3" }]);
+    await worker.close();
+  });
+
+  test("are sent without headers, and list the tools if the server wants some: the call runs once [XMH-RETRY-REFRESH]", async () => {
+    let runs = 0;
+    const server = new McpServer({ name: "shop", version: "1.0.0" });
+    const input = {
+      type: "object",
+      properties: { region: { type: "string", "x-mcp-header": "Region" } },
+    } as const;
+    server.tool("order", { input }, () => `Order ${++runs}`);
+    const { fetch, of, params } = recording(fetchHandler(server));
+    const { client } = await connected(fetch);
+    for (const region of ["eu", "us"]) await client.callTool("order", { region });
+    expect(params()).toEqual([{}, { "mcp-param-region": "eu" }, { "mcp-param-region": "us" }]);
+    expect(of("tools/list")).toHaveLength(1);
+    expect(runs).toBe(2);
+    await client.close();
+  });
+
+  test("that start together list once", async () => {
+    const { fetch, of } = demanding(listed);
     const { client } = await connected(fetch);
     await Promise.all(["a", "b", "c"].map((city) => client.callTool("forecast", { city })));
     expect(of("tools/list")).toHaveLength(1);
     await client.close();
   });
 
-  test("go on without the list if it fails or lacks the tool, and do not list again at once", async () => {
-    for (const list of [() => ({ tools: [] }), () => ({})]) {
-      const { fetch, of } = scripted({ "tools/list": list, "tools/call": () => done });
-      const { client } = await connected(fetch);
-      await client.callTool("forecast", { city: "Oslo" });
-      await client.callTool("forecast", { city: "Oslo" });
-      expect(of("tools/list")).toHaveLength(1);
-      expect(of("tools/call")).toHaveLength(2);
-      await client.close();
-    }
-  });
-
   test("end by their signal, and wait for a list no longer than their timeout", async () => {
-    const { fetch, of } = scripted({ "tools/list": () => new Promise(() => {}), "tools/call": () => done });
+    const { fetch, of } = demanding(() => new Promise(() => {}));
     const { client } = await connected(fetch);
     const stop = new AbortController();
     const aborted = client.callTool("forecast", {}, { signal: stop.signal });
     await until(() => of("tools/list").length === 1);
     stop.abort(new Error("enough"));
     await expect(aborted).rejects.toThrow("enough");
-    await client.callTool("forecast", {}, { timeoutMs: 50 });
-    expect(of("tools/call")).toHaveLength(1);
+    await expect(client.callTool("forecast", {}, { timeoutMs: 50 })).rejects.toThrow(RpcRejection);
     await client.close();
   });
 
   test("list with the headers of the call", async () => {
     const seen: (string | null)[] = [];
-    const inner = scripted({ "tools/list": () => ({ tools: [] }), "tools/call": () => done });
+    const inner = demanding(listed);
     const fetch = (async (input: string, init?: RequestInit) => {
       seen.push(new Request(input, init).headers.get("x-user"));
       return inner.fetch(input, init);
     }) as typeof globalThis.fetch;
     const { client } = await connected(fetch);
     seen.length = 0;
-    await client.callTool("forecast", {}, { headers: { "X-User": "anna" } });
-    expect(seen).toEqual(["anna", "anna"]);
+    await client.callTool("forecast", { city: "Oslo" }, { headers: { "X-User": "anna" } });
+    expect(seen).toEqual(["anna", "anna", "anna"]);
     await client.close();
   });
 });
@@ -355,14 +393,14 @@ describe("a client that remembers the tools of a modern server", () => {
     expect(next.of("tools/list")).toHaveLength(1);
   });
 
-  test("lists the tools for one that it does not remember", async () => {
+  test("lists the tools for one that it does not remember, once the server refuses the call", async () => {
     const { client } = await open();
     await client.listTools();
     const { tools: _, ...without } = client.remember();
     const next = await open({ ...without, tools: [{ name: "status" }] });
     await next.client.callTool("order", { region: "eu" });
     expect(next.of("tools/list")).toHaveLength(1);
-    expect(next.params()).toEqual([{ "mcp-param-region": "eu" }]);
+    expect(next.params()).toEqual([{}, { "mcp-param-region": "eu" }]);
   });
 
   test.each([[{ name: 5 }], [{ name: "order", headers: [{ name: "a b", path: ["region"] }] }], ["order"]])(

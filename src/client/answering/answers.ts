@@ -46,10 +46,12 @@ export class HandlerAnswers implements Answers {
   }
 
   capabilities(revision: Revision): ClientCapabilities {
-    const { experimental, extensions: declared } = this.#declared;
+    const { experimental, extensions: declared, ...questions } = this.#declared;
     const own = this.#hasTasks && revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
     const extensions = declared || own ? { ...own, ...declared } : undefined;
     return {
+      // Only the questions of a modern server are results, which the user can answer without a handler.
+      ...(revision.era === "modern" && questions),
       ...this.#handlers.loaded?.capabilities(revision),
       ...(experimental && { experimental }),
       ...(extensions && { extensions }),

@@ -1,6 +1,7 @@
 // What a response means: its result, or the error that the request rejects with.
 import { clip, errorCodes } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
+import type { InputRequest } from "../../protocol/asking.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcResponse } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
@@ -54,4 +55,34 @@ function invalid(call: Call, problem: string): InvalidResponse {
 export function isUrlRequired(error: unknown, revision: Revision): error is RpcRejection {
   const isCode = error instanceof RpcRejection && error.code === errorCodes.legacyUrlElicitationRequired;
   return isCode && revision.urlRequired === "error";
+}
+
+/** A result that asks for input, which a call with `inputRequired: "return"` may resolve with. */
+export interface InputRequiredResult {
+  readonly resultType: "input_required";
+  /** The questions by key: answer each in `inputResponses`, under the same key. */
+  readonly inputRequests?: { readonly [key: string]: InputRequest };
+  /** Send it back as it is. */
+  readonly requestState?: string;
+}
+
+/**
+ * Whether a result asks for input instead of being complete.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { connect, isInputRequired } from "halyard/client";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * server.tool("roots", {}, async (_, ctx) => JSON.stringify(await ctx.roots()));
+ *
+ * const client = await connect(server, { capabilities: { roots: {} } });
+ * const result = await client.callTool("roots", {}, { inputRequired: "return" });
+ * if (isInputRequired(result)) console.log(result.inputRequests);
+ * await client.close();
+ * ```
+ */
+export function isInputRequired(result: object): result is InputRequiredResult {
+  return (result as { readonly resultType?: unknown }).resultType === "input_required";
 }

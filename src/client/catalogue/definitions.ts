@@ -43,15 +43,9 @@ export class Definitions {
     return known !== undefined || this.#isMissing(name) ? known : this.#load(name, "cached", options);
   }
 
-  /** The arguments of a tool that calls repeat as headers. Lists the tools only if neither this client nor an earlier one knows it. */
-  headersOf(
-    name: string,
-    options?: ListingOptions,
-  ): readonly MirroredArgument[] | undefined | Promise<readonly MirroredArgument[] | undefined> {
-    const known = this.#known.headersOf(name);
-    if (known !== undefined) return known;
-    const found = this.find(name, options);
-    return found instanceof Promise ? found.then((tool) => tool?.headers) : found?.headers;
+  /** The arguments of a tool that calls repeat as headers, if this client or an earlier one knows it. */
+  headersOf(name: string): readonly MirroredArgument[] | undefined {
+    return this.#known.headersOf(name);
   }
 
   /** The definition, if it is known already. */

@@ -31,9 +31,9 @@ export class ToolCalls {
   }
 
   /**
-   * Calls a tool. Where headers repeat arguments, it lists the tools first if the definition is unknown, and if the server refuses
-   * the headers it lists them again and sends the call once more: the server has not run it. The options are of this call alone: it
-   * adds to them.
+   * Calls a tool. Where headers repeat arguments and the definition is unknown, it sends the call without them, as the specification
+   * recommends. If the server refuses the headers, it lists the tools and sends the call once more: the server has not run it. The
+   * options are of this call alone: it adds to them.
    */
   request(params: ToolCallParams, options?: CoreRequestOptions): Promise<JsonObject> {
     if (!hasParamHeaders(this.#core.peer)) return this.#send(params, options, undefined);
@@ -45,10 +45,8 @@ export class ToolCalls {
     options: CoreRequestOptions | undefined,
   ): Promise<JsonObject> {
     const { name } = params;
-    const found = this.#definitions.headersOf(name, options);
-    const headers = found instanceof Promise ? await found : found;
     try {
-      return await this.#send(params, options, headers);
+      return await this.#send(params, options, this.#definitions.headersOf(name));
     } catch (error) {
       if (!(error instanceof RpcRejection) || error.code !== errorCodes.headerMismatch) throw error;
     }

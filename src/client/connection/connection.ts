@@ -4,7 +4,7 @@ import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { within } from "../../async/timers.ts";
 import { clip, errorCodes, HalyardError } from "../../errors.ts";
 import { protocolNotifications } from "../../protocol/notifications.ts";
-import { findRevision, revisions } from "../../protocol/revisions/index.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
 import type { RpcNotification } from "../../wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
@@ -22,7 +22,7 @@ import { saysLegacy, type Step, Wanted } from "./verdicts.ts";
 
 /** What a connection needs to know of the client. */
 export interface ConnectionSettings extends HandshakeSettings {
-  /** `auto`, or the date of the revision to speak. */
+  /** `auto`, an era, or the date of the revision to speak. */
   readonly revision: string;
   readonly remembered?: Remembered | undefined;
   readonly tap?: Tap | undefined;
@@ -63,10 +63,10 @@ export class Connection {
   #interrupt: (() => void) | undefined;
 
   constructor(transport: Transport, settings: ConnectionSettings) {
-    const pinned = findRevision(settings.revision);
+    const { revision } = settings;
     this.#transport = transport;
     this.#settings = settings;
-    this.#wanted = new Wanted(pinned ? [pinned] : revisions);
+    this.#wanted = new Wanted(revisions.filter(({ date, era }) => ["auto", era, date].includes(revision)));
     this.#attempts = new Attempts(settings.backoff, true);
   }
 

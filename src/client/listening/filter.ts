@@ -74,9 +74,22 @@ export const changeNotifications: ReadonlyMap<string, Member> = new Map(
   members.map((member) => [kinds[member].notification, member]),
 );
 
+/** The members of the protocol's own filter. */
+const otherMembers: ReadonlyMap<string, Member> = new Map([
+  ["toolsListChanged", "tools"],
+  ["promptsListChanged", "prompts"],
+  ["resourcesListChanged", "resourceList"],
+  ["resourceSubscriptions", "resources"],
+]);
+
+function otherMember(name: string): string | undefined {
+  const member = otherMembers.get(name);
+  return member && `is called ${member} here`;
+}
+
 /** The filter without what it does not ask for. Throws if it is not a filter, or asks for nothing. */
 export function checkFilter(filter: ListenFilter): ListenFilter {
-  checkOptions({ subject: "listen" }, filter, known);
+  checkOptions({ subject: "listen", problem: otherMember }, filter, known);
   const { resources = [] } = filter;
   const wanted = only(filter, (member) =>
     member === "resources" ? [...new Set(resources)] : filter[member],

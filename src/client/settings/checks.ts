@@ -101,7 +101,7 @@ const knownRoot: Known<Root> = { uri: needed(text), name: text, _meta: plainObje
 export const knownConnectOptions: Known<ConnectOptions> = {
   ...knownSettings,
   info: optionsOf(knownImplementation),
-  revision: oneOf("auto", ...revisions.map(({ date }) => date)),
+  revision: oneOf("auto", "modern", "legacy", ...revisions.map(({ date }) => date)),
   remembered: { is: isRemembered, mustBe: "what client.remember() returned" },
   auth: {
     is: (value) =>
@@ -131,7 +131,13 @@ export const knownConnectOptions: Known<ConnectOptions> = {
   onLog: func,
   logLevel: level,
   tasks: flag,
-  capabilities: optionsOf({ experimental: plainObject, extensions: plainObject }),
+  capabilities: optionsOf({
+    elicitation: plainObject,
+    sampling: plainObject,
+    roots: plainObject,
+    experimental: plainObject,
+    extensions: plainObject,
+  }),
   connectTimeoutMs: milliseconds,
   backoff: limitsOf(defaultBackoff),
   cache: flag,
@@ -150,9 +156,25 @@ export function checkCallOptions(
   if (options !== undefined) checkOptions({ subject }, options, known);
 }
 
+/** Names that other packages have for options of `connect`, and what to write here. */
+const otherOptions: Readonly<Record<string, string>> = {
+  versionNegotiation: 'pass revision: "auto", "modern", "legacy" or a date',
+  protocolVersion: "did you mean revision?",
+  supportedProtocolVersions: 'pass revision: "auto", "modern", "legacy" or a date',
+  prior: "pass remembered: what client.remember() of an earlier client returned",
+  listChanged: "call client.listen({ tools: true }, onChange)",
+  authProvider: "pass auth: a token, or oauth() of halyard/client/oauth",
+  requestInit: "pass headers",
+  autoFulfill: 'pass inputRequired: "return" to the call',
+};
+
+function otherOption(name: string): string | undefined {
+  return Object.hasOwn(otherOptions, name) ? `is not an option: ${otherOptions[name]}` : undefined;
+}
+
 /** Throws for the first option of `connect` that does not exist or cannot work, and fills in the defaults. */
 export function resolveOptions(options: ConnectOptions): ClientSettings {
-  checkOptions({ subject: "connect" }, options, knownConnectOptions);
+  checkOptions({ subject: "connect", problem: otherOption }, options, knownConnectOptions);
   const { limits, backoff, observe, logLevel, onLog, ...given } = givenOf(options);
   for (const method of Object.keys(options.onRequest ?? {})) {
     if (!Object.hasOwn(answeredBy, method)) continue;

@@ -64,7 +64,10 @@ export interface CallOptions extends CallSettings {
 export interface ConnectOptions extends CallSettings {
   /** The name and version that the client gives. @default {{ name: "halyard-client", version }} */
   readonly info?: Implementation;
-  /** The revision to speak; `auto` finds out what the server speaks, and takes the newest. @default {"auto"} */
+  /**
+   * The revision to speak; `auto` finds out what the server speaks, and takes the newest; `modern` and `legacy` do so among the revisions
+   * of that era. @default {"auto"}
+   */
   readonly revision?: string;
   /** What `client.remember()` returned earlier: saves the question which revision the server speaks. */
   readonly remembered?: Remembered | undefined;
@@ -93,8 +96,14 @@ export interface ConnectOptions extends CallSettings {
    * handle. The tasks of 2025-11-25 need no declaration. @default {false}
    */
   readonly tasks?: boolean;
-  /** Further capabilities to declare, such as extensions, whose identifiers have the form `vendor.prefix/name`. */
-  readonly capabilities?: Pick<ClientCapabilities, "experimental" | "extensions">;
+  /**
+   * Further capabilities to declare, such as extensions, whose identifiers have the form `vendor.prefix/name`. Modern servers alone
+   * are told of `elicitation`, `sampling` and `roots`: declare what you answer yourself, with `inputRequired: "return"`.
+   */
+  readonly capabilities?: Pick<
+    ClientCapabilities,
+    "elicitation" | "sampling" | "roots" | "experimental" | "extensions"
+  >;
   /** How long connecting may take. @default {30000} */
   readonly connectTimeoutMs?: number;
   /** How the client waits before it tries again. */

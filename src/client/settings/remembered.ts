@@ -14,7 +14,7 @@ export interface Remembered {
   readonly server?: Implementation | undefined;
   readonly capabilities: ServerCapabilities;
   readonly instructions?: string | undefined;
-  /** The tools that were listed, of a modern server over HTTP: a call of one of these needs no list first. */
+  /** The tools that were listed, of a modern server over HTTP: the first call of one of these has its headers. */
   readonly tools?: readonly RememberedTool[];
   /** When it was learned, in milliseconds since 1970: it goes stale after a day. */
   readonly at: number;

@@ -59,6 +59,10 @@ export class CallRequest {
     return this.protocol.date;
   }
 
+  get era(): "modern" | "legacy" {
+    return this.protocol.era;
+  }
+
   get client(): Implementation | undefined {
     return this.peer.clientInfo;
   }

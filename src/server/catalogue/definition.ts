@@ -76,6 +76,7 @@ const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
   ["parameters", ["input", "arguments"]],
   ["argsSchema", ["arguments", "input"]],
   ["outputSchema", ["output"]],
+  ["cacheHint", ["cache"]],
 ]);
 
 const handlersElsewhere: ReadonlySet<string> = new Set(["execute", "load", "callback"]);
@@ -87,6 +88,7 @@ const keysElsewhere: ReadonlySet<string> = new Set(["name", "uri", "uriTemplate"
 export function foreignField(name: string, value: unknown, fields: object): string | undefined {
   const here = namesHere.get(name)?.find((known) => known in fields);
   if (here !== undefined) return `is called ${here} here`;
+  if (name === "enabled") return "is not a field: call enable() or disable() of the handle";
   if (handlersElsewhere.has(name)) return "is not a field: pass the handler as the last argument";
   if (templateElsewhere.has(name))
     return "belongs to a ResourceTemplate: call server.resourceTemplate(uriTemplate, { list, complete }, handler)";

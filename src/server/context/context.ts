@@ -35,6 +35,8 @@ export interface Context extends Questions {
   readonly method: string;
   /** The date of the request's protocol revision. */
   readonly revision: string;
+  /** `modern`: the request stands alone (2026-07-28 and later); `legacy`: a handshake came first. */
+  readonly era: "modern" | "legacy";
   /** How the client describes itself. Do not trust it. */
   readonly client: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;

@@ -327,3 +327,18 @@ export function orAsk(returned: unknown): unknown {
 export function inputRequired(parts: InputRequiredParts): InputRequired {
   return new InputRequired(parts);
 }
+
+/** The helpers that the official SDK has on `inputRequired`, and what replaces them. */
+const officialHelpers: Readonly<Record<string, string>> = {
+  elicit: "await ctx.tryElicit(message, schema)",
+  elicitUrl: "await ctx.tryElicit(message, new URL(url))",
+  createMessage: "await ctx.sample(messages, options)",
+  listRoots: "await ctx.roots()",
+};
+
+for (const [name, remedy] of Object.entries(officialHelpers)) {
+  const refuse = (): never => {
+    throw new TypeError(`inputRequired has no ${name}(): use ${remedy}, and nothing has to be returned`);
+  };
+  Object.defineProperty(inputRequired, name, { value: refuse });
+}

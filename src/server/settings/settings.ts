@@ -236,7 +236,13 @@ export const knownCoreOptions: Known<CoreOptions> = {
   // Both methods, since a client of ioredis has a method `cluster`, too.
   backplane: withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
   limits: limitsOf(defaultLimits),
-  logger: withMethods("a logger, such as console", "debug", "info", "warn", "error"),
+  logger: withMethods(
+    "a logger with the methods debug, info, warn and error, such as console",
+    "debug",
+    "info",
+    "warn",
+    "error",
+  ),
   observe: func,
 };
 
@@ -285,8 +291,20 @@ const httpOptions: ReadonlySet<string> = new Set(
   "port host path auth authenticate oauth allowedHosts allowedOrigins cors dashboard health".split(" "),
 );
 
-/** The fix for an option that belongs to a transport. */
+/** Names that other packages have for options, and what to write here. */
+const otherOptions: Readonly<Record<string, string>> = {
+  cacheHints: 'pass cache: { "tools/list": { ttlMs, scope } }',
+  cacheHint: 'pass cache: { "tools/list": { ttlMs, scope } }',
+  supportedProtocolVersions: "pass supportedRevisions",
+  requestState: "call server.secureRequestState({ keys, ttlMs }); the state is protected without it, too",
+  jsonSchemaValidator: "leave it out; Halyard has a validator",
+  debouncedNotificationMethods: "leave it out; changes that follow at once are announced together",
+  enforceStrictCapabilities: "leave it out; the server refuses what a client has not declared",
+};
+
+/** The fix for an option of another package, or of a transport. */
 export function optionElsewhere(name: string): string | undefined {
+  if (Object.hasOwn(otherOptions, name)) return `is not an option: ${otherOptions[name]}`;
   if (!httpOptions.has(name)) return undefined;
   const here = /^(?:authenticate|oauth)$/.test(name) ? "auth" : name;
   return `belongs to the transport: serveHttp(server, { ${here} })`;
