@@ -1,20 +1,7 @@
 // A client of one server: what its user calls. Each method is a few lines over the calls and the features of the client.
 import { AsyncClosing } from "../async/disposal.ts";
 import { type Later, later } from "../async/later.ts";
-import type {
-  CallToolResult,
-  CompleteResult,
-  CompletionReference,
-  GetPromptResult,
-  Implementation,
-  LogLevel,
-  Prompt,
-  ReadResourceResult,
-  Resource,
-  ResourceTemplate,
-  ServerCapabilities,
-  Tool,
-} from "../protocol/model.ts";
+import type { CompletionReference, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
@@ -30,6 +17,16 @@ import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 import type { Listenings } from "./listening/listenings.ts";
+import type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from "./received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";

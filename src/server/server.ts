@@ -7,6 +7,7 @@ import {
   isLogLevel,
   type LogLevel,
   type ServerCapabilities,
+  type ToolSchema,
 } from "../protocol/model.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
@@ -330,7 +331,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /** Returns the published input schema of a tool, or undefined if there is no such tool. */
-  toolInputSchema(name: string): JsonObject | undefined {
+  toolInputSchema(name: string): ToolSchema | undefined {
     return this.#core.catalogue.tools.find(name)?.inputSchema;
   }
 

@@ -1,13 +1,8 @@
 // The handlers with which the user of a client answers the server's questions, and what they receive.
-import type {
-  ModelPreferences,
-  Root,
-  SamplingContent,
-  SamplingMessage,
-  SamplingTool,
-} from "../../protocol/asking.ts";
+import type { ModelPreferences, Root, SamplingContent, SamplingTool } from "../../protocol/asking.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import type { SamplingMessage } from "../received.ts";
 
 /** What every question comes with. */
 export interface QuestionContext {
@@ -59,7 +54,7 @@ export type ElicitOption =
 
 /** A request to your model. */
 export interface SampleQuestion {
-  readonly messages: readonly SamplingMessage[];
+  readonly messages: SamplingMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
   readonly temperature?: number;

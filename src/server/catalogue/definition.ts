@@ -17,7 +17,7 @@ import {
 } from "../../kinds.ts";
 import { inheritedOf, inheritedProblem, nearest } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import { type Annotations, type Icon, icons } from "../../protocol/model.ts";
+import { type Annotations, type Icon, icons, type ToolSchema } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import type { AnySchema } from "../../schema/compile.ts";
 import { libraryOf } from "../../schema/libraries.ts";
@@ -146,7 +146,7 @@ export function assertObjectSchema(
   published: JsonObject,
   given: AnySchema | undefined,
   where: { subject: string; field: string },
-): void {
+): asserts published is ToolSchema {
   if (published["type"] === "object") return;
   const example = isStandardSchema(given) ? libraryOf(given).object : '{ type: "object", properties: { … } }';
   throw new ConfigurationError("INVALID_SCHEMA", where, `must be the schema of an object: ${example}`);
