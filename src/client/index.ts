@@ -78,6 +78,15 @@ export type {
   UnhandledEvent,
 } from "./settings/events.ts";
 export type {
+  BooleanField,
+  FormChoice,
+  FormField,
+  FormSchema,
+  ListField,
+  NumberField,
+  TextField,
+} from "./settings/form-schema.ts";
+export type {
   ElicitAnswer,
   ElicitOption,
   FormQuestion,

@@ -12,7 +12,7 @@ import {
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AnySchema, RawShape } from "../schema/compile.ts";
-import type { JsonObject, RpcMessage, RpcResponse } from "../wire/message.ts";
+import type { RpcMessage, RpcResponse } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
 import type { RequestState } from "./request-state/request-state.ts";

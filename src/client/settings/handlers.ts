@@ -3,6 +3,7 @@ import type { ModelPreferences, Root, SamplingContent, SamplingTool } from "../.
 import type { LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { SamplingMessage } from "../received.ts";
+import type { FormSchema } from "./form-schema.ts";
 
 /** What every question comes with. */
 export interface QuestionContext {
@@ -18,8 +19,9 @@ export interface QuestionContext {
 export interface FormQuestion {
   readonly mode: "form";
   readonly message: string;
-  /** A JSON Schema: an object whose properties are plain values. */
-  readonly requestedSchema: JsonObject;
+  /** The form, which the client has checked. */
+  readonly requestedSchema: FormSchema;
+  /** All that the server sent. */
   readonly params: JsonObject;
 }
 
