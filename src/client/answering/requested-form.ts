@@ -104,10 +104,10 @@ function none(problem: string): ReadForm {
 function withType(field: unknown): unknown {
   if (!isObject(field)) return field;
   const { anyOf, ...others } = field;
-  const { type, oneOf = anyOf } = others;
-  const isChoices = texts.is(field["enum"]) || choices.is(oneOf);
+  const { type, oneOf: titled = anyOf } = others;
+  const isChoices = texts.is(field["enum"]) || choices.is(titled);
   if (!isChoices || (type !== undefined && type !== "string")) return field;
-  return { ...others, type: "string", ...(oneOf !== undefined && { oneOf }) };
+  return { ...others, type: "string", ...(titled !== undefined && { oneOf: titled }) };
 }
 
 /** What is wrong with a field, as text that continues its path. */
