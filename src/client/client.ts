@@ -41,13 +41,13 @@ import type { StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
   /** The arguments of the prompt or template that have a value already. */
-  readonly context?: { readonly [name: string]: string };
+  readonly context?: { readonly [name: string]: string } | undefined;
 }
 
 /** The options of `page`. */
 export interface PageOptions extends CallOptions {
   /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 const knownPageOptions: Known<PageOptions> = { ...knownCallOptions, cursor: text };

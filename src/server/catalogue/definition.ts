@@ -28,13 +28,13 @@ import type { JsonObject } from "../../wire/message.ts";
 /** The fields that tools, resources, templates and prompts share. */
 export interface Described {
   /** A display name. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** Tells the model what it is for and when to use it. */
-  readonly description?: string;
-  readonly icons?: readonly Icon[];
-  readonly _meta?: JsonObject;
+  readonly description?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  readonly _meta?: JsonObject | undefined;
   /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** A handler as an author registers it; the types of the definition say its parameters. */
