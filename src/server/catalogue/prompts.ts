@@ -33,7 +33,7 @@ import type { DefinitionKind } from "./registry.ts";
 /** The definition of a prompt. */
 export interface PromptDefinition<A extends AnySchema | RawShape = AnySchema> extends Described {
   /** The schema of the arguments: a Standard Schema or JSON Schema of an object. Clients send each argument as a string. */
-  readonly arguments?: (A & Wrapped<A>) | undefined;
+  readonly arguments?: A & Wrapped<A>;
   /** Suggest values for the arguments, by name. */
   readonly complete?: { readonly [Name in keyof ValidatedArguments<A>]?: Completer } | undefined;
 }

@@ -39,9 +39,9 @@ export interface ToolDefinition<
 >
   extends Described, ToolLimits {
   /** The schema of the arguments: a Standard Schema (Zod, Valibot, ArkType) or JSON Schema of an object. None: no arguments. */
-  readonly input?: (I & Wrapped<I>) | undefined;
+  readonly input?: I & Wrapped<I>;
   /** The schema of the result. The handler returns a matching value, which is sent as structured content and as text. */
-  readonly output?: (O & Wrapped<O>) | undefined;
+  readonly output?: O & Wrapped<O>;
   /** Hints for the client on what the tool does, such as `readOnlyHint: true`. They promise nothing and enforce nothing. */
   readonly annotations?: ToolAnnotations | undefined;
   /** The capabilities that the client must declare; calls from other clients are rejected. */
