@@ -26,7 +26,7 @@ import type {
   Resource,
   ResourceTemplate,
   Tool,
-} from "./received.ts";
+} from "./settings/received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";

@@ -38,7 +38,7 @@ export type {
   ResourceTemplate,
   SamplingMessage,
   Tool,
-} from "./received.ts";
+} from "./settings/received.ts";
 export type { RecordedLine } from "./recording.ts";
 export type { ServerEntry } from "./server-entries.ts";
 export type {

@@ -2,7 +2,7 @@
 import type { ModelPreferences, Root, SamplingContent, SamplingTool } from "../../protocol/asking.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { SamplingMessage } from "../received.ts";
+import type { SamplingMessage } from "./received.ts";
 import type { FormSchema } from "./form-schema.ts";
 
 /** What every question comes with. */

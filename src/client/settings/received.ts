@@ -1,6 +1,6 @@
 // What a client returns: the types of the model with plain arrays, so that code written for the official SDK can take them.
-import type * as asking from "../protocol/asking.ts";
-import type * as model from "../protocol/model.ts";
+import type * as asking from "../../protocol/asking.ts";
+import type * as model from "../../protocol/model.ts";
 
 /** The type without `readonly`, also inside. What is not known stays so. */
 type Received<T> = unknown extends T ? T : { -readonly [Name in keyof T]: Received<T[Name]> };
